@@ -14,8 +14,8 @@ import {
   fakeOpenAi,
   usageChunk,
 } from '../../packages/host/test/kit/fake-openai.ts';
-import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
-import { ACCESS_KEY, type Answer, SECRET, shownError, written } from './planted-host.ts';
+import { objects } from '../../packages/host/test/kit/json-fields.ts';
+import { ACCESS_KEY, type Answer, asking, SECRET, shownError, written } from './planted-host.ts';
 
 /** The provider key from the configuration, and a key that a caller references by name. */
 export const PROVIDER_KEY = 'provider-key-of-the-canary-0002';
@@ -161,17 +161,7 @@ export async function leakyHost(data: string, isKnown: boolean, collector: strin
     workflows: flows,
     report: ({ error, ...notice }) => notices.push(`${JSON.stringify(notice)} ${shownError(error)}`),
   });
-  const ask: LeakyHost['ask'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`${host.url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${ACCESS_KEY}`, 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') === true;
-    return { status: response.status, text, body: fields(isJson ? JSON.parse(text) : {}) };
-  };
-  return { host, provider, notices, seenByTools, ask };
+  return { host, provider, notices, seenByTools, ask: asking(host) };
 }
 
 const scopes = [

@@ -111,7 +111,12 @@ export async function plantedHost({ data, isKnown, collector }: PlantedOptions):
     workflows: flows,
     report: ({ error, ...notice }) => notices.push(`${JSON.stringify(notice)} ${shownError(error)}`),
   });
-  const ask: PlantedHost['ask'] = async (method, path, body, headers = {}) => {
+  return { host, seenBySteps, notices, ask: asking(host), held: () => running.promise };
+}
+
+/** Sends requests with the access key. */
+export function asking(host: Pick<Host, 'url'>): PlantedHost['ask'] {
+  return async (method, path, body, headers = {}) => {
     const response = await fetch(`${host.url}${path}`, {
       method,
       headers: { authorization: `Bearer ${ACCESS_KEY}`, 'content-type': 'application/json', ...headers },
@@ -121,7 +126,6 @@ export async function plantedHost({ data, isKnown, collector }: PlantedOptions):
     const isJson = response.headers.get('content-type')?.includes('json') === true;
     return { status: response.status, text, body: fields(isJson ? JSON.parse(text) : {}) };
   };
-  return { host, seenBySteps, notices, ask, held: () => running.promise };
 }
 
 const allScopes = [

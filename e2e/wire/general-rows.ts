@@ -197,7 +197,7 @@ export const generalRows: readonly WireRow[] = [
     says: 'a definition that needs what is not offered is refused at registration, and the capability named',
     ask: {
       to: 'POST /v1/workflows',
-      body: { ...definition('gated', 'core.noop'), variables: [{ name: 'pin', type: 'string', sensitive: true }] },
+      body: { ...definition('gated', 'core.noop'), channels: { pin: { reducer: 'replace', sensitive: true } } },
     },
     answer: {
       status: 400,

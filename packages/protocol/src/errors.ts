@@ -65,6 +65,7 @@ export const errorKinds = {
   run_state_too_large: kind(413, 1),
   run_log_too_large: kind(413, 1),
   prompt_variable_unresolved: kind(422, 1),
+  sensitive_value_unavailable: kind(422, 1),
   // model calls
   model_not_configured: kind(422, 1),
   model_call_failed: kind(502, 1),

@@ -104,6 +104,10 @@ export interface CallContext extends StepContext {
    * there is room. Rows emitted after the run stops waiting for this attempt are dropped.
    */
   emit(rows: readonly Emission[]): Promise<void> | undefined;
+  /** Replaces references to sensitive values of the run with the values. Call it where the effect takes place. */
+  open<Value>(value: Value): Value;
+  /** Redacts the host's secrets and the run's sensitive values. Null disables redaction. */
+  readonly redactor: Redactor | null;
   /** Resolves once all emitted rows are durable. Rejects if the attempt is over or a row is too large. */
   recorded(): Promise<void>;
 }
@@ -112,6 +116,8 @@ export interface CallContext extends StepContext {
 export interface Performer<Input extends JsonObject = JsonObject> {
   /** The `OpenCall.step` of the calls it performs. */
   readonly typeId: string;
+  /** The performer opens sensitive values itself, or passes references on. By default it gets the values. */
+  readonly keepsSealed?: boolean;
   run(input: Input, context: CallContext): Promise<Json>;
 }
 
@@ -170,6 +176,22 @@ export interface Redactor {
   stream(): { push(piece: string): string; end(): string };
   /** The path of keys to the first secret in a value, or null. */
   secretIn(value: unknown): readonly string[] | null;
+}
+
+/** A sensitive value of a run, and the reference that stands for it. */
+export interface SensitiveValue {
+  readonly reference: string;
+  readonly value: Json;
+}
+
+/** Seals sensitive values with the host's key. */
+export interface Vault {
+  /** `owner` binds the sealed text: it does not open for another owner. */
+  seal(owner: string, text: string): string;
+  /** Throws `sensitive_value_unavailable` if this host lacks the key. */
+  open(owner: string, sealed: string): string;
+  /** Redacts these values besides the host's own secrets, and masks the references. */
+  redactorOf(values: readonly SensitiveValue[], references: readonly string[]): Redactor;
 }
 
 /** sha256 of a text's UTF-8 bytes. */

@@ -5,6 +5,12 @@ import { spellings } from './encodings.ts';
 import { coreOf, type KnownSecret, unredactable } from './markers.ts';
 import { RedactedStream } from './redacted-stream.ts';
 
+/** Redacts one text that comes in pieces. */
+export interface TextStream {
+  push(piece: string): string;
+  end(): string;
+}
+
 /** Throws `config_invalid` for a secret that cannot be distinguished from other text. */
 export function createRedactor(secrets: readonly KnownSecret[]): Redactor {
   const unfit = unredactable(secrets);
@@ -31,7 +37,7 @@ export class Redactor {
   }
 
   /** Redacts one text in pieces. */
-  stream(): RedactedStream {
+  stream(): TextStream {
     return new RedactedStream(this.#automaton);
   }
 
@@ -54,7 +60,12 @@ export class Redactor {
   #value(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
     if (Array.isArray(value)) return this.#list(value);
-    return isRecord(value) ? this.#record(value) : value;
+    return isRecord(value) ? this.#record(value) : this.other(value);
+  }
+
+  /** What becomes of a number, a boolean or null. */
+  protected other(value: unknown): unknown {
+    return value;
   }
 
   /** Copies only from the first change on, so that each part is visited once at any depth. */

@@ -20,8 +20,10 @@ import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { App } from './define-app.ts';
 import type { HostExtension } from './host-extension.ts';
+import type { IdempotencyPorts } from './idempotency/idempotency.ts';
 import { type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
 import { redactedReport } from './secrets/redacted-report.ts';
+import { createVault } from './secrets/vault.ts';
 import { hostVersion } from './version.ts';
 
 export interface HostServices {
@@ -36,6 +38,8 @@ export interface HostServices {
   readonly tools: OfferedTools;
   readonly models: HostModels;
   readonly deriveKeys: DeriveKeys;
+  /** Keys of the digests in idempotency records, the current one first. */
+  readonly digestKeys: IdempotencyPorts['digestKeys'];
   readonly extension: HostExtension;
 }
 
@@ -82,7 +86,6 @@ export async function createServices(config: HostConfig, options: ServiceOptions
   const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
     store,
     agentSource,
-    redactor,
     extension,
     tools: options.tools,
     prompts: options.prompts,
@@ -95,6 +98,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
     steps: options.steps,
     report,
     redactor,
+    vault: createVault(deriveKeys('sensitive-values'), redactor),
     crashes: options.crashes,
   });
   return {
@@ -109,6 +113,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
       tools,
       models,
       deriveKeys,
+      digestKeys: digestKeysOf(config, options.folder, deriveKeys),
       extension,
     },
     workflows: [...workflows, ...ofPacks],
@@ -132,6 +137,13 @@ function hostSecrets(config: HostConfig, folder: string | null): Pick<HostServic
   const key = folderSecret(folder);
   const ofFolder = key === null ? [] : keySpellings('host.key', key);
   return { deriveKeys, redactor: redactorOf([...config.knownSecrets, ...ofFolder]) };
+}
+
+/** Without a key that outlives the process, an empty one: a restarted host must know its records. */
+function digestKeysOf({ masterKey }: HostConfig, folder: string | null, deriveKeys: DeriveKeys) {
+  if (masterKey === undefined && folder === null) return [''] as const;
+  const [current, ...earlier] = deriveKeys('request-digest').map((key) => key.toString('hex'));
+  return [current ?? '', ...earlier] as const;
 }
 
 const discoveryOf = (config: HostConfig, { extension, workflows }: ServiceOptions): Discovery =>

@@ -226,6 +226,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       report,
       redactor,
       deriveKeys,
+      digestKeys: [''],
       egress: createEgress({
         allow: [nobodyListens, ...(options.egressAllow ?? [])],
         resolve: async () => [],

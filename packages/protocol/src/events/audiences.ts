@@ -14,6 +14,7 @@ const operatorTable = {
   'cairn.timer.fired': true,
   'cairn.cancel.requested': true,
   'cairn.callback.requested': true,
+  'cairn.values.sealed': true,
   'cairn.pause.requested': true,
   'cairn.model.requested': true,
   'cairn.model.returned': true,
@@ -33,7 +34,7 @@ const operatorTypes: ReadonlySet<string> = new Set(Object.keys(operatorTable));
 export const isOperatorType = (type: EventType): boolean => type[0] === 'c' && operatorTypes.has(type);
 
 /** A later version may add types to these families; they are for operators too. */
-const operatorFamily = /^cairn\.(?:step|timer|cancel|callback|pause|model|memory|budget|internal)\./;
+const operatorFamily = /^cairn\.(?:step|timer|cancel|callback|values|pause|model|memory|budget|internal)\./;
 
 /** The audience of a type, known or unknown to this version. */
 export const audienceOf = (type: string): Audience =>

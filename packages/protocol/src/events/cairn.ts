@@ -123,6 +123,8 @@ export const operatorPayloads = {
   }),
   /** The callback URL of the run. The URL itself may be a secret. */
   'cairn.callback.requested': z.looseObject({ callbackUrl: text }),
+  /** Sensitive values that entered the run, sealed, by the reference that stands in their place everywhere else. */
+  'cairn.values.sealed': z.looseObject({ values: z.record(z.string(), z.string()) }),
   'cairn.pause.requested': z.looseObject({
     drainPolicy: z.enum(drainPolicies),
     reason: z.string().optional(),

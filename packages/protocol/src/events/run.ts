@@ -27,6 +27,8 @@ const runStarted = z.looseObject({
   contextId: text.optional(),
   /** Declared defaults. The inputs overlay them, and are not repeated here. */
   variables: jsonObject.optional(),
+  /** The names of the sensitive variables. Views mask their values. */
+  sensitive: z.array(z.string()).optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
   limits: z.looseObject({ maxNodeExecutions: ordinal, timeoutMs: ordinal.nullable() }).optional(),
   /** The budget that the run shares with its descendants. */

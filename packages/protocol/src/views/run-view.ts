@@ -24,6 +24,8 @@ export interface RunView extends Agents, Children {
   startedAt: number | null;
   endedAt: number | null;
   variables: Variables;
+  /** The names of the sensitive variables. Absent if there are none. */
+  sensitive?: readonly string[];
   channels: Channels;
   error: ErrorObject | null;
   tags: readonly string[];

@@ -192,6 +192,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
   view.variables = seedVariables(started.variables, started.inputs);
+  if (started.sensitive !== undefined) view.sensitive = started.sensitive;
   view.channels = declareChannels(started.channels, at);
   for (const [agentId, { ref }] of Object.entries(started.agents ?? {})) put(view.agentRefs, agentId, ref);
 }

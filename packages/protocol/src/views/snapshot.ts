@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { AgentCost, RunSnapshot } from '../runs/run-snapshot.ts';
 import { channelValues } from './channels.ts';
-import { put } from './dictionary.ts';
+import { own, put } from './dictionary.ts';
 import { type InterruptView, oldestWait } from './interrupts.ts';
 import type { NodeView } from './nodes.ts';
 import type { RunView } from './run-view.ts';
@@ -27,7 +27,7 @@ export function runSnapshot(view: RunView): RunSnapshot {
     ...(view.endedAt !== null && { completedAt: isoTime(view.endedAt) }),
     ...(view.agent !== null && { agent: view.agent }),
     nodeStates: nodeStates(view.nodeStates),
-    variables: { ...view.variables },
+    variables: masked(view.variables, view.sensitive),
     channels: channelValues(view.channels),
     ...(view.error !== null && { error: wireError(view.error) }),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
@@ -39,10 +39,20 @@ export function runSnapshot(view: RunView): RunSnapshot {
     ...(view.childRuns.length > 0 && { childRuns: view.childRuns.map((child) => ({ ...child })) }),
     ...(view.parentRunId !== null && { parentRunId: view.parentRunId }),
     ...(view.parentNodeId !== null && { parentNodeId: view.parentNodeId }),
-    inputs: view.inputs ?? {},
+    inputs: masked(view.inputs ?? {}, view.sensitive),
     ...(view.outputs !== null && { outputs: view.outputs }),
     ...(waiting !== undefined && { interrupt: interruptOf(waiting) }),
   };
+}
+
+/** What a view shows of a sensitive value. */
+const MASK = '[REDACTED]';
+
+/** A copy of the values, in which the sensitive ones are masked. */
+function masked(values: JsonObject, sensitive: readonly string[] = []): Record<string, Json> {
+  const shown: Record<string, Json> = { ...values };
+  for (const name of sensitive) if (own(shown, name) != null) put(shown, name, MASK);
+  return shown;
 }
 
 const interruptOf = (interrupt: InterruptView) => ({

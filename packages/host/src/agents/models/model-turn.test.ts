@@ -3,7 +3,7 @@ import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
-import type { CallContext, Emission } from '../../engine/ports.ts';
+import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { Credentials } from './credentials.ts';
 import { ModelError } from './model-error.ts';
@@ -46,9 +46,11 @@ const request = (over: Partial<ModelRequest> = {}): JsonObject =>
   }) as JsonObject;
 
 let rows: Emission[] = [];
+let redactor: Redactor | null = null;
 let stop = new AbortController();
 beforeEach(() => {
   rows = [];
+  redactor = null;
   stop = new AbortController();
 });
 const context = (): CallContext => ({
@@ -65,6 +67,8 @@ const context = (): CallContext => ({
     rows.push(...more);
     return undefined;
   },
+  open: (value) => value,
+  redactor,
   recorded: () => Promise.resolve(),
 });
 
@@ -72,7 +76,6 @@ const ports = (of: Model, over: Partial<ModelPerformerPorts> = {}): ModelPerform
   models: { find: () => of },
   conversations: { before: () => Promise.resolve([]) },
   credentials: new Credentials(new Map()),
-  redactor: null,
   clock,
   sha256: (text, encoding) => createHash('sha256').update(text).digest(encoding),
   ...over,
@@ -343,10 +346,10 @@ test('an abort ends the turn at once, also of a model that does not listen', asy
 });
 
 test('a secret that a model says in pieces is in neither rows nor turn', async () => {
-  const redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
+  redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
   const pieces = ['the key is sk-01', '23456789', 'abcdef, keep it'];
   const stream = saying(...pieces.map((text): ModelPart => ({ type: 'text-delta', text })), finish);
-  const turn = await turnOf(ports(model(stream), { redactor }));
+  const turn = await turnOf(ports(model(stream)));
   expect(turn.text).toBe('the key is [REDACTED], keep it');
   expect(
     payloadsOf(rows, 'output.chunk')
@@ -356,9 +359,9 @@ test('a secret that a model says in pieces is in neither rows nor turn', async (
 });
 
 test('tokens of a mock come one by one, also where one could begin a secret, unless they are one together', async () => {
-  const redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
+  redactor = createRedactor([{ name: 'k', value: 'sk-0123456789abcdef' }]);
   const registry = new ModelRegistry({ providers: new Map(), classes: {} }, clock);
-  const of = ports(model(saying()), { models: registry, redactor });
+  const of = ports(model(saying()), { models: registry });
   const mock = (...tokens: string[]) => request({ mock: { id: 'stream-text', config: { tokens } } });
   const turn = await turnOf(of, mock('s', 'sk', '-01', 'end'));
   expect([...payloadsOf(rows, 'output.chunk').map(({ chunk }) => chunk), turn.tail]).toEqual(['s', 'sk', '-01', 'end']);

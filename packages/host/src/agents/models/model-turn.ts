@@ -24,8 +24,6 @@ export interface ModelPerformerPorts {
   readonly models: ModelFinder;
   readonly conversations: Conversations;
   readonly credentials: Credentials;
-  /** Null disables redaction. */
-  readonly redactor: Pick<Redactor, 'stream' | 'text'> | null;
   readonly clock: Clock;
   readonly sha256: Sha256;
   /** Default: `streamLimits`. */
@@ -35,6 +33,8 @@ export interface ModelPerformerPorts {
 export function createModelPerformer(ports: ModelPerformerPorts): Performer {
   return {
     typeId: MODEL_PERFORMER,
+    // The cache key in the log covers the references, not the values.
+    keepsSealed: true,
     async run(input, context) {
       return await perform(input as ModelRequest, context, ports);
     },
@@ -49,7 +49,7 @@ async function perform(request: ModelRequest, context: CallContext, ports: Model
       const { code, message, retryable } = error;
       return { error: { class: refusals[code] ?? 'unknown', code, message, retryable } };
     }
-    const { redactor } = ports;
+    const { redactor } = context;
     return { error: failureOf(error, redactor === null ? undefined : (text) => redactor.text(text)) };
   }
 }
@@ -62,7 +62,8 @@ const refusals: Readonly<Partial<Record<ErrorCode, ModelErrorClass>>> = {
 };
 
 async function turnOf(request: ModelRequest, context: CallContext, ports: ModelPerformerPorts): Promise<Turn> {
-  const { limits = streamLimits, clock, redactor } = ports;
+  const { limits = streamLimits, clock } = ports;
+  const { redactor } = context;
   const model = ports.models.find(request);
   refuseIncapable(model, request, context);
   const call = await callOf(model, request, context, ports);
@@ -73,7 +74,13 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
     keepsTail: model.keepsTail ?? false,
     redact: redactor === null || isKnownClean(model, redactor) ? null : () => redactor.stream(),
   });
-  const { toolCalls, finish, usage, tail } = await collectTurn({ model, call, writer, clock, limits });
+  const { toolCalls, finish, usage, tail } = await collectTurn({
+    model,
+    call: opened(call, context),
+    writer,
+    clock,
+    limits,
+  });
   const costUsd = model.prices === null ? undefined : costOf(usage, model.prices);
   return {
     text: writer.said.text.toWellFormed(),
@@ -152,6 +159,12 @@ async function callOf(
     signal: context.signal,
   };
 }
+
+/** The call as the model gets it: with the sensitive values that its texts refer to. */
+const opened = (call: ModelCall, context: CallContext): ModelCall => ({
+  ...call,
+  ...context.open({ system: call.system, messages: call.messages, task: call.task }),
+});
 
 function taskOf(messages: readonly ModelMessage[]): string {
   const first = messages[0];

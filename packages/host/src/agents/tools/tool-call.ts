@@ -19,6 +19,8 @@ export interface ToolPerformerPorts extends ToolEntryPorts {
 
 export const createToolPerformer = (ports: ToolPerformerPorts): Performer => ({
   typeId: TOOL_PERFORMER,
+  // It depends on the tool whether it gets sensitive values.
+  keepsSealed: true,
   run: async (input, context) => perform(input as ToolCallInput, context, ports),
 });
 
@@ -30,7 +32,8 @@ function perform(
   const { toolId, agentId, records, principal } = asked;
   const tool = ports.registry.get(toolId);
   if (tool === undefined) return failed('tool_not_found', `This host has no tool ${JSON.stringify(toolId)}.`);
-  const checked = tool.check(asked.input);
+  // A tool of the host that sends nothing out would only store the values: in files and in memory.
+  const checked = tool.check(tool.egress === 'none' ? asked.input : call.open(asked.input));
   if (!checked.ok) {
     const problems = checked.problems.join('; ');
     return failed('tool_invalid_arguments', `The arguments of ${toolId} do not fit: ${problems}.`);

@@ -61,7 +61,6 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         registry: new ToolRegistry(isOffered ? [tool] : []),
         now: () => now,
         after,
-        redactor: options.redactor ?? null,
         secret: (_tenant, name) => options.secrets?.[name],
         takeCall: options.takeCall ?? (() => 0),
       });
@@ -76,6 +75,8 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         contextId: 'ctx_1' as ContextId,
         requestedSeq: 7,
         emit,
+        open: (value) => value,
+        redactor: options.redactor ?? null,
         recorded: () => (isLost ? Promise.reject(new Error('over')) : Promise.resolve()),
       };
       const asked = { toolId: tool.id, input, agentId: 'core.a.b.c', records: [...records], principal };

@@ -3,7 +3,7 @@
  * ctx call that waits for a person ends the entry, and the function never continues past that await.
  */
 import { type Json, type RunId, TerminalError } from '@cairn/protocol';
-import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
+import type { CallContext, Emission } from '../../engine/ports.ts';
 import { type JsonResult, jsonResult } from './json-result.ts';
 import { Progress } from './progress.ts';
 import { type Asked, asked, askedAgain, signInAsked } from './questions.ts';
@@ -14,8 +14,6 @@ export interface ToolEntryPorts {
   readonly now: () => number;
   /** Calls `wake` once after `ms`. Returns a function that cancels it. */
   readonly after: (ms: number, wake: () => void) => () => void;
-  /** Redacts results on entry, so that the function continues with the same value as its record. */
-  readonly redactor: Redactor | null;
   readonly secret: (tenant: string, name: string) => string | undefined;
 }
 
@@ -117,7 +115,7 @@ export class ToolEntry implements HostToolContext {
 
   #run(input: unknown): void {
     const threw = (error: unknown) => {
-      const { redactor } = this.#ports;
+      const { redactor } = this.#call;
       if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, redactor) });
     };
     try {
@@ -176,7 +174,7 @@ export class ToolEntry implements HostToolContext {
         return never();
       }
       if (known === 'diverged') return never();
-      const answer = read(outcomeOf(known));
+      const answer = read(this.#call.open(outcomeOf(known)));
       if ('value' in answer) return answer.value;
       question = askedAgain(first, this.#clean(answer.problem));
     }
@@ -194,14 +192,14 @@ export class ToolEntry implements HostToolContext {
     if (ordinal === null) return never();
     const known = this.#recorded(ordinal, 'step', name);
     if (known === 'diverged') return never();
-    if (known !== undefined) return outcomeOf(known) as Result;
+    if (known !== undefined) return this.#call.open(outcomeOf(known)) as Result;
     const done = this.#perform(ordinal, name, work);
     this.#steps.add(done);
     const settled = await done;
     this.#steps.delete(done);
     // After a question the function does not continue. The next entry gets this result from the record.
     if (settled === null || this.#phase !== 'running') return never();
-    return outcomeOf(settled) as Result;
+    return this.#call.open(outcomeOf(settled)) as Result;
   }
 
   /** Null when the attempt is over, so that the step is never recorded. */
@@ -226,13 +224,13 @@ export class ToolEntry implements HostToolContext {
       const message = `The result of the step ${step} cannot be recorded: ${result.problem}.`;
       return { error: { code: 'tool_failed', message, retryable: false } };
     } catch (error) {
-      return { error: toolError(error, this.#ports.redactor) };
+      return { error: toolError(error, this.#call.redactor) };
     }
   }
 
   /** Redacts the value. A marker may be longer than its secret, so the size is checked again. */
   #recordable(value: unknown, maxBytes: number): JsonResult {
-    const { redactor } = this.#ports;
+    const { redactor } = this.#call;
     const result = jsonResult(value, maxBytes);
     if ('problem' in result) return { problem: this.#clean(result.problem) };
     const clean = redactor === null ? result.json : redactor.value(result.json);
@@ -280,7 +278,7 @@ export class ToolEntry implements HostToolContext {
   }
 
   #clean(text: string): string {
-    return this.#ports.redactor?.text(text) ?? text;
+    return this.#call.redactor?.text(text) ?? text;
   }
 }
 

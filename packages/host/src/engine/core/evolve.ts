@@ -2,6 +2,7 @@
 import { type ErrorCode, type EventOf, type FoldEvent, foldRun } from '@cairn/protocol';
 import { giveBack, lend, newAccount } from '../family/account.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
+import { addSealed } from '../sensitive/references.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { cutShort } from './evolve/attempts.ts';
 import { stepRequested, stepReturned } from './evolve/calls.ts';
@@ -90,6 +91,9 @@ function foldFact(state: RunState, event: FoldEvent): void {
       break;
     case 'cairn.budget.returned':
       giveBack(state.account, event.payload.childRunId, event.payload.spent);
+      break;
+    case 'cairn.values.sealed':
+      addSealed(state, event.payload.values);
       break;
     case 'cairn.timer.set':
       timerSet(state, event);

@@ -13,6 +13,7 @@ import type {
 import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { AgentPin, StepSafety } from '../ports.ts';
+import type { SealedValues } from '../sensitive/references.ts';
 
 /** The outcome of an edge, kept until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
@@ -160,6 +161,8 @@ export interface RunState {
   /** Time of the last event, and the only clock that `decide` reads. */
   now: number;
   limits: RunLimits;
+  /** Sealed sensitive values, by the reference that stands for them. Absent if there are none. */
+  sealed?: SealedValues;
   /** Bytes of the variables, outputs and channels. A value in two of these places counts twice. */
   bytes: number;
   /** Bytes of the run's events in the log. */

@@ -32,6 +32,8 @@ export function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
   const { maxDepth } = ports;
   return {
     typeId: CHILD_PERFORMER,
+    // The child opens what its own effects need.
+    keepsSealed: true,
     async run(child, context) {
       const { tenant, contextId, runId, nodeId } = context;
       const { childRunId, workflowId, depth } = child;

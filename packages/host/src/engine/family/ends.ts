@@ -2,6 +2,7 @@
 import { type Json, type RunId, type RunView, row } from '@cairn/protocol';
 import { cancelRequested } from '../core/facts.ts';
 import type { ChildEnd, Draft, RunError, RunState } from '../core/state.ts';
+import { sealedIn, sealedRow } from '../sensitive/references.ts';
 import { budgetReturned, spentBy } from './budget.ts';
 
 /** Rows for the parent of an ended run. None if the parent already knows or no longer waits. */
@@ -13,7 +14,9 @@ export function childEnded(state: RunState, child: RunState): readonly Draft[] {
   // The child's open loans may still be used, so they count as used. The child itself counts as one run.
   const spent = spentBy(child);
   const outcome = endOf(child.view, harvest);
+  const sealed = sealedIn(outcome.variables, child.sealed);
   return [
+    ...(sealed === undefined ? [] : [sealedRow(sealed)]),
     budgetReturned(nodeId, childRunId, { ...spent, runs: spent.runs + 1 }),
     row('cairn.step.returned', { nodeId, callId: childRunId, attempt: 1, childRunId, outcome }, { nodeId }),
   ];

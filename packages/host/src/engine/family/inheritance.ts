@@ -1,5 +1,6 @@
 /** The settings that a child run inherits from its parent, from the requesting node to the child's first row. */
 import type { JsonObject, RunId } from '@cairn/protocol';
+import { type SealedValues, sealedIn } from '../sensitive/references.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Budget } from './account.ts';
 import { type Mapping, projected } from './mappings.ts';
@@ -28,6 +29,8 @@ export type ChildRequest = {
   readonly inputs: JsonObject;
   /** Inputs that must stay unset, without the workflow's default. */
   readonly unset: readonly string[];
+  /** The sealed values that the inputs refer to. */
+  readonly sealed?: SealedValues;
 } & Inheritance;
 
 export interface WantedChild {
@@ -43,10 +46,14 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
   const { childRunId, workflowId, inputMapping, isDetached, agentId, isolation } = wanted;
   const { view, depth, account } = context.state;
   const budget = account.loans[childRunId];
+  const { inputs, unset } = projected(context, inputMapping);
+  const sealed = sealedIn(inputs, context.state.sealed);
   return {
     childRunId,
     workflowId,
-    ...projected(context, inputMapping),
+    inputs,
+    unset,
+    ...(sealed === undefined ? {} : { sealed }),
     configurable: handedDown(view.configurable),
     principal: view.owner?.principal ?? null,
     toolScopes: view.toolScopes ?? [],

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import { variableChanged } from '../core/variable-changed.ts';
+import { refusePlain } from '../sensitive/refuse-plain.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 
 /** Maps the receiver's variable names to the giver's variable names. */
@@ -28,14 +29,16 @@ export function projected({ state }: NodeContext, mapping: Mapping): { inputs: J
  * `changed` holds variables changed by earlier rows that the state does not show yet. This function adds its own.
  */
 export function harvested(
-  { node, state }: NodeContext,
+  context: NodeContext,
   mapping: Mapping,
   given: JsonObject,
   changed = new Map<string, Json>(),
 ): { readonly keys: readonly string[]; readonly drafts: readonly Draft[] } {
+  const { node, state } = context;
   const keys = Object.keys(mapping).filter((parentKey) => Object.hasOwn(given, mapping[parentKey] as string));
   const drafts = keys.map((name): Draft => {
     const next = given[mapping[name] as string] as Json;
+    refusePlain(context, name, next);
     const { variables } = state.view;
     const known = Object.hasOwn(variables, name) ? variables[name] : undefined;
     const previous = changed.has(name) ? changed.get(name) : known;

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { scopeOf } from '../core/scope.ts';
 import type { RunError } from '../core/state.ts';
 import { variableChanged } from '../core/variable-changed.ts';
+import { refusePlain } from '../sensitive/refuse-plain.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
 import { defineNodeType, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
@@ -51,11 +52,13 @@ export const setVariable = defineNodeType({
     const message = 'it, config.expression or the input value must say what to set';
     return [...nameProblems(checked), ...(isSaid ? [] : [{ path: ['config', 'value'], message }])];
   },
-  begin({ node, config, inputs, state, expressionBudget }) {
+  begin(context) {
+    const { node, config, inputs, state, expressionBudget } = context;
     const { name } = config;
     const previous = state.view.variables[name];
     const computed = config.expression?.evaluate(scopeOf(state, inputs), expressionBudget);
     const next = computed ?? inputs.value ?? config.value ?? null;
+    refusePlain(context, name, next);
     const changed = variableChanged(node.id, { name, previous, next });
     return { kind: 'complete', outputs: { value: next }, drafts: [changed] };
   },

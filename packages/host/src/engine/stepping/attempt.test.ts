@@ -26,10 +26,12 @@ function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | 
       ...ids,
       sha256: (text: string) => text,
       redactor,
+      secretsOf: () => null,
+      sealing: { vault: null, uniqueId: () => 'u', sha256: (text: string) => text },
       post: () => undefined,
       shares: new TenantShares({}, () => 0),
     };
-    new Attempt(call, ports, returned).run(step, {});
+    new Attempt(call, { ports, secrets: null }, returned).run(step, {});
   });
 }
 

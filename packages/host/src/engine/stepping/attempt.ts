@@ -3,6 +3,8 @@ import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
 import { emitted, type Fact } from '../core/facts.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
 import type { CallContext, Emission, Performer, Redactor, Sha256 } from '../ports.ts';
+import type { RunSecrets, SecretsOf } from '../sensitive/run-secrets.ts';
+import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import { recordable, smallResult, stepError } from './step-result.ts';
 
@@ -13,6 +15,8 @@ export interface AttemptPorts {
   readonly sha256: Sha256;
   /** Redacts a step's output before it is measured, truncated or recorded. */
   readonly redactor: Redactor | null;
+  readonly secretsOf: SecretsOf;
+  readonly sealing: SealPorts;
   /** Posts the facts that record a call's emissions and its result. */
   readonly post: (fact: Fact) => void;
   readonly shares: TenantShares;
@@ -33,6 +37,7 @@ export class Attempt implements CallContext {
   readonly requestedSeq: number;
   readonly #step: string;
   readonly #ports: AttemptPorts;
+  readonly #secrets: RunSecrets | null;
   readonly #returned: (result: StepResult) => void;
   #controller: AbortController | null = null;
   #isOver = false;
@@ -47,7 +52,11 @@ export class Attempt implements CallContext {
   /** Called when an emission is recorded or refused. Created lazily, because most calls emit nothing. */
   #emissionEnded: ((refusal: unknown) => void) | null = null;
 
-  constructor(call: OpenCall, ports: AttemptPorts, returned: (result: StepResult) => void) {
+  constructor(
+    call: OpenCall,
+    { ports, secrets }: { readonly ports: AttemptPorts; readonly secrets: RunSecrets | null },
+    returned: (result: StepResult) => void,
+  ) {
     this.runId = ports.runId;
     this.nodeId = call.nodeId;
     this.callId = call.callId;
@@ -55,6 +64,7 @@ export class Attempt implements CallContext {
     this.requestedSeq = call.requestedSeq;
     this.#step = call.step;
     this.#ports = ports;
+    this.#secrets = secrets;
     this.#returned = returned;
   }
 
@@ -66,6 +76,14 @@ export class Attempt implements CallContext {
     return this.#ports.contextId;
   }
 
+  get redactor(): Redactor | null {
+    return this.#secrets === null ? this.#ports.redactor : this.#secrets.redactor;
+  }
+
+  open<Value>(value: Value): Value {
+    return this.#secrets === null ? value : this.#secrets.open(value);
+  }
+
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -73,11 +91,11 @@ export class Attempt implements CallContext {
   /** Calls the performer, in a slot that the caller took. Reports the result once, asynchronously, unless the attempt is aborted first. */
   run(performer: Performer, input: JsonObject): void {
     this.#hasSlot = true;
-    const { redactor } = this.#ports;
+    const { redactor } = this;
     const failed = (error: unknown) => this.#end({ error: stepError(error, redactor) });
     let running: Promise<unknown>;
     try {
-      running = Promise.resolve(performer.run(input, this));
+      running = Promise.resolve(performer.run(performer.keepsSealed === true ? input : this.open(input), this));
     } catch (error) {
       running = Promise.reject(error);
     }
@@ -120,7 +138,8 @@ export class Attempt implements CallContext {
   emit(rows: readonly Emission[]): Promise<void> | undefined {
     if (this.#isOver) return undefined;
     this.#unrecorded += 1;
-    const { redactor, post } = this.#ports;
+    const { redactor } = this;
+    const { post } = this.#ports;
     const clean = redactor === null ? rows : redactor.value(rows);
     this.#emissionEnded ??= (refusal) => this.#endEmission(refusal);
     post(emitted(this.callId, this.attempt, clean, this.#emissionEnded));

@@ -1,10 +1,11 @@
 /** The attempts of a run's calls that are in progress in this process. */
 import type { Batch } from '../core/compose.ts';
 import { drivenInput } from '../core/driven.ts';
-import { callReturned } from '../core/facts.ts';
+import { callReturned, emitted } from '../core/facts.ts';
 import type { OpenCall, RunState, StepResult } from '../core/state.ts';
 import { stepInput } from '../nodes/step-node.ts';
 import type { Performer } from '../ports.ts';
+import { sealOutputs } from '../sensitive/seal-outputs.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { Attempt, type AttemptPorts } from './attempt.ts';
 
@@ -39,14 +40,15 @@ export class Attempts {
     const { callId, attempt } = call;
     if (call.asked !== undefined || this.#underWay.has(callId)) return;
     const input = drivenInput(state, this.#workflow, call) ?? stepInput(state, this.#workflow, call);
-    const returned = (result: StepResult) => this.#ports.post(callReturned(callId, attempt, result));
+    const returned = (result: StepResult) => this.#returned(call, attempt, result);
+    const secrets = this.#ports.secretsOf(state, this.#ports.tenant);
     const performer = this.#performers.get(call.step);
     if (performer === undefined) {
       const message = `This host has no step ${call.step}.`;
       returned({ error: { code: 'capability_not_provided', message, retryable: false } });
       return;
     }
-    const started = new Attempt(call, this.#ports, returned);
+    const started = new Attempt(call, { ports: this.#ports, secrets }, returned);
     this.#underWay.set(callId, started);
     const { shares, tenant } = this.#ports;
     if (shares.takeCall(tenant)) {
@@ -58,6 +60,18 @@ export class Attempts {
       started.run(performer, input);
       return true;
     });
+  }
+
+  /** Sealed outputs enter the run in the rows just before the result. */
+  #returned({ callId, nodeId }: OpenCall, attempt: number, result: StepResult): void {
+    const { post, tenant, sealing } = this.#ports;
+    const node = this.#workflow.nodes.get(nodeId)?.node;
+    const hidden = sealOutputs(sealing, { node, tenant }, result);
+    if (hidden !== null) {
+      const rows = [{ type: 'cairn.values.sealed' as const, payload: { values: hidden.sealed } }];
+      post(emitted(callId, attempt, rows, () => undefined));
+    }
+    post(callReturned(callId, attempt, hidden?.result ?? result));
   }
 
   /** Aborts every attempt that the run no longer waits for. */

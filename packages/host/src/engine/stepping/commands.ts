@@ -1,4 +1,5 @@
 /** Commands as facts: the rows each proposes to a run, and the answer its sender gets once they are recorded. */
+import type { Json } from '@cairn/protocol';
 import { answerDrafts } from '../core/answers.ts';
 import { cancelRequested, type Fact } from '../core/facts.ts';
 import { pauseRequested, resumed } from '../core/pause.ts';
@@ -29,12 +30,16 @@ export interface Command<Answer> {
   readonly isPositioned?: boolean;
 }
 
-export function answerCommand(request: AnswerInterrupt): Command<InterruptAnswered> {
+/** `clean` redacts the sensitive values of the run, which only its state knows. */
+export function answerCommand(
+  request: AnswerInterrupt,
+  clean: (state: RunState, value: Json) => Json = (_, value) => value,
+): Command<InterruptAnswered> {
   let interruptId = '';
   let nodeId = '';
   return {
     propose(state, now, workflow) {
-      const answer = answerDrafts({ state, workflow }, request, now);
+      const answer = answerDrafts({ state, workflow }, { ...request, value: clean(state, request.value) }, now);
       interruptId = answer.interruptId;
       nodeId = answer.nodeId;
       return answer.drafts;

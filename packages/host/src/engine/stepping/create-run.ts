@@ -6,7 +6,9 @@ import type { HostLimits } from '../core/limits.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunStarted, StartRun } from '../engine.ts';
 import type { ChildStart } from '../family/child-performer.ts';
-import type { Clock, UniqueId } from '../ports.ts';
+import type { Clock } from '../ports.ts';
+import { sealedRow } from '../sensitive/references.ts';
+import { type SealPorts, sealInputs } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
@@ -16,10 +18,9 @@ import type { RunCreation } from './mailbox-ports.ts';
 import { contextNotFound } from './run-loader.ts';
 import { callbackDrafts, startedDraft } from './start-run.ts';
 
-export interface RunCreationPorts {
+export interface RunCreationPorts extends SealPorts {
   readonly store: Pick<Store, 'log'>;
   readonly clock: Clock;
-  readonly uniqueId: UniqueId;
   readonly limits: HostLimits;
   readonly workflows: WorkflowRegistry;
   readonly pins: AgentPins;
@@ -40,11 +41,23 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
       : await workflows.adopt(tenant, definition);
   const pins = await ports.pins.find(tenant, shared);
   const workflow = pins === null ? shared : await ports.pins.give(shared, pins);
+  const { inputs } = request;
+  const sealing = sealInputs(ports, { definition: workflow.definition, tenant, inputs }, child?.child.sealed);
   const id = child?.child.childRunId ?? runId(uniqueId());
   const context = request.contextId ?? contextId(uniqueId());
   if (request.contextId !== undefined && child === undefined) await refuseForeignContext(ports, tenant, context);
-  const started = startedDraft({ workflow, request: { ...request, contextId: context, child }, limits, pins });
-  const drafts = [started, ...callbackDrafts(request.callbackUrl)];
+  const started = startedDraft({
+    workflow,
+    request: { ...request, contextId: context, child },
+    limits,
+    pins,
+    shownInputs: sealing?.inputs,
+  });
+  const drafts = [
+    started,
+    ...(sealing === null ? [] : [sealedRow(sealing.sealed)]),
+    ...callbackDrafts(request.callbackUrl),
+  ];
   const { fact, done } = awaited(
     () => drafts,
     (state) => ({ runId: id, contextId: context, status: state.view.status }),

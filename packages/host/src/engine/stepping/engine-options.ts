@@ -12,6 +12,7 @@ import type {
   Sha256,
   Step,
   UniqueId,
+  Vault,
 } from '../ports.ts';
 import type { NodeType } from '../workflow/node-type.ts';
 
@@ -38,6 +39,8 @@ export interface EngineOptions {
   readonly redactor?: Redactor | null;
   /** Whether a definition may be registered again with other content under the same version. Default false. */
   readonly replacesVersions?: boolean;
+  /** Seals sensitive variables. Default: a workflow with such variables cannot run. */
+  readonly vault?: Vault | null;
   /** How long a node that stops renewing keeps its leases. Default 30,000. */
   readonly leaseMs?: number;
 }

@@ -153,9 +153,9 @@ export class HeldRun {
   }
 
   #attemptsOf({ tenant, contextId }: Pick<NewRun, 'tenant' | 'contextId'>, workflow: Workflow): Attempts {
-    const { sha256, redactor, performers, shares } = this.#ports;
+    const { sha256, redactor, secretsOf, sealing, performers, shares } = this.#ports;
     const { post } = this.#holder;
-    const ports = { runId: this.#runId, tenant, contextId, sha256, redactor, post, shares };
+    const ports = { runId: this.#runId, tenant, contextId, sha256, redactor, secretsOf, sealing, post, shares };
     this.#attempts = new Attempts(workflow, performers, ports);
     return this.#attempts;
   }

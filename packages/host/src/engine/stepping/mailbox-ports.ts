@@ -6,6 +6,8 @@ import type { HostLimits } from '../core/limits.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { Clock, CrashRecord, Performer, Redactor, Report, Sha256 } from '../ports.ts';
+import type { SecretsOf } from '../sensitive/run-secrets.ts';
+import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { Turns } from '../shares/turns.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -26,6 +28,8 @@ export interface MailboxPorts {
   readonly crashes: CrashRecord | null;
   readonly shares: TenantShares;
   readonly redactor: Redactor | null;
+  readonly secretsOf: SecretsOf;
+  readonly sealing: SealPorts;
   readonly shortWaits: ShortWaits;
   /** Notifies relatives that the run has ended, or that a node with child runs has ended. */
   readonly tellRelatives: (tenant: string, state: RunState, relatives: readonly RunId[]) => void;

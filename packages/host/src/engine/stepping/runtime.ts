@@ -1,8 +1,9 @@
 /** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
-import { isCairnError, type RunId, type RunSnapshot } from '@cairn/protocol';
+import { isCairnError, type Json, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Claim } from '../../log/ports/queue.ts';
 import { awaited } from '../core/facts.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
+import type { RunState } from '../core/state.ts';
 import type {
   AnswerInterrupt,
   CancelRun,
@@ -21,6 +22,7 @@ import { unwantedBy } from '../family/missed-ends.ts';
 import { describeNodeTypes } from '../nodes/node-types.ts';
 import { StepTypes } from '../nodes/step-types.ts';
 import type { Performer, Redactor, Step } from '../ports.ts';
+import { createSecretsOf, type SecretsOf } from '../sensitive/run-secrets.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
 import { Turns, type Urgency } from '../shares/turns.ts';
 import { redactedStart, refuseSecrets } from '../values/redacted.ts';
@@ -50,6 +52,7 @@ class Runtime implements Engine {
   readonly shares: TenantShares;
   readonly #options: EngineOptions;
   readonly #redactor: Redactor | null;
+  readonly #secretsOf: SecretsOf;
   readonly #mailboxes = new Map<RunId, Mailbox>();
   readonly #steps: StepTypes;
   readonly #workflows: WorkflowRegistry;
@@ -66,6 +69,7 @@ class Runtime implements Engine {
     const { store, clock, owner, report, redactor = null, leaseMs = 30_000 } = options;
     this.#options = options;
     this.#redactor = redactor;
+    this.#secretsOf = createSecretsOf(options.vault ?? null);
     const { steps, nodeTypes: others = [], performers = [], agents = null } = options;
     this.#steps = new StepTypes(steps, others, [...performers, this.#childPerformer()]);
     this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
@@ -91,8 +95,10 @@ class Runtime implements Engine {
   }
 
   #creationPorts(pins: AgentPins): RunCreationPorts {
+    const { vault = null } = this.#options;
     return {
       ...this.#options,
+      vault,
       pins,
       shares: this.shares,
       workflows: this.#workflows,
@@ -122,6 +128,8 @@ class Runtime implements Engine {
       crashes: this.#options.crashes ?? null,
       shares: this.shares,
       redactor: this.#redactor,
+      secretsOf: this.#secretsOf,
+      sealing: this.#creation,
       loader: this.#loader,
       shortWaits: new ShortWaits(),
       performers: this.#steps.performers,
@@ -172,7 +180,9 @@ class Runtime implements Engine {
 
   answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
     const redacted = () => ({ ...request, value: this.#redacted(request.value) });
-    return this.#send(request, () => answerCommand(redacted()));
+    const clean = (state: RunState, value: Json) =>
+      this.#secretsOf(state, request.tenant)?.redactor.value(value) ?? value;
+    return this.#send(request, () => answerCommand(redacted(), clean));
   }
 
   cancel(request: CancelRun): Promise<RunCancelled> {

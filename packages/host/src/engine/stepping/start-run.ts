@@ -19,6 +19,8 @@ import type { Draft } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import { budgetProblems, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
+import type { SealedValues } from '../sensitive/references.ts';
+import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import type { Pins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -45,11 +47,16 @@ export function startedDraft(start: {
   readonly request: RunRequest;
   readonly limits: HostLimits;
   readonly pins?: Pins | null;
+  /** What the row holds in the place of inputs with sensitive values. */
+  readonly shownInputs?: JsonObject | undefined;
 }): DraftOf<'run.started'> {
   const { definition, hash } = start.workflow;
   const { tenant, contextId, principal, toolScopes = [], inputs, options, trace, scopeId, child } = start.request;
   const configurable: JsonObject = options.configurable ?? {};
-  const problems = [...inputProblems(definition, inputs), ...configurableProblems(definition, configurable)];
+  const problems = [
+    ...inputProblems(definition, inputs, child?.child.sealed),
+    ...configurableProblems(definition, configurable),
+  ];
   refuse(definition, problems);
   const budget = child?.child.budget ?? rootBudget(configurable, start.limits);
   refuse(definition, nodeProblems(start.workflow, { configurable, budget }));
@@ -61,11 +68,13 @@ export function startedDraft(start: {
     engineVersion: ENGINE_VERSION,
     transport: 'rest',
     owner: { tenant, ...(principal === undefined ? {} : { principal }) },
-    inputs,
+    inputs: start.shownInputs ?? inputs,
     variables: defaultVariables(definition, inputs, child?.child.unset ?? []),
     limits: runLimits(definition, configurable, start.limits),
     budget,
   };
+  const sensitive = sensitiveNames(definition);
+  if (sensitive !== undefined) payload.sensitive = sensitive;
   if (channels !== undefined) payload.channels = channels;
   if (start.pins != null) payload.agents = start.pins;
   if (options.tags !== undefined) payload.tags = options.tags;
@@ -104,14 +113,15 @@ function refuse(definition: WorkflowDefinition, problems: readonly string[]): vo
   });
 }
 
-function inputProblems(definition: WorkflowDefinition, inputs: JsonObject): string[] {
+/** An input that came sealed from the parent has the type that the parent gave it. */
+function inputProblems(definition: WorkflowDefinition, inputs: JsonObject, sealed: SealedValues = {}): string[] {
   const problems: string[] = [];
   for (const variable of definition.variables) {
     const given = own(inputs, variable.name);
     if (given === undefined || given === null) {
       const isMissing = given === null || variable.defaultValue === undefined;
       if (variable.required === true && isMissing) problems.push(`the input ${variable.name} is required`);
-    } else if (!isOfType(given, variable.type)) {
+    } else if (!isOfType(given, variable.type) && !(typeof given === 'string' && Object.hasOwn(sealed, given))) {
       problems.push(`the input ${variable.name} must be of type ${variable.type}`);
     }
   }

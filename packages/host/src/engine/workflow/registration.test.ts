@@ -40,11 +40,49 @@ test('an unknown type is named with its node', () => {
   ]);
 });
 
-test('values marked as sensitive are refused', () => {
+describe('sensitive values', () => {
   const variables = [{ name: 'v', type: 'string' as const, sensitive: true }];
-  expect(refusal(one({ type: noop }, { variables })).code).toBe('capability_required');
-  const channels = { c: { reducer: 'append', sensitive: true } };
-  expect(refusal(one({ type: noop }, { channels })).code).toBe('capability_required');
+  const outputSensitivity = { o: true };
+
+  test('may be variables and outputs of steps', () => {
+    const definition = one({ type: 'local.step.read' }, { variables });
+    const nodes = definition.nodes.map((node) => ({ ...node, outputSensitivity }));
+    expect(() => checkDefinition({ ...definition, nodes }, scriptNodeTypes)).not.toThrow();
+  });
+
+  test('may not be channels or outputs of other nodes', () => {
+    const channels = { c: { reducer: 'append', sensitive: true } };
+    expect(refusal(one({ type: noop }, { channels })).code).toBe('capability_required');
+    const definition = one({ type: noop });
+    const nodes = definition.nodes.map((node) => ({ ...node, outputSensitivity }));
+    expect(refusal({ ...definition, nodes }).details).toMatchObject({ problems: ['outputs of node a'] });
+  });
+
+  test('are never part of a definition', () => {
+    const withDefault = variables.map((variable) => ({ ...variable, defaultValue: 'x' }));
+    expect(problems(one({ type: noop }, { variables: withDefault }))).toEqual([
+      expect.stringMatching(/^variables\[0\]\.defaultValue: the variable v is sensitive/),
+    ]);
+    const set = { type: 'core.setVariable', config: { name: 'v', value: 'x' } };
+    expect(problems(one(set, { variables }))).toEqual([
+      expect.stringMatching(/^nodes\[0\]\.config\.value \(node a\): the variable v is sensitive/),
+    ]);
+  });
+
+  test('are not read by conditions, which would compare the mask', () => {
+    const reads = 'reads the sensitive variable v';
+    const definition = workflowOf({ a: noop, b: noop }, undefined, { variables });
+    for (const condition of [
+      { type: 'expression' as const, expression: 'variables.v == "x"' },
+      { type: 'equals' as const, left: 'variables.v', right: 'x' },
+      { type: 'expression' as const, expression: 'inputs["v"] != ""' },
+    ]) {
+      const edges = definition.edges.map((edge) => ({ ...edge, condition }));
+      expect(problems({ ...definition, edges })).toEqual([expect.stringContaining(reads)]);
+    }
+    const node = { type: 'core.conditional', config: { expression: 'variables.v == "x"' } };
+    expect(problems(one(node, { variables }))).toContainEqual(expect.stringContaining(reads));
+  });
 });
 
 test('an agent by channel is refused', () => {

@@ -24,6 +24,7 @@ import { parseConfig, problemText, shapeProblems } from './node-config.ts';
 import { MAX_SPAN_MS, nodeSettings } from './node-settings.ts';
 import type { NodeTypeRegistry, Problem } from './node-type.ts';
 import { isReservedName } from './reserved-names.ts';
+import { refuseUnsealable, sensitiveProblems } from './sensitive-rules.ts';
 
 /** Node types that need a capability this host may lack, with the capability's name on the wire. */
 const gatedTypes: Readonly<Record<string, string>> = {
@@ -46,7 +47,7 @@ export function* checkInSlices(definition: WorkflowDefinition, nodeTypes: NodeTy
   refuseLargeGraph(definition, nodeTypes);
   yield* refuseCostly(definition);
   refuseGatedTypes(definition, nodeTypes);
-  refuseSensitive(definition);
+  refuseUnsealable(definition, nodeTypes);
   const problems: Problem[] = [];
   for (const problem of allProblems(definition, nodeTypes)) {
     if (problem === undefined) yield undefined;
@@ -84,6 +85,7 @@ function* allProblems(
     yield* compileProblem(() => compileCondition(condition), ['edges', index, 'condition'], `edge ${id}`);
     yield undefined;
   }
+  yield* sensitiveProblems(definition);
   yield* definitionProblems(definition);
 }
 
@@ -118,25 +120,6 @@ function refuseGatedTypes({ nodes }: WorkflowDefinition, nodeTypes: NodeTypeRegi
       details: { requiredCapability, offendingTypeId: typeId, nodeId: id },
     });
   }
-}
-
-/** Sensitive values must not be stored in plaintext, and this host cannot encrypt them. */
-function refuseSensitive(definition: WorkflowDefinition): void {
-  const marked = [
-    ...definition.variables.filter((variable) => variable.sensitive === true).map(({ name }) => `variable ${name}`),
-    ...Object.entries(definition.channels ?? {}).flatMap(([name, { sensitive }]) =>
-      sensitive ? [`channel ${name}`] : [],
-    ),
-    ...definition.nodes
-      .filter(({ outputSensitivity }) => Object.values(outputSensitivity ?? {}).includes(true))
-      .map(({ id }) => `node ${id}`),
-  ];
-  if (marked.length === 0) return;
-  throw new TerminalError('capability_required', {
-    message: `The workflow ${definition.id} marks values as sensitive (${marked.join(', ')}); this host does not seal values.`,
-    hint: 'Keep such values outside the run and pass references to them.',
-    details: { requiredCapability: 'secrets', problems: marked },
-  });
 }
 
 function nameProblems({ nodes, edges, variables, channels }: WorkflowDefinition): Problem[] {

@@ -13,7 +13,7 @@ import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
 import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
-import type { AgentSource, Redactor } from '../../engine/ports.ts';
+import type { AgentSource } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { sha256, systemClock } from '../compose.ts';
@@ -34,7 +34,6 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 export interface AgentRuntimePorts {
   readonly store: Pick<Store, 'log' | 'memories'>;
   readonly agentSource: AgentSource;
-  readonly redactor: Redactor | null;
   readonly extension: HostExtension;
   /** Tools defined with `defineTool`. */
   readonly tools?: readonly Tool[];
@@ -43,11 +42,11 @@ export interface AgentRuntimePorts {
 }
 
 export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts): AgentRuntime {
-  const { store, agentSource, redactor, extension, tools = [], prompts: given = [] } = ports;
+  const { store, agentSource, extension, tools = [], prompts: given = [] } = ports;
   const { now } = systemClock;
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
-  const hostTools = createHostTools(config, { tools, memory: memory.port, redactor });
+  const hostTools = createHostTools(config, { tools, memory: memory.port });
   const models = hostModels(config, systemClock);
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
   const { credentials, registry } = models;
@@ -66,7 +65,6 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     models: registry,
     conversations,
     credentials,
-    redactor,
     clock: systemClock,
     sha256,
   });

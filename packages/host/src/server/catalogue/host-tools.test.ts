@@ -33,7 +33,6 @@ function hostTools(config: ConfigInput = {}): HostTools {
   return createHostTools(parseConfig({ data, secrets, ...config }, 'test'), {
     tools: [lookup],
     memory,
-    redactor: null,
   });
 }
 
@@ -51,6 +50,8 @@ const context = {
   tenant: 'acme',
   signal: new AbortController().signal,
   emit: () => undefined,
+  open: (value: unknown) => value,
+  redactor: null,
   recorded: async () => undefined,
 } as never;
 

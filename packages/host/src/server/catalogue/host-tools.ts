@@ -7,7 +7,7 @@ import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
-import type { Performer, Redactor } from '../../engine/ports.ts';
+import type { Performer } from '../../engine/ports.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
 import { systemClock, systemTimers, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
@@ -28,7 +28,6 @@ export interface HostToolsPorts {
   /** Tools defined with `defineTool`. */
   readonly tools: readonly Tool[];
   readonly memory: MemoryPort;
-  readonly redactor: Redactor | null;
 }
 
 export function createHostTools(
@@ -51,7 +50,6 @@ export function createHostTools(
     registry,
     now,
     after: systemTimers.after,
-    redactor: ports.redactor,
     secret: (_tenant, name) => secrets.get(name)?.reveal(),
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });

@@ -26,7 +26,11 @@ const recording: KeyedRequest = { ...request, recordsItself: true };
 const done = (body: string): HttpResponse => ({ status: 200, headers: { location: `/${body}` }, body });
 const refused = (code: ErrorCode) => new TerminalError(code, { message: `refused: ${code}` });
 
-function bench(idempotency: IdempotencyRecords = inMemoryStore().idempotency, redactor: Redactor | null = null) {
+function bench(
+  idempotency: IdempotencyRecords = inMemoryStore().idempotency,
+  redactor: Redactor | null = null,
+  digestKeys: readonly [string, ...string[]] = ['k1'],
+) {
   let ids = 0;
   const clock = { now: 1_000 };
   const reports: string[] = [];
@@ -37,6 +41,7 @@ function bench(idempotency: IdempotencyRecords = inMemoryStore().idempotency, re
       uniqueId: () => `owner-${++ids}`,
       report: ({ event }) => void reports.push(event),
       redactor,
+      digestKeys,
     });
   let works = 0;
   const work =
@@ -54,6 +59,27 @@ test('the second request gets the recorded response, with its headers, and does 
   expect(await node().carryOut(request, work(done('one')))).toEqual({ ...done('one'), isReplayed: false });
   expect(await node().carryOut(request, work(done('two')))).toEqual({ ...done('one'), isReplayed: true });
   expect(works()).toBe(1);
+});
+
+test('a digest has a key: records under an earlier key, or of a version without keys, still answer the same request', async () => {
+  const { idempotency, node, work } = bench(undefined, null, ['k1']);
+  await node().carryOut(request, work(done('one')));
+  const rotated = bench(idempotency, null, ['k2', 'k1']);
+  expect(await rotated.node().carryOut(request, rotated.work(done('two')))).toMatchObject({ isReplayed: true });
+  const other = { ...request, content: { body: 3 } };
+  await expect(rotated.node().carryOut(other, work(done('x')))).rejects.toMatchObject({
+    code: 'idempotency_key_mismatch',
+  });
+  const keyless = { ...request, key: 'before' };
+  await bench(idempotency, null, [''])
+    .node()
+    .carryOut(keyless, work(done('old')));
+  expect(await rotated.node().carryOut(keyless, work(done('new')))).toMatchObject({ body: 'old' });
+  await expect(
+    bench(idempotency, null, ['k3'])
+      .node()
+      .carryOut(request, work(done('x'))),
+  ).rejects.toThrow();
 });
 
 test('content is compared in canonical form, and other content is a mismatch in every state', async () => {

@@ -54,7 +54,22 @@ export interface IdempotencyPorts {
   readonly report: Report;
   /** A response may quote the request: what is recorded of it holds no secret. */
   readonly redactor: Redactor | null;
+  /**
+   * Keys of the digests of requests, the current one first. Without a key, a digest would confirm a guess at a short
+   * value of the request.
+   */
+  readonly digestKeys: readonly [string, ...string[]];
 }
+
+/** The key of a request, and whether a digest is of the same request under an earlier key. */
+interface DigestedKey extends RequestKey {
+  readonly isEarlierDigest: (digest: string) => boolean;
+}
+
+/** Records of earlier versions have digests without a key. */
+const NO_KEY = '';
+
+const digestOf = (key: string, text: string): string => hash('sha256', key + text, 'hex');
 
 /** Longest `Idempotency-Key`. */
 const MAX_KEY_LENGTH = 255;
@@ -90,8 +105,17 @@ export class Idempotency {
     const { tenant, endpoint } = request;
     // As JSON, because tenant and key may contain any separator.
     const hashed = hash('sha256', JSON.stringify([tenant, endpoint, request.key]), 'hex');
-    const requestDigest = hash('sha256', canonicalize(request.content) ?? '', 'hex');
-    const key: RequestKey = { tenant, endpoint, key: hashed, requestDigest, owner: null };
+    const text = canonicalize(request.content) ?? '';
+    const [current, ...earlier] = this.#ports.digestKeys;
+    const requestDigest = digestOf(current, text);
+    const key: DigestedKey = {
+      tenant,
+      endpoint,
+      key: hashed,
+      requestDigest,
+      owner: null,
+      isEarlierDigest: (digest) => [...earlier, NO_KEY].some((digestKey) => digestOf(digestKey, text) === digest),
+    };
     for (let running = this.#inFlight.get(hashed); running !== undefined; running = this.#inFlight.get(hashed)) {
       await running.catch(() => undefined);
       const replayed = await this.#replayed(key);
@@ -109,13 +133,13 @@ export class Idempotency {
   }
 
   /** The recorded response, if there is a final one. */
-  async #replayed(key: RequestKey): Promise<IdempotentResponse | null> {
+  async #replayed(key: DigestedKey): Promise<IdempotentResponse | null> {
     const record = await this.#ports.idempotency.get(key);
     return record === null ? null : replayedResponse(record, key);
   }
 
   /** For a handler that records its successes: only a final refusal is recorded here. */
-  async #unclaimed(key: RequestKey, handle: KeyedHandler): Promise<IdempotentResponse> {
+  async #unclaimed(key: DigestedKey, handle: KeyedHandler): Promise<IdempotentResponse> {
     const earlier = await this.#replayed(key);
     if (earlier !== null) return earlier;
     try {
@@ -135,7 +159,7 @@ export class Idempotency {
   }
 
   /** A handler may also record its response itself; the store then ignores the second record. */
-  async #claimed(key: RequestKey & { readonly owner: string }, handle: KeyedHandler): Promise<IdempotentResponse> {
+  async #claimed(key: DigestedKey & { readonly owner: string }, handle: KeyedHandler): Promise<IdempotentResponse> {
     const { idempotency, now } = this.#ports;
     const claimedAt = now();
     const claim: IdempotencyClaim = { ...key, now: claimedAt, until: claimedAt + IDEMPOTENCY_LEASE_MS };
@@ -193,10 +217,11 @@ function stateAfter(error: CairnError): 'terminal-failure' | 'retryable-failure'
 }
 
 /** The response of a record; null while there is none, or none that is final. */
-function replayedResponse(record: IdempotencyRecord, { tenant, requestDigest }: RequestKey): IdempotentResponse | null {
+function replayedResponse(record: IdempotencyRecord, key: DigestedKey): IdempotentResponse | null {
+  const { tenant, requestDigest } = key;
   // The store looks records up by tenant too. A record of another tenant must not be shown even if it errs.
   invariant(record.tenant === tenant, 'idempotency-record-of-tenant', { endpoint: record.endpoint });
-  if (record.requestDigest !== requestDigest) {
+  if (record.requestDigest !== requestDigest && !key.isEarlierDigest(record.requestDigest)) {
     throw new TerminalError('idempotency_key_mismatch', {
       message: `This Idempotency-Key was used for another ${record.endpoint} request.`,
       hint: 'Use a fresh key for a different request, or send the first request unchanged.',

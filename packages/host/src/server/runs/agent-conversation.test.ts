@@ -66,7 +66,6 @@ beforeEach(async () => {
     models,
     conversations: createConversations(store.log),
     credentials: new Credentials(new Map()),
-    redactor: null,
     clock: systemClock,
     sha256,
   });
