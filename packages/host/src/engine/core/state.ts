@@ -13,7 +13,6 @@ import type {
 import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { AgentPin, StepSafety } from '../ports.ts';
-import type { SealedValues } from '../sensitive/references.ts';
 
 /** The outcome of an edge, kept until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
@@ -151,6 +150,9 @@ export interface RunLimits {
   readonly maxNodeExecutions: number;
   readonly timeoutMs: number | null;
 }
+
+/** Sealed sensitive values, by the reference that stands for them. */
+export type SealedValues = Readonly<Record<string, string>>;
 
 export interface RunState {
   readonly runId: RunId;

@@ -1,6 +1,7 @@
 /** The settings that a child run inherits from its parent, from the requesting node to the child's first row. */
 import type { JsonObject, RunId } from '@cairn/protocol';
-import { type SealedValues, sealedIn } from '../sensitive/references.ts';
+import type { SealedValues } from '../core/state.ts';
+import { sealedIn } from '../sensitive/references.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Budget } from './account.ts';
 import { type Mapping, projected } from './mappings.ts';

@@ -2,11 +2,8 @@
  * References to sensitive values. A run, its log and every view hold a reference in the place of a value, as text that
  * expressions and templates can pass on. Only the effect that needs the value replaces it.
  */
-import { type Json, type JsonObject, row } from '@cairn/protocol';
-import type { Draft, RunState } from '../core/state.ts';
-
-/** Sealed values by reference. */
-export type SealedValues = Readonly<Record<string, string>>;
+import { type Json, row } from '@cairn/protocol';
+import type { Draft, RunState, SealedValues } from '../core/state.ts';
 
 /** `[REDACTED:<name>#<token>]`. Nobody can guess the token before the run starts, so no definition can name it. */
 const REFERENCE = /\[REDACTED:[A-Za-z0-9_.-]{1,40}#[A-Za-z0-9_-]{12}\]/g;
@@ -34,14 +31,14 @@ export function replacedInText(text: string, replace: Replace): Json {
 const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Replaces the references in all texts of a value, also in keys. Returns the same value if there is nothing to do. */
-export function replacedIn(value: Json, replace: Replace): Json {
+export function replacedIn(value: unknown, replace: Replace): unknown {
   if (typeof value === 'string') return replacedInText(value, replace);
   if (Array.isArray(value)) {
-    const items = value.map((item: Json) => replacedIn(item, replace));
+    const items: unknown[] = value.map((item: unknown) => replacedIn(item, replace));
     return items.some((item, i) => item !== value[i]) ? items : value;
   }
   if (typeof value !== 'object' || value === null) return value;
-  const given = Object.entries(value as JsonObject);
+  const given = Object.entries<unknown>({ ...value });
   const clean = given.map(([key, item]) => [asText(replacedInText(key, replace)), replacedIn(item, replace)] as const);
   return clean.some(([key, item], i) => key !== given[i]?.[0] || item !== given[i]?.[1])
     ? Object.fromEntries(clean)

@@ -1,8 +1,8 @@
 /** The sensitive values of one run, opened at the moment of an effect and never kept in its state. */
 import type { Json } from '@cairn/protocol';
-import type { RunState } from '../core/state.ts';
+import type { RunState, SealedValues } from '../core/state.ts';
 import type { Redactor, SensitiveValue, Vault } from '../ports.ts';
-import { replacedIn, type SealedValues } from './references.ts';
+import { replacedIn } from './references.ts';
 import { ownerOf } from './seal-inputs.ts';
 
 /** Finds the sensitive values of a run; null if it has none. */
@@ -37,7 +37,7 @@ export class RunSecrets {
    * `sensitive_value_unavailable` if this host lacks the key.
    */
   open<Value>(value: Value): Value {
-    return replacedIn(value as Json, (reference) => this.#value(reference)) as Value;
+    return replacedIn(value, (reference) => this.#value(reference)) as Value;
   }
 
   /**
@@ -53,7 +53,8 @@ export class RunSecrets {
   #all(): readonly SensitiveValue[] {
     return Object.keys(this.#sealed).flatMap((reference): SensitiveValue[] => {
       try {
-        return [{ reference, value: this.#value(reference) as Json }];
+        const value = this.#value(reference);
+        return value === undefined ? [] : [{ reference, value }];
       } catch {
         return [];
       }
@@ -62,9 +63,9 @@ export class RunSecrets {
 
   #value(reference: string): Json | undefined {
     const known = this.#opened.get(reference);
-    if (known !== undefined || !Object.hasOwn(this.#sealed, reference)) return known;
-    const text = this.#vault.open(ownerOf(this.#tenant, reference), this.#sealed[reference] as string);
-    const value: Json = JSON.parse(text);
+    const sealed = Object.hasOwn(this.#sealed, reference) ? this.#sealed[reference] : undefined;
+    if (known !== undefined || sealed === undefined) return known;
+    const value: Json = JSON.parse(this.#vault.open(ownerOf(this.#tenant, reference), sealed));
     this.#opened.set(reference, value);
     return value;
   }

@@ -7,8 +7,9 @@ import {
   type WorkflowDefinition,
   type WorkflowVariable,
 } from '@cairn/protocol';
+import type { SealedValues } from '../core/state.ts';
 import type { Sha256, UniqueId, Vault } from '../ports.ts';
-import { isReference, referenceOf, type SealedValues } from './references.ts';
+import { isReference, referenceOf } from './references.ts';
 
 export interface SealPorts {
   /** Null for an engine without keys: it cannot run such a workflow. */

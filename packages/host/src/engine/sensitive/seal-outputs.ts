@@ -1,8 +1,7 @@
 /** Seals the outputs of a step that its node marks as sensitive, before its result is recorded. */
 import { type Json, jsonSize, type WorkflowNode } from '@cairn/protocol';
-import type { StepResult } from '../core/state.ts';
+import type { SealedValues, StepResult } from '../core/state.ts';
 import { asOutputs } from '../nodes/values.ts';
-import type { SealedValues } from './references.ts';
 import { MAX_SENSITIVE_BYTES, type SealPorts, sealValue } from './seal-inputs.ts';
 
 export interface SealedResult {

@@ -30,16 +30,16 @@ export interface Command<Answer> {
   readonly isPositioned?: boolean;
 }
 
-/** `clean` redacts the sensitive values of the run, which only its state knows. */
+/** `valueFor` gives the value of the answer without the sensitive values of the run. */
 export function answerCommand(
   request: AnswerInterrupt,
-  clean: (state: RunState, value: Json) => Json = (_, value) => value,
+  valueFor: (state: RunState) => Json,
 ): Command<InterruptAnswered> {
   let interruptId = '';
   let nodeId = '';
   return {
     propose(state, now, workflow) {
-      const answer = answerDrafts({ state, workflow }, { ...request, value: clean(state, request.value) }, now);
+      const answer = answerDrafts({ state, workflow }, { ...request, value: valueFor(state) }, now);
       interruptId = answer.interruptId;
       nodeId = answer.nodeId;
       return answer.drafts;

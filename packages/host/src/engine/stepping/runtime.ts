@@ -1,9 +1,8 @@
 /** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
-import { isCairnError, type Json, type RunId, type RunSnapshot } from '@cairn/protocol';
+import { isCairnError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Claim } from '../../log/ports/queue.ts';
 import { awaited } from '../core/facts.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
-import type { RunState } from '../core/state.ts';
 import type {
   AnswerInterrupt,
   CancelRun,
@@ -25,13 +24,14 @@ import type { Performer, Redactor, Step } from '../ports.ts';
 import { createSecretsOf, type SecretsOf } from '../sensitive/run-secrets.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
 import { Turns, type Urgency } from '../shares/turns.ts';
-import { redactedStart, refuseSecrets } from '../values/redacted.ts';
+import { refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendUnleased } from './append-unleased.ts';
 import { answerCommand, type Command, cancelCommand, pauseCommand, resumeCommand } from './commands.ts';
 import { createRun, type RunCreationPorts } from './create-run.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { type EntryRedaction, entryRedaction } from './entry-redaction.ts';
 import { recordFor } from './idempotency-record.ts';
 import { runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
@@ -53,6 +53,7 @@ class Runtime implements Engine {
   readonly #options: EngineOptions;
   readonly #redactor: Redactor | null;
   readonly #secretsOf: SecretsOf;
+  readonly #redaction: EntryRedaction;
   readonly #mailboxes = new Map<RunId, Mailbox>();
   readonly #steps: StepTypes;
   readonly #workflows: WorkflowRegistry;
@@ -70,6 +71,7 @@ class Runtime implements Engine {
     this.#options = options;
     this.#redactor = redactor;
     this.#secretsOf = createSecretsOf(options.vault ?? null);
+    this.#redaction = entryRedaction(redactor, this.#secretsOf);
     const { steps, nodeTypes: others = [], performers = [], agents = null } = options;
     this.#steps = new StepTypes(steps, others, [...performers, this.#childPerformer()]);
     this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
@@ -172,29 +174,23 @@ class Runtime implements Engine {
   }
 
   start(request: StartRun): Promise<RunStarted> {
-    const redactor = this.#redactor;
-    return this.#command(() =>
-      createRun(this.#creation, redactor === null ? request : redactedStart(redactor, request)),
-    );
+    return this.#command(() => createRun(this.#creation, this.#redaction.start(request)));
   }
 
   answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
-    const redacted = () => ({ ...request, value: this.#redacted(request.value) });
-    const clean = (state: RunState, value: Json) =>
-      this.#secretsOf(state, request.tenant)?.redactor.value(value) ?? value;
-    return this.#send(request, () => answerCommand(redacted(), clean));
+    return this.#send(request, () => answerCommand(request, this.#redaction.answer(request.value, request.tenant)));
   }
 
   cancel(request: CancelRun): Promise<RunCancelled> {
-    return this.#send(request, () => cancelCommand(this.#withReason(request)));
+    return this.#send(request, () => cancelCommand(this.#redaction.reason(request)));
   }
 
   pause(request: PauseRun): Promise<RunPaused> {
-    return this.#send(request, () => pauseCommand(this.#withReason(request)));
+    return this.#send(request, () => pauseCommand(this.#redaction.reason(request)));
   }
 
   resume(request: ResumeRun): Promise<RunResumed> {
-    return this.#send(request, () => resumeCommand(this.#withReason(request)));
+    return this.#send(request, () => resumeCommand(this.#redaction.reason(request)));
   }
 
   #send<Answer extends object>({ tenant, runId }: RunOfTenant, command: () => Command<Answer>): Promise<Answer> {
@@ -202,14 +198,6 @@ class Runtime implements Engine {
       await this.#ofTenant(tenant, runId);
       return this.#write({ tenant, runId }, command(), 'command');
     });
-  }
-
-  #withReason<Request extends { readonly reason?: string | undefined }>(request: Request): Request {
-    return { ...request, reason: this.#redacted(request.reason) };
-  }
-
-  #redacted<Value>(value: Value): Value {
-    return this.#redactor === null ? value : this.#redactor.value(value);
   }
 
   /** Tracks a command, so that `close` waits for it. */

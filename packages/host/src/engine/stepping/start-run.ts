@@ -15,11 +15,10 @@ import {
 } from '@cairn/protocol';
 import { type HostLimits, runLimits } from '../core/limits.ts';
 import type { PayloadDraft } from '../core/payload-draft.ts';
-import type { Draft } from '../core/state.ts';
+import type { Draft, SealedValues } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import { budgetProblems, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
-import type { SealedValues } from '../sensitive/references.ts';
 import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import type { Pins } from '../workflow/agent-pins.ts';
