@@ -170,7 +170,7 @@ export async function sensitiveHost(
       seen.push(input);
       const own =
         input.login === undefined && input.token === undefined ? {} : { password: PASSWORD, pin: PIN, token: TOKEN };
-      return { ...written, [SECRET]: [input], ...own };
+      return { ...written, [SECRET]: [input], ...own, large: `${'x'.repeat(100_000)}${SECRET}` };
     },
   });
   const fail = defineStep({

@@ -180,9 +180,11 @@ it('records large results that arrive together over several turns of the event l
   const text = 'x'.repeat(100_000);
   for (let i = 0; i < 6; i += 1) {
     const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
-    const ports = { ...ids, sha256: (s: string) => s, redactor: null, post: () => undefined, shares };
+    const sha256 = (s: string) => s;
+    const sealing = { vault: null, uniqueId: () => 'u', sha256 };
+    const ports = { ...ids, sha256, redactor: null, secretsOf: () => null, sealing, post: () => undefined, shares };
     const step: Step = { typeId: call.step, safety: 'read', run: async () => ({ text }) };
-    new Attempt(call, ports, (result) => void recorded.push(result)).run(step, {});
+    new Attempt(call, { ports, secrets: null }, (result) => void recorded.push(result)).run(step, {});
   }
   const counts: number[] = [];
   for (let turn = 0; turn < 4; turn += 1) {

@@ -108,7 +108,8 @@ export class Attempt implements CallContext {
 
   /** A hundred large results may arrive in one turn of the event loop. */
   #recordInTurn(step: string, outcome: unknown): void {
-    const { shares, tenant, redactor } = this.#ports;
+    const { shares, tenant } = this.#ports;
+    const { redactor } = this;
     void shares.longWork.take(tenant, () => {
       if (!this.#isOver) this.#end(recordable(step, outcome, redactor));
     });
