@@ -18,7 +18,7 @@ import { rowBytes } from '../ports/row-bytes.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
-import type { Work } from './commit/group-commit.ts';
+import type { Work } from './commit/job.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { MemoryTables } from './memory-tables.ts';

@@ -3,30 +3,21 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CairnError } from '@cairn/protocol';
 import { storeClosed } from '../../errors.ts';
 import { flushFailed, storeError } from '../errors.ts';
+import { answer, type Job, type JobResult, type Work, write } from './job.ts';
 
 /**
  * Limits of one transaction; the rest waits for the next turn. At 11 microseconds a row, a transaction blocks the event
  * loop for about 3 ms and a sync. Other requests run between two transactions.
  */
 const MAX_ROWS = 256;
-const MAX_BYTES = 1_048_576;
+const MAX_BYTES = 262_144;
 
-/** A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows, or a slow disk. */
+/**
+ * A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows or bytes, or a slow disk.
+ */
 const POOL_ROWS = 128;
+const POOL_BYTES = 65_536;
 const SLOW_MS = 1;
-
-/** A unit of work to write. */
-export interface Work<Result> {
-  /** Its size, which bounds a transaction. */
-  readonly rows: number;
-  readonly bytes: number;
-  /** Checks preconditions. Throwing here rejects only this work. */
-  prepare?(): void;
-  /** Performs the write. */
-  apply(): Result;
-  /** Called once the work is durable, in commit order, before its promise resolves. */
-  committed?(result: Result): void;
-}
 
 export interface CommitHooks {
   /** Runs in every transaction, after its work. */
@@ -54,15 +45,6 @@ export type ElapsedMs = () => number;
 
 /** Runs a query once the data it sees is durable, or rejects it when the store is closed. */
 export type Read = <Result>(query: () => Result) => Result | Promise<Result>;
-
-interface Job {
-  readonly work: Work<unknown>;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The result of a job, reported once its transaction ends. */
-type JobResult = { readonly job: Job } & ({ readonly result: unknown } | { readonly refusal: unknown });
 
 /** A committed transaction that is not yet flushed to disk. */
 interface Unflushed {
@@ -92,6 +74,7 @@ export class GroupCommit {
   #flushMs = 0;
   #scheduled = false;
   #held = false;
+  #isDiskBusy = false;
   #closed = false;
   #drained: (() => void) | null = null;
   #commits = 0;
@@ -151,6 +134,11 @@ export class GroupCommit {
     if (this.#queue.length > 0) this.#schedule();
   }
 
+  /** Flushes only in the thread pool while something else writes much to the disk. */
+  diskIsBusy(isBusy: boolean): void {
+    this.#isDiskBusy = isBusy;
+  }
+
   /** Rejects new work and waits until all accepted work is durable or rejected. */
   close(): Promise<void> {
     this.#closed = true;
@@ -176,7 +164,7 @@ export class GroupCommit {
     else if (this.#unflushed === null) this.#drained?.();
   }
 
-  #take(): { readonly jobs: readonly Job[]; readonly rows: number } {
+  #take(): { readonly jobs: readonly Job[]; readonly isLarge: boolean } {
     let rows = 0;
     let bytes = 0;
     let count = 0;
@@ -189,13 +177,13 @@ export class GroupCommit {
     const jobs = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
     this.#queuedRows -= rows;
-    return { jobs, rows };
+    return { jobs, isLarge: rows >= POOL_ROWS || bytes >= POOL_BYTES };
   }
 
   /** Commits queued work in one transaction. One that overtakes another must not be acknowledged before it. */
   #transact(order: 'after' | 'overtakes'): void {
-    const { jobs, rows } = this.#take();
-    const isInPool = order === 'overtakes' || rows >= POOL_ROWS || this.#flushMs >= SLOW_MS;
+    const { jobs, isLarge } = this.#take();
+    const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#flushMs >= SLOW_MS;
     let results: readonly JobResult[];
     try {
       this.#syncAtCommit(!isInPool);
@@ -273,23 +261,4 @@ export class GroupCommit {
     this.#drained?.();
     this.#hooks.broken(error);
   }
-}
-
-function write(job: Job): JobResult {
-  try {
-    job.work.prepare?.();
-  } catch (refusal) {
-    return { job, refusal };
-  }
-  return { job, result: job.work.apply() };
-}
-
-function answer(result: JobResult): void {
-  const { job } = result;
-  if ('refusal' in result) {
-    job.reject(result.refusal);
-    return;
-  }
-  job.work.committed?.(result.result);
-  job.resolve(result.result);
 }

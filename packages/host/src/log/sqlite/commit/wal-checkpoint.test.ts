@@ -18,6 +18,7 @@ function grown(fileFor: (folder: string) => string) {
   const steps: string[] = [];
   let resumed = Promise.withResolvers<void>();
   const writer = {
+    diskIsBusy: () => undefined,
     hold: () => void steps.push('hold'),
     resume: () => {
       steps.push('resume');
@@ -45,6 +46,31 @@ describe('a checkpoint', () => {
     expect(steps).toEqual(['hold', 'resume']);
     expect(frames()).toBeGreaterThan(16_384);
     await checkpointer.close();
+    db.close();
+  });
+
+  it('copies again what was written meanwhile, and holds appends only once little is left', async () => {
+    const folder = fresh();
+    mkdirSync(folder);
+    const file = join(folder, 'cairn.db');
+    const db = openDatabase(file);
+    const steps: string[] = [];
+    const left = [20_000, 5_000, 1_000, 100];
+    const measured = () => {
+      steps.push(`left ${left[0]}`);
+      return { log: left.shift(), checkpointed: 0 };
+    };
+    const slow = new Proxy(db, { get: () => () => ({ get: measured }) });
+    const writer = {
+      diskIsBusy: (isBusy: boolean) => void steps.push(`busy ${isBusy}`),
+      hold: () => void steps.push('hold'),
+      resume: () => void steps.push('resume'),
+    };
+    const checkpointer = new Checkpointer(slow, { file, writer, onFault: () => undefined });
+    checkpointer.wrote(1_000, 0);
+    await checkpointer.close();
+    const copies = ['left 5000', 'left 1000', 'left 100'];
+    expect(steps).toEqual(['left 20000', 'busy true', ...copies, 'hold', 'resume', 'busy false']);
     db.close();
   });
 
