@@ -1,9 +1,9 @@
 /**
- * Tests the packages as published: packs them, installs them without access to the sources, and runs one workflow and
- * the bundled agents.
+ * Tests the packages as published: packs them, installs them without access to the sources, runs one workflow and the
+ * bundled agents, and makes, checks and tests a new project.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -84,6 +84,22 @@ async function serve(folder: string, args: readonly string[], use: (url: string)
   if (code !== 0) throw new Error(`The packed host ended with ${code}.`);
 }
 
+/** A new project finds the packages in the folder above it. Its own code and that of the guide must pass the compiler. */
+function tryProject(folder: string): void {
+  const project = join(folder, 'project');
+  const node = (...args: readonly string[]) => execFileSync(process.execPath, args, { cwd: project, stdio: 'inherit' });
+  execFileSync(process.execPath, [cairn, 'init', 'project', '--packages', '.'], { cwd: folder, stdio: 'inherit' });
+  const tsc = join(folder, 'node_modules/typescript/bin/tsc');
+  node(tsc);
+  node('--test');
+  const guide = readFileSync(join(root, 'docs/guides/first-workflow.md'), 'utf8');
+  for (const [, file = '', text = ''] of guide.matchAll(/^```ts (\S+)\n([\s\S]*?)^```/gm)) {
+    writeFileSync(join(project, file), text);
+  }
+  node(tsc);
+  node('--test');
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'cairn-packages-'));
 try {
   install(folder);
@@ -95,7 +111,10 @@ try {
     const args = [cairn, 'run', 'research-crew', '--input', 'topic=trials'];
     execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   });
-  process.stdout.write('The packed packages start a host, run a workflow, and run the agents that come with them.\n');
+  tryProject(folder);
+  process.stdout.write(
+    'The packed packages run a host, a workflow, their own agents, and a new project with its tests.\n',
+  );
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

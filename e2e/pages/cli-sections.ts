@@ -85,6 +85,12 @@ const serving: readonly Section[] = [
     steps: [{ command: 'cairn dev' }],
   },
   {
+    verb: 'init',
+    prose:
+      'Writes a small project: `app.ts` with an agent and its tool, a test, a `package.json`, a `tsconfig.json`. The folder must be new or empty, and outside the checkout. Until the packages are published, the project uses those that `npm run pack:local` makes in `dist/packages` of the checkout, or those in `--packages`. [Your first workflow](../guides/first-workflow.md) starts with it.',
+    steps: [{ command: 'cairn init .' }],
+  },
+  {
     verb: 'start',
     prose:
       'Starts a host with a [configuration](configuration.md). In this example, `prod.json` is `{ "data": "./data", "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "acme" }] }`, and `CAIRN_KEY` contains the key.',

@@ -6,9 +6,13 @@ import { compileCacheFolder } from './compile-cache.mjs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 16)) {
-  process.stderr.write(
-    `cairn needs Node 24.16 or newer; this is ${process.version}. In a checkout, npx cairn brings its own.\n`,
-  );
+  // The platforms for which npm has a Node that is new enough; a project lists their packages.
+  const offered = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64', 'win32-arm64'];
+  const here = `${process.platform}-${process.arch}`;
+  const hint = offered.includes(here)
+    ? 'In a project or a checkout, "npx cairn" and npm scripts use the Node that npm installed there.'
+    : `npm has no newer Node for ${here}. Install one from nodejs.org.`;
+  process.stderr.write(`cairn needs Node 24.16 or newer; this is ${process.version}. ${hint}\n`);
   process.exit(1);
 }
 

@@ -17,6 +17,7 @@ import { demoWorkflows } from './demo-workflows.ts';
 import { hasErrorCode } from './error-text.ts';
 import { removeHostNote, writeHostNote } from './host-file.ts';
 import { styleOf } from './render/style.ts';
+import { INSTALL_SKIPPED, ownPackageFile, skippedPackages } from './skipped-packages.ts';
 import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -50,7 +51,7 @@ export async function dev(terminal: Terminal, file: string | undefined, given: D
   const host = await (program === null ? start({ workflows: demoWorkflows }) : program.start(start));
   const url = host.url ?? '';
   // Other commands find the host through this file. The host removes it when it stops.
-  writeHostNote(config.data, { url, key, people: keys });
+  writeHostNote(config.data, { pid: process.pid, url, key, people: keys });
   const greeting: Greeting = {
     url,
     key,
@@ -60,6 +61,14 @@ export async function dev(terminal: Terminal, file: string | undefined, given: D
     isFromNpm: terminal.env.npm_lifecycle_event !== undefined,
   };
   terminal.tell(program === null ? sampleGreeting(greeting) : appGreeting(greeting, program.app));
+  tellSkippedPackages(terminal);
+}
+
+/** A provider or an exporter that fails at its first use would be a surprise. */
+function tellSkippedPackages({ cwd, env, tell }: Terminal): void {
+  const skipped = skippedPackages({ packageFile: ownPackageFile, cwd, userAgent: env.npm_config_user_agent });
+  for (const { name, purpose, reason } of skipped) tell(`${name} is not installed (${purpose}): ${reason}.`);
+  if (skipped.length > 0) tell(`${INSTALL_SKIPPED}\n`);
 }
 
 const keyOf = ([principal, key]: readonly [string, string]) => ({

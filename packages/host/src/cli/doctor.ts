@@ -12,6 +12,7 @@ import { portFinding } from './doctor-port.ts';
 import { exit } from './exit.ts';
 import { jsonLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
+import { INSTALL_SKIPPED, ownPackageFile, skippedPackages } from './skipped-packages.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface DoctorFlags {
@@ -22,7 +23,7 @@ export interface DoctorFlags {
 }
 
 export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<number> {
-  const findings: Finding[] = [nodeFinding()];
+  const findings: Finding[] = [nodeFinding(), ...packageFindings(terminal)];
   let config: HostConfig | null = null;
   const file = resolve(terminal.cwd, flags.config ?? 'cairn.json');
   if (flags.config !== undefined || existsSync(file)) {
@@ -49,6 +50,17 @@ function nodeFinding(): Finding {
     text: `${process.version}; 24.16 or newer is required`,
     hint: 'Install a newer Node.',
   };
+}
+
+/** Nothing to say if every optional package is there. */
+function packageFindings({ cwd, env }: Terminal): readonly Finding[] {
+  const skipped = skippedPackages({ packageFile: ownPackageFile, cwd, userAgent: env.npm_config_user_agent });
+  return skipped.map(({ name, purpose, reason }) => ({
+    subject: 'package',
+    state: 'doubtful',
+    text: `${name} is not installed (${purpose}): ${reason}`,
+    hint: INSTALL_SKIPPED,
+  }));
 }
 
 function configFinding(file: string, { unused, keys }: HostConfig): Finding {

@@ -44,6 +44,21 @@ test('the host of this folder or of one above it is found, with its own key', ()
   expect(find(below, { key: 'said' }).key).toBe('said');
 });
 
+test('a person of the host acts with their own key', () => {
+  const cwd = folder();
+  mkdirSync(join(cwd, '.cairn'));
+  writeHostNote(join(cwd, '.cairn'), { ...note, people: { ada: 'the-key-of-ada' } });
+  expect(find(cwd, { as: 'ada' }).key).toBe('the-key-of-ada');
+  expect(() => find(cwd, { as: 'ben' })).toThrow('There is no person "ben" on this host; there are ada.');
+  expect(() => find(cwd, { as: 'ada', key: 'said' })).toThrow('--as and --key both say who you are.');
+  expect(() => find(withNote(), { as: 'toString' })).toThrow('There is no person "toString" on this host.');
+});
+
+test('a person is known to a host that runs here only', () => {
+  const env = { CAIRN_URL: 'http://env:1', CAIRN_KEY: 'env-key' };
+  expect(() => find(withNote(), { as: 'ada' }, env)).toThrow('--as names a person of "cairn dev"');
+});
+
 test('a key that was found in a file is not sent to an address that was named', () => {
   const cwd = withNote();
   expect(() => find(cwd, { url: 'http://elsewhere:1' })).toThrow(/There is no key for the host http:\/\/elsewhere:1/);
@@ -56,7 +71,7 @@ test('a note that others could have written is left alone, and so is one that is
   chmodSync(file, 0o666);
   expect(readHostNote(join(cwd, '.cairn'))).toBeNull();
   chmodSync(file, 0o600);
-  expect(readHostNote(join(cwd, '.cairn'))).toEqual(note);
+  expect(readHostNote(join(cwd, '.cairn'))).toEqual({ ...note, people: {} });
   writeFileSync(file, '{"url":');
   expect(readHostNote(join(cwd, '.cairn'))).toBeNull();
   removeHostNote(join(cwd, '.cairn'));

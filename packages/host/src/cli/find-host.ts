@@ -53,6 +53,7 @@ export function findHost(terminal: Pick<Terminal, 'cwd' | 'env'>, flags: HostFla
   const url = flags.url ?? text(env.CAIRN_URL);
   if (url !== undefined) {
     const source = flags.url === undefined ? 'CAIRN_URL' : '--url';
+    if (flags.as !== undefined) throw unknownHere(url);
     const key = flags.key ?? text(env.CAIRN_KEY);
     if (key === undefined) throw noKey(`the host ${url}`, 'Pass one with --key, or set CAIRN_KEY.');
     return { url: checkedUrl(url, source), key, source };
@@ -63,6 +64,7 @@ export function findHost(terminal: Pick<Terminal, 'cwd' | 'env'>, flags: HostFla
   }
   for (const folder of upward(terminal.cwd)) {
     const file = join(folder, 'cairn.json');
+    if (existsSync(file) && flags.as !== undefined) throw unknownHere(`of ${file}`);
     if (existsSync(file)) return fromConfiguration(file, terminal, flags);
   }
   throw new TerminalError('config_invalid', {
@@ -70,6 +72,12 @@ export function findHost(terminal: Pick<Terminal, 'cwd' | 'env'>, flags: HostFla
     hint: 'Start one with "cairn dev", or pass --url and --key (or set CAIRN_URL and CAIRN_KEY).',
   });
 }
+
+const unknownHere = (host: string): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `--as names a person of "cairn dev" in this folder, and the host is ${host}.`,
+    hint: 'Pass the key of the person with --key.',
+  });
 
 /** The key of the person, or else the one given, or else that of the developer. */
 function keyIn({ key, people = {} }: HostNote, flags: HostFlags): string {

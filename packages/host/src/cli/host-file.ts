@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { fieldsOf } from './render/fields.ts';
 
 export interface HostNote {
+  /** The process, for people who want to stop it. */
+  readonly pid?: number;
   readonly url: string;
   readonly key: string;
   /** Further keys, by the person that each stands for. */

@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { peopleOf } from './app/dev-people.ts';
 import type { DevFlags } from './dev.ts';
+import type { InitFlags } from './init/init.ts';
 import type { Terminal } from './terminal.ts';
-import { wholeNumber, withExamples } from './verb.ts';
+import { exitWith, wholeNumber, withExamples } from './verb.ts';
 
 interface ServeFlags {
   readonly port?: number;
@@ -28,6 +29,19 @@ export function addServeVerbs(cairn: Command, terminal: Terminal): void {
     ['cairn dev', 'run the samples; data and key are in .cairn, where other commands find the host'],
     ['cairn dev --port 0', 'use any free port'],
   ).addHelpText('after', APP);
+  const init = cairn
+    .command('init <name>')
+    .description('write a small project: an app, a test, a package.json')
+    .option('--packages <folder>', 'folder with tarballs of the Cairn packages; default: dist/packages of the checkout')
+    .option('--json', 'print JSON')
+    .action((name: string, flags: InitFlags) =>
+      exitWith(terminal, async () => (await import('./init/init.ts')).init(terminal, name, flags)),
+    );
+  withExamples(
+    init,
+    ['cairn init ../my-app', 'a folder outside the checkout; it must be new or empty'],
+    ['cairn init my-app --packages ~/cairn-packages', 'with packages that somebody made with "npm run pack:local"'],
+  );
   const start = cairn.command('start').description('start a host with a configuration file');
   withServeOptions(start)
     .option('-c, --config <file>', 'configuration file', 'cairn.json')
