@@ -26,7 +26,7 @@ test('the path has everything it promises', () => {
   for (const part of ['ask({', 'requiredApprovals: 2', 'core.subWorkflow', 'defineAgent('])
     expect(text).toContain(part);
   const order = [
-    'npx cairn init ../refunds',
+    'npx cairn init ~/refunds',
     'npm run dev',
     '--as ada',
     '--as ben',

@@ -105,7 +105,7 @@ export class Reader {
     else if (line === 'npm run dev') await this.#serve([bin, ...this.#script('dev'), '--port', '0'], '');
     else if (line.startsWith('npx node ')) await this.#serve(line.split(' ').slice(2), 'http://127.0.0.1:4701');
     else if (line === 'npm install') this.#install();
-    else if (line.startsWith('cd ')) this.#folder = resolve(this.#folder, line.slice(3));
+    else if (line.startsWith('cd ')) this.#folder = resolve(this.#folder, line.slice(3).replace('~', this.#above));
     else if (line.startsWith('export ')) this.#export(line);
     else if (line.startsWith('kill -9 ')) {
       await this.#command(line);

@@ -39,7 +39,7 @@ export function addServeVerbs(cairn: Command, terminal: Terminal): void {
     );
   withExamples(
     init,
-    ['cairn init ../my-app', 'a folder outside the checkout; it must be new or empty'],
+    ['cairn init ~/my-app', 'a folder outside the checkout; it must be new or empty'],
     ['cairn init my-app --packages ~/cairn-packages', 'with packages that somebody made with "npm run pack:local"'],
   );
   const start = cairn.command('start').description('start a host with a configuration file');
