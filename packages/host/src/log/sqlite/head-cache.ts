@@ -30,6 +30,7 @@ export class HeadCache {
   readonly #last: Query<[seq: number, hash: string, at: number]>;
   readonly #open: Query<InterruptColumns>;
   readonly #saveStart: StatementSync;
+  readonly #saveNode: StatementSync;
   readonly #saveRun: StatementSync;
   readonly #saveLease: StatementSync;
   /** Entries with an unsaved record or lease, with the state the table has. */
@@ -44,7 +45,9 @@ export class HeadCache {
     this.#saveStart = db.prepare(
       'UPDATE runs SET workflow = ?, definition = ?, principal = ?, tags = ?, scope = ? WHERE key = ?',
     );
-    // An update rewrites the entry of every index over a column that it sets, even if the value stays the same.
+    // An update rewrites the entry of every index over a column that it sets, even if the value stays the same. Most
+    // appends only move the run to another node, which no index covers.
+    this.#saveNode = db.prepare('UPDATE runs SET node = ? WHERE key = ?');
     this.#saveRun = db.prepare(
       `UPDATE runs SET status = ?, node = ?, error_code = ?, error_message = ?, ended_at = ?, fence = ?, owner = ?,
          wake_at = ? WHERE key = ?`,
@@ -89,6 +92,10 @@ export class HeadCache {
         continue;
       }
       const { status, currentNodeId, errorCode, errorMessage, endedAt } = run;
+      if (onlyMoved(head, stored)) {
+        this.#saveNode.run(currentNodeId, key);
+        continue;
+      }
       this.#saveRun.run(status, currentNodeId, errorCode, errorMessage, endedAt, fence, owner, wakeAt, key);
       if (run.tags !== stored.record.tags) this.#start(key, run);
       else if (status !== stored.record.status) this.#listed.statusChanged(key, run, stored.record.status);
@@ -131,6 +138,19 @@ export class HeadCache {
     return { key, head: { record, open, seq, hash, at, fence, owner, wakeAt } };
   }
 }
+
+const onlyMoved = (head: FullHead, stored: FullHead): boolean => {
+  const { record: now } = head;
+  const { record: before } = stored;
+  return (
+    now.status === before.status &&
+    now.errorCode === before.errorCode &&
+    now.errorMessage === before.errorMessage &&
+    now.endedAt === before.endedAt &&
+    now.tags === before.tags &&
+    sameLease(head, stored)
+  );
+};
 
 const sameLease = (a: FullHead, b: FullHead): boolean =>
   a.fence === b.fence && a.owner === b.owner && a.wakeAt === b.wakeAt;
