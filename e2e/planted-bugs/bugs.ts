@@ -8,7 +8,7 @@ const simulation = { kind: 'sim', seeds: '1..150' } as const;
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'sqlite-acknowledges-before-commit',
-    file: 'packages/host/src/log/sqlite/commit/group-commit.ts',
+    file: 'packages/host/src/log/sqlite/commit/job.ts',
     find: `  return { job, result: job.work.apply() };
 `,
     replace: `  const result = job.work.apply();
