@@ -49,10 +49,20 @@ export class Redactor {
   /** The path of keys to the first secret in a value, or null. Keys in the path are redacted. */
   secretIn(value: unknown): readonly string[] | null {
     if (typeof value === 'string') return this.#automaton.isIn(value) ? [] : null;
-    if (!Array.isArray(value) && !isRecord(value)) return null;
+    if (Array.isArray(value)) return this.#secretInList(value);
+    if (!isRecord(value)) return null;
     for (const [key, item] of Object.entries(value)) {
       const path = this.#automaton.isIn(key) ? [] : this.secretIn(item);
       if (path !== null) return [this.text(key), ...path];
+    }
+    return null;
+  }
+
+  /** An index is no secret. Lists of 80,000 numbers took 30 ms while their indexes were searched. */
+  #secretInList(list: readonly unknown[]): readonly string[] | null {
+    for (let i = 0; i < list.length; i++) {
+      const path = this.secretIn(list[i]);
+      if (path !== null) return [String(i), ...path];
     }
     return null;
   }

@@ -14,23 +14,34 @@ export function* jsonPieces(value: unknown): Generator<string> {
   else yield* objectPieces(value);
 }
 
+/** Items of a list that are rendered with one call while they are small. */
+const GROUP = 64;
+
 function* listPieces(list: readonly unknown[]): Generator<string> {
   let text = '[';
-  let lead = '';
-  for (const item of list) {
-    text += lead;
-    lead = ',';
-    if (isSmall(item)) {
-      text += JSON.stringify(item) ?? 'null';
+  for (let from = 0; from < list.length; from += GROUP) {
+    const group = list.slice(from, from + GROUP);
+    if (from > 0) text += ',';
+    if (isSmall(group)) {
+      text += JSON.stringify(group).slice(1, -1);
       if (text.length < PIECE) continue;
       yield text;
     } else {
       yield text;
-      yield* jsonPieces(item);
+      yield* itemPieces(group);
     }
     text = '';
   }
   yield `${text}]`;
+}
+
+function* itemPieces(items: readonly unknown[]): Generator<string> {
+  let lead = '';
+  for (const item of items) {
+    if (lead !== '') yield lead;
+    lead = ',';
+    yield* jsonPieces(item);
+  }
 }
 
 function* objectPieces(value: Readonly<Record<string, unknown>>): Generator<string> {
