@@ -50,6 +50,7 @@ const loopWorld: LoopOptions = {
   reasoningVerbosity: 'off',
   reasoningTokenLimit: 1,
   lowConfidence: 'ask',
+  clarificationRounds: 10,
   isConformanceHost: true,
 };
 

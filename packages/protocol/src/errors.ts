@@ -52,6 +52,7 @@ export const errorKinds = {
   run_quarantined: kind(500, 1),
   node_timeout: kind(422, 1),
   loop_limit_exceeded: kind(422, 1),
+  clarification_limit_exceeded: kind(422, 1),
   approval_timeout: kind(422, 1),
   interrupt_timeout: kind(422, 1),
   approval_rejected: kind(422, 1),

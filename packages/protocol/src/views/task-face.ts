@@ -173,8 +173,8 @@ const capCodes: Readonly<Record<string, string>> = {
 };
 
 function capError({ kind, limit, observed }: PayloadOf<'cap.breached'>): JsonObject | null {
-  // Not an error: the operator allows such decisions.
-  if (kind === 'confidence-escalation-suppressed') return null;
+  // Not errors: the operator allows such decisions, and an agent goes on without an answer.
+  if (kind === 'confidence-escalation-suppressed' || kind === 'clarification') return null;
   return {
     kind: 'error',
     code: own(capCodes, kind) ?? 'iteration_limit',

@@ -73,6 +73,7 @@ export const testLoopOptions = (more: Partial<LoopOptions> = {}): LoopOptions =>
   reasoningVerbosity: 'summary',
   reasoningTokenLimit: 512,
   lowConfidence: 'ask',
+  clarificationRounds: 10,
   isConformanceHost: false,
   ...more,
 });

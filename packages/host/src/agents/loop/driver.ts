@@ -22,7 +22,7 @@ export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
     returned: (context, call, result) =>
       call.step === MODEL_PERFORMER
         ? [modelReturned(context, call, result)]
-        : [toolReturned(context, call, result, options)],
+        : toolReturned(context, call, result, options),
     again: (context, call) =>
       call.step === MODEL_PERFORMER ? askModelAgain(context, call) : [callAgain(context.node.id, call)],
     stopped: stoppedLoop,

@@ -19,6 +19,8 @@ export interface LoopOptions {
   readonly reasoningTokenLimit: number;
   /** The operator's choice for decisions below the threshold. `suppress` lets them pass and logs that. */
   readonly lowConfidence: 'ask' | 'suppress';
+  /** The questions that the tools of a node, or the supervisor of a run, may ask. */
+  readonly clarificationRounds: number;
   /** Whether there are test-only nodes and settings. */
   readonly isConformanceHost: boolean;
 }

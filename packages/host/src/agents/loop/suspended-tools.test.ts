@@ -38,6 +38,31 @@ describe('a tool that asks somebody', () => {
     expect(run.answers('a', { answers: { answer: 2 } }).status).toBe('running');
   });
 
+  test('asks as often as the host allows; the call that asks once more fails, and the model goes on', () => {
+    const run = new AgentScript({ loopOptions: { clarificationRounds: 3 } });
+    for (let i = 0; i < 3; i += 1) {
+      run.calls(['openwop_look']).tool('openwop:look', suspended(ask(`Which ${i}?`)));
+      run.answers('a', { answers: { answer: 'blue' } }).result('openwop:look');
+    }
+    run.calls(['openwop_look']).tool('openwop:look', suspended(ask('Which, once more?')));
+    expect(run.all('clarification.requested')).toHaveLength(3);
+    expect(run.last('cap.breached')).toEqual({ kind: 'clarification', limit: 3, observed: 4, nodeId: 'a' });
+    expect(run.last('agent.toolReturned')).toMatchObject({
+      status: 'error',
+      error: { code: 'clarification_limit_exceeded', error: 'clarification_limit_exceeded' },
+    });
+    expect(run.status).toBe('running');
+    expect(run.says({ text: 'Blue, then.' }).status).toBe('completed');
+  });
+
+  test('questions that wait for their turn count', () => {
+    const run = new AgentScript({ loopOptions: { clarificationRounds: 1 } });
+    run.calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']);
+    run.tool('openwop:save', suspended(ask('Sure?'))).tool('openwop:look', suspended(ask('Which?')));
+    expect(run.all('clarification.requested')).toHaveLength(1);
+    expect(run.last('agent.toolReturned')).toMatchObject({ error: { code: 'clarification_limit_exceeded' } });
+  });
+
   test('one question at a time: the second is asked once the first is answered', () => {
     const run = new AgentScript().calls(['openwop_look', {}, 'x'], ['openwop_save', {}, 'y']);
     run.tool('openwop:save', suspended(ask('Sure?'))).tool('openwop:look', suspended(ask('Which?')));

@@ -142,13 +142,38 @@ export function aboutTool(context: Context, call: OpenCall): JsonObject {
   return { tool: toolId, agentId, inputs: input };
 }
 
-/** The row that records the result of a call, or its suspension on a question. */
-export function toolReturned(context: Context, open: OpenCall, result: CallResult, options: LoopOptions): Draft {
+/** The rows that record the result of a call, or its suspension on a question, unless too many were asked. */
+export function toolReturned(
+  context: Context,
+  open: OpenCall,
+  result: CallResult,
+  options: LoopOptions,
+): readonly Draft[] {
+  const outcome = outcomeOf(result);
+  const limit = options.clarificationRounds;
+  const isAsking = outcome.kind === 'suspended' && outcome.question.kind === 'ask';
+  if (!isAsking || questionsOf(context.inner) < limit) return [returnedRow(context, open, outcome, options)];
+  const nodeId = context.node.id;
+  const breach = { kind: 'clarification', limit, observed: limit + 1, nodeId } as const;
+  const message = `No more questions: this node has asked ${limit}, which is all it may. Go on with what you know.`;
+  const refused: ToolOutcome = {
+    kind: 'failed',
+    error: { code: 'clarification_limit_exceeded', message, retryable: false },
+  };
+  return [row('cap.breached', breach, { nodeId }), returnedRow(context, open, refused, options)];
+}
+
+/** Questions that were asked, and those that wait for their turn. */
+const questionsOf = (loop: LoopState): number =>
+  (loop.questions ?? 0) +
+  callsOf(openInvocation(loop)).filter(({ progress }) => progress.kind === 'asking' && progress.question.kind === 'ask')
+    .length;
+
+function returnedRow(context: Context, open: OpenCall, outcome: ToolOutcome, options: LoopOptions): Draft {
   const { callId, attempt, requestedAt } = open;
   const { toolId, calledSeq } = callOf(context, callId);
   const { agentId } = openInvocation(context.inner);
   const nodeId = context.node.id;
-  const outcome = outcomeOf(result);
   if (outcome.kind === 'suspended') {
     const { ordinal, question } = outcome;
     const suspended = { ordinal, question };

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, OrchestratorDecision } from '@cairn/protocol';
+import type { Json, JsonObject, OrchestratorDecision, WorkflowNode } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { heldStep } from '../../../test/kit/engine-bench.ts';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
@@ -10,6 +10,7 @@ import { testDefinition } from '../agent-definition.kit.ts';
 import { testLoopOptions } from '../loop/agent-script.kit.ts';
 import { noop, over, send, startEngine, supervised } from './supervised-run.kit.ts';
 import { createSupervisor } from './supervisor.ts';
+import { briefed } from './workers.ts';
 
 describe('a decision that is too unsure', () => {
   const unsure: OrchestratorDecision = { ...send('kid'), confidence: 0.3 } as OrchestratorDecision;
@@ -163,4 +164,30 @@ test("a supervisor with a script is held by the threshold of its agent's manifes
 test('a script decides only on a host under test, whatever the workflow is called', () => {
   const nodeTypes = createNodeTypeRegistry([], [createSupervisor(testLoopOptions()), dispatch]);
   expect(() => checkDefinition(supervised([over]), nodeTypes)).toThrow(/must name the agent that supervises/);
+});
+
+test('a supervisor asks the user as often as the host allows, and then its node fails', async () => {
+  const asking = (prompt: string): OrchestratorDecision => ({ kind: 'ask-user', prompt });
+  const nodeTypes = createNodeTypeRegistry(
+    [],
+    [createSupervisor(testLoopOptions({ isConformanceHost: true, clarificationRounds: 2 })), dispatch],
+  );
+  const run = new RunScript(supervised([asking('One?'), asking('Two?'), asking('Three?'), over]), { nodeTypes });
+  for (let i = 0; i < 2; i += 1) {
+    const interruptId = Object.keys(run.state.view.interrupts)[0];
+    run.answers('dispatch', { operation: 'close', turn: { content: 'Yes.' } });
+    expect(run.state.view.interrupts).not.toHaveProperty(String(interruptId));
+  }
+  expect(run.all('runOrchestrator.decided')).toHaveLength(2);
+  expect(run.last('cap.breached')).toEqual({ kind: 'clarification', limit: 2, observed: 3, nodeId: 'boss' });
+  expect(run.last('run.failed').error).toMatchObject({ code: 'clarification_limit_exceeded' });
+});
+
+test('an agent that supervises and has asked enough is not offered to ask again', () => {
+  const node = { ...supervised([]).nodes[0], config: {} } as WorkflowNode;
+  const agents = new Map([['host:boss', testDefinition()]]);
+  const schemaOf = (mayAsk: boolean) => JSON.stringify(briefed(node, agents, mayAsk).get('host:boss')?.returnSchema);
+  expect(schemaOf(true)).toContain('ask-user');
+  expect(schemaOf(false)).not.toContain('ask-user');
+  expect(schemaOf(false)).toContain('next-worker');
 });

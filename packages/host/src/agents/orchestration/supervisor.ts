@@ -36,9 +36,18 @@ const TYPE_ID = 'core.orchestrator.supervisor';
 /** The supervisor's agent id, with a fallback when the node names no agent. */
 const supervisorId = ({ id, agent }: WorkflowNode): string => agent?.agentId ?? `host:orchestrator:${id}`;
 
+const hasQuestionsLeft = ({ state }: DrivenContext, { clarificationRounds }: LoopOptions): boolean =>
+  (state.orchestration?.questions ?? 0) < clarificationRounds;
+
 export function createSupervisor(options: LoopOptions) {
   const agent = createAgentDriver(options);
   const scripted = scriptedDriver(options);
+  /** Makes the decision schema the return schema of the node's agents. */
+  function asked<Context extends DrivenContext>(context: Context): Context {
+    const { node, agents } = context;
+    if (isScripted(node)) return context;
+    return { ...context, agents: briefed(node, agents, hasQuestionsLeft(context, options)) };
+  }
   const driverOf = ({ node }: DrivenContext): Omit<NodeDriver<Inner, SupervisorConfig>, 'fresh'> =>
     isScripted(node) ? scripted : agent;
   const driver: NodeDriver<Inner, SupervisorConfig> = {
@@ -55,7 +64,7 @@ export function createSupervisor(options: LoopOptions) {
       const refused = refusal(context);
       if (refused !== null) return refused;
       const action = driverOf(context).next(asked(context));
-      return action?.kind === 'complete' ? decided(context, action) : action;
+      return action?.kind === 'complete' ? decided(context, action, options) : action;
     },
     callInput: (context, call) => driverOf(context).callInput(asked(context), call),
     returned: (context, call, result) => driverOf(context).returned(asked(context), call, result),
@@ -74,11 +83,6 @@ export function createSupervisor(options: LoopOptions) {
   });
 }
 
-/** Makes the decision schema the return schema of the node's agents. */
-function asked<Context extends DrivenContext>(context: Context): Context {
-  const { node, agents } = context;
-  return isScripted(node) ? context : { ...context, agents: briefed(node, agents) };
-}
 
 /** Refuses a second supervisor in a run, and decisions beyond `maxLoopIterations`. */
 function refusal(context: DrivenContext): NodeAction | null {
@@ -108,7 +112,11 @@ function maxTurns({ state }: DrivenContext): number | null {
 }
 
 /** Validates the decision and records it before the dispatch node acts on it. */
-function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'complete' }>): NodeAction {
+function decided(
+  context: DrivenContext,
+  action: Extract<NodeAction, { kind: 'complete' }>,
+  options: LoopOptions,
+): NodeAction {
   const { result } = action.outputs;
   const parsed = orchestratorDecision.safeParse(result);
   if (!parsed.success) {
@@ -117,9 +125,25 @@ function decided(context: DrivenContext, action: Extract<NodeAction, { kind: 'co
     return { kind: 'fail', drafts, error: { code: 'validation_error', message, retryable: false } };
   }
   const decision = asDecision(parsed.data);
+  if (decision.kind === 'ask-user' && !hasQuestionsLeft(context, options)) {
+    return tooManyQuestions(context, action, options.clarificationRounds);
+  }
   const payload = { agentId: supervisorId(context.node), decision };
   const told = row('runOrchestrator.decided', payload, { nodeId: context.node.id });
   return { ...action, outputs: { decision }, drafts: [...(action.drafts ?? []), told] };
+}
+
+/** An agent is told before that it may not ask again, so this meets scripts, and decisions that a person edited. */
+function tooManyQuestions(
+  { node }: DrivenContext,
+  { drafts = [] }: Extract<NodeAction, { kind: 'complete' }>,
+  limit: number,
+): NodeAction {
+  const nodeId = node.id;
+  const breach = row('cap.breached', { kind: 'clarification', limit, observed: limit + 1, nodeId }, { nodeId });
+  const message = `The supervisor has asked ${limit} questions in this run, and may not ask again.`;
+  const error: RunError = { code: 'clarification_limit_exceeded', message, retryable: false };
+  return { kind: 'fail', drafts: [...drafts, breach], error };
 }
 
 /** The fields of an agent node, except `outputSchema`: the decision schema is fixed. */

@@ -30,32 +30,35 @@ interface Brief {
 }
 
 /** Keyed by config object: a definition is compiled once, so the object is stable. */
-const briefs = new WeakMap<object, Brief>();
+const briefs = { asking: new WeakMap<object, Brief>(), silent: new WeakMap<object, Brief>() };
 
-function briefOf({ config }: WorkflowNode): Brief {
-  const known = briefs.get(config);
+function briefOf({ config }: WorkflowNode, mayAsk: boolean): Brief {
+  const kept = mayAsk ? briefs.asking : briefs.silent;
+  const known = kept.get(config);
   if (known !== undefined) return known;
   const workers = workerList.safeParse(config.workers).data ?? [];
-  const brief = { schema: decisionSchema(workers), words: wordsFor(workers) };
-  briefs.set(config, brief);
+  const brief = { schema: decisionSchema(workers, mayAsk), words: wordsFor(workers, mayAsk) };
+  kept.set(config, brief);
   return brief;
 }
 
-/** Restricts worker ids to the listed workers, if any. */
-function decisionSchema(workers: readonly Worker[]): JsonObject {
-  if (workers.length === 0) return anyDecision;
-  const ids = z.enum(workers.map(({ id }) => id));
-  const [next, ...others] = orchestratorDecision.options;
-  const named = z.discriminatedUnion('kind', [next.extend({ nextWorkerIds: z.array(ids).min(1) }), ...others]);
-  const { $schema: __, ...schema } = schemaOf(named);
+/** Restricts worker ids to the listed workers, if any, and leaves `ask-user` out when no question is left. */
+function decisionSchema(workers: readonly Worker[], mayAsk: boolean): JsonObject {
+  if (workers.length === 0 && mayAsk) return anyDecision;
+  const [next, ask, end] = orchestratorDecision.options;
+  const ids = workers.length === 0 ? z.string().min(1).max(256) : z.enum(workers.map(({ id }) => id));
+  const named = next.extend({ nextWorkerIds: z.array(ids).min(1) });
+  const { $schema: __, ...schema } = schemaOf(z.discriminatedUnion('kind', mayAsk ? [named, ask, end] : [named, end]));
   return schema;
 }
 
-const wordsFor = (workers: readonly Worker[]): string =>
+const wordsFor = (workers: readonly Worker[], mayAsk: boolean): string =>
   [
     'You supervise this run. Each time you are asked, decide what happens next, as one JSON object and nothing else:',
     '- {"kind":"next-worker","nextWorkerIds":["…"]} sends workers out; you are asked again when they are back.',
-    '- {"kind":"ask-user","prompt":"…"} asks the person this run works for.',
+    mayAsk
+      ? '- {"kind":"ask-user","prompt":"…"} asks the person this run works for.'
+      : 'You have asked the person as often as you may. Go on with what you know.',
     '- {"kind":"terminate","reason":"…"} ends the run.',
     'With "confidence" from 0 to 1 you say how sure you are of sending workers or of ending the run.',
     ...(workers.length === 0
@@ -67,8 +70,8 @@ const wordsFor = (workers: readonly Worker[]): string =>
  * The run's agents as used in a supervisor node. Each must return a decision; the node's own agent also gets the worker
  * list.
  */
-export function briefed(node: WorkflowNode, agents: Agents): Agents {
-  const { schema, words } = briefOf(node);
+export function briefed(node: WorkflowNode, agents: Agents, mayAsk = true): Agents {
+  const { schema, words } = briefOf(node, mayAsk);
   const told = new Map<string, AgentDefinition>();
   for (const [agentId, definition] of agents) {
     const { systemPrompt } = definition;

@@ -121,6 +121,8 @@ export interface SupervisorDecision {
 export interface Orchestration {
   readonly agentId: string;
   readonly turns: number;
+  /** Decisions to ask the user. Absent in states of older versions. */
+  readonly questions?: number;
   /** The decision that no node has taken up yet. */
   readonly pending: SupervisorDecision | null;
   /**

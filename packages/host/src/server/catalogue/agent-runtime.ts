@@ -58,6 +58,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     reasoningVerbosity: config.agents.reasoning.verbosity,
     reasoningTokenLimit: config.agents.reasoning.tokenLimit,
     lowConfidence: config.agents.lowConfidence,
+    clarificationRounds: config.limits.clarificationRounds,
     isConformanceHost: extension.isUnderTest,
   };
   const conversations = createConversations(store.log);

@@ -131,6 +131,14 @@ export const limitsSchema = z.strictObject({
     .describe(
       'The maximum number of runs below one run, at all levels. Beyond it the node fails with [budget_exhausted](../errors/budget_exhausted.md). A run can set a lower limit (`configurable.budget.maxRuns`).',
     ),
+  clarificationRounds: z
+    .int()
+    .min(0)
+    .max(1000)
+    .default(10)
+    .describe(
+      'The maximum number of questions that the tools of an agent node, or the supervisor of a run, may ask. Beyond it a tool call fails with [clarification_limit_exceeded](../errors/clarification_limit_exceeded.md) and the agent goes on; the node of a supervisor fails.',
+    ),
   expressionCost: z
     .int()
     .min(1000)

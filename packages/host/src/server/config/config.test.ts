@@ -43,6 +43,7 @@ test('fills in everything that was left out', () => {
       maxNodeExecutions: 1000,
       maxRunDepth: 8,
       maxRunsPerTree: 1000,
+      clarificationRounds: 10,
       expressionCost: 500_000,
       runStateBytes: 16_777_216,
       runLogBytes: 268_435_456,

@@ -60,6 +60,7 @@ beforeEach(async () => {
     reasoningVerbosity: 'summary',
     reasoningTokenLimit: 512,
     lowConfidence: 'ask',
+    clarificationRounds: 10,
     isConformanceHost: false,
   });
   const performer = createModelPerformer({

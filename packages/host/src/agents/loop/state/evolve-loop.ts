@@ -65,6 +65,7 @@ function evolveInvocation(loop: LoopState, invocation: Invocation, event: FoldEv
       stepReturned(invocation, event.payload);
       break;
     case 'interrupt.requested':
+      if (event.payload.kind === 'clarification') loop.questions = (loop.questions ?? 0) + 1;
       asked(invocation, event.payload);
       break;
     case 'interrupt.resolved':

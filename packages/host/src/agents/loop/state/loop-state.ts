@@ -15,6 +15,8 @@ export interface LoopState {
   writes: number;
   tokens: number;
   costUsd: number;
+  /** Questions that tools asked. Absent in states of older versions. */
+  questions?: number;
   /** The open invocation. */
   invocation: Invocation | null;
   /** A handoff whose invocation has not started. */

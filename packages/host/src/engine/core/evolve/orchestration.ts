@@ -11,7 +11,8 @@ export interface RecordedDecision {
 export function decided(state: RunState, { seq, agentId, decision }: RecordedDecision): void {
   const turns = (state.orchestration?.turns ?? 0) + 1;
   const carried = state.orchestration?.carried ?? {};
-  state.orchestration = { agentId, turns, pending: { seq, decision }, carried };
+  const questions = (state.orchestration?.questions ?? 0) + (decision.kind === 'ask-user' ? 1 : 0);
+  state.orchestration = { agentId, turns, questions, pending: { seq, decision }, carried };
 }
 
 /** Assigns the pending decision to a node that starts to carry it out. */
