@@ -10,7 +10,8 @@ import type { Store } from '../log/ports/store.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
-import { discoveryDocument } from './catalogue/discovery.ts';
+import { type DiscoveryFacts, discoveryDocument } from './catalogue/discovery.ts';
+import { runnableFixtures } from './catalogue/fixtures.ts';
 import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
@@ -71,17 +72,21 @@ export async function createServices(config: HostConfig, options: ServiceOptions
   const { store } = telemetry;
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
   const report = redacting(options.report, redactor);
-  const discovery = discoveryOf(config, options);
+  const facts = discoveryFacts(config, options);
+  // Packs are checked against what the host offers, before it is known which of the fixtures they make runnable.
+  const offered = discoveryDocument(facts);
   const registry = new AgentRegistry({
     definitions: store.definitions,
     packs: store.packs,
     now: systemClock.now,
     policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks },
-    discovery,
+    discovery: offered,
     redactor,
   });
   await registry.defineOwn(options.agents, hostVersion());
   const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
+  const fixtures = extension.isUnderTest ? await runnableFixtures(workflows, registry) : null;
+  const discovery = discoveryDocument({ ...facts, fixtures });
   const agentSource = createAgentSource(registry, store.definitions);
   const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
     store,
@@ -146,15 +151,15 @@ function digestKeysOf({ masterKey }: HostConfig, folder: string | null, deriveKe
   return [current ?? '', ...earlier] as const;
 }
 
-const discoveryOf = (config: HostConfig, { extension, workflows }: ServiceOptions): Discovery =>
-  discoveryDocument({
-    version: hostVersion(),
-    hostId: config.hostId,
-    limits: config.limits,
-    exportsTelemetry: config.otel !== undefined,
-    agents: agentFacts(config, extension),
-    fixtures: extension.isUnderTest ? workflows.map(({ definition }) => definition.id) : null,
-  });
+const discoveryFacts = (config: HostConfig, { extension }: ServiceOptions): DiscoveryFacts => ({
+  version: hostVersion(),
+  hostId: config.hostId,
+  limits: config.limits,
+  jwt: config.jwt,
+  exportsTelemetry: config.otel !== undefined,
+  agents: agentFacts(config, extension),
+  fixtures: extension.isUnderTest ? [] : null,
+});
 
 const engineOptions = ({
   hostId,

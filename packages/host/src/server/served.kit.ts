@@ -140,6 +140,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   const { store } = telemetry;
   const limits = {
     maxNodeExecutions: 100,
+    clarificationRounds: 10,
     maxRequestBodyBytes: options.maxRequestBodyBytes ?? 65_536,
     maxRequestsInFlightPerKey: 1000,
     maxOpenStreamsPerKey: 1000,

@@ -140,6 +140,7 @@ export const discovery = z
           .looseObject({
             supported: z.boolean(),
             version: z.int().min(1).max(6),
+            confidenceEscalationFloor: z.number().min(0.5).max(1).optional(),
             confidenceEscalationInterruptKind: z.string().optional(),
             /** How concurrent writes of runs to one memory are merged. */
             crossChildMemoryConcurrency: z.enum(['strict', 'advisory']).optional(),
@@ -148,7 +149,35 @@ export const discovery = z
       })
       .optional(),
     prompts: z
-      .looseObject({ supported: z.boolean(), observability: z.enum(['off', 'hashed', 'full']).optional() })
+      .looseObject({
+        supported: z.boolean(),
+        templateKinds: z.array(z.string()).optional(),
+        variableSources: z.array(z.string()).optional(),
+        observability: z.enum(['off', 'hashed', 'full']).optional(),
+      })
+      .optional(),
+    /** Whether callers may refer to credentials, which the host keeps. */
+    secrets: z
+      .strictObject({
+        supported: z.boolean(),
+        scopes: z.array(z.enum(['tenant', 'user', 'run', 'workspace'])).optional(),
+        resolution: z.literal('host-managed').optional(),
+      })
+      .optional(),
+    /** The providers that a run may ask for; those in `byok` take a credential of the caller. */
+    aiProviders: z
+      .looseObject({ supported: z.array(z.string()).optional(), byok: z.array(z.string()).optional() })
+      .optional(),
+    memory: z
+      .looseObject({
+        supported: z.boolean().optional(),
+        maxEntrySizeBytes: ordinal.optional(),
+        ttlSupported: z.boolean().optional(),
+        writable: z.boolean().optional(),
+        search: z
+          .strictObject({ supported: z.boolean(), modes: z.array(z.enum(['semantic', 'filter'])).optional() })
+          .optional(),
+      })
       .optional(),
     providerUsage: z.strictObject({ supported: z.boolean(), costEstimates: z.boolean().optional() }).optional(),
     toolHooks: z

@@ -83,7 +83,6 @@ export function createSupervisor(options: LoopOptions) {
   });
 }
 
-
 /** Refuses a second supervisor in a run, and decisions beyond `maxLoopIterations`. */
 function refusal(context: DrivenContext): NodeAction | null {
   const { state, node } = context;

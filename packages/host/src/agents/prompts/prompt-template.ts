@@ -8,6 +8,9 @@ export type PromptKind = (typeof promptKinds)[number];
 const templateId = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,127}$/);
 const version = z.string().regex(/^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/);
 
+/** Where the value of a slot comes from. */
+export const variableSources = ['input', 'variable', 'context'] as const;
+
 /**
  * A slot of a template. Secrets and paths into values are not supported, since the run's log holds the content of
  * prompts.
@@ -17,7 +20,7 @@ const promptVariable = z.strictObject({
   type: z.enum(['string', 'number', 'boolean', 'array', 'object']),
   required: z.boolean(),
   /** Default `input`. */
-  source: z.enum(['input', 'variable', 'context']).optional(),
+  source: z.enum(variableSources).optional(),
   defaultValue: z.json().optional(),
   description: z.string().max(500).optional(),
 });

@@ -5,11 +5,12 @@ import type { Draft, RunError } from '../core/state.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 
 /** Decisions with a confidence below this need human review. */
-const FLOOR = 0.5;
+export const DECISION_FLOOR = 0.5;
 
 type Confident = Exclude<OrchestratorDecision, { kind: 'ask-user' }>;
 
-export const needsLook = ({ confidence }: Confident): boolean => confidence !== undefined && confidence < FLOOR;
+export const needsLook = ({ confidence }: Confident): boolean =>
+  confidence !== undefined && confidence < DECISION_FLOOR;
 
 /** The row that reports the escalation comes before the approval request. */
 export function escalated(context: NodeContext, decision: Confident, decidedSeq: number): readonly Draft[] {
@@ -17,7 +18,7 @@ export function escalated(context: NodeContext, decision: Confident, decidedSeq:
   const [workerId] = decision.kind === 'next-worker' ? decision.nextWorkerIds : [];
   const payload = {
     confidence: decision.confidence ?? 0,
-    floor: FLOOR,
+    floor: DECISION_FLOOR,
     escalationKind: 'escalate' as const,
     ...(workerId === undefined ? {} : { workerId }),
     parentRunId: runId,
@@ -30,7 +31,7 @@ export function escalated(context: NodeContext, decision: Confident, decidedSeq:
     data: {
       artifactId: `decision-${decidedSeq}`,
       artifactType: 'orchestrator-decision',
-      title: `The supervisor is ${decision.confidence} sure of its decision, which is less than ${FLOOR}. Carry it out?`,
+      title: `The supervisor is ${decision.confidence} sure of its decision, which is less than ${DECISION_FLOOR}. Carry it out?`,
       actions: ['accept', 'reject', 'edit-accept'],
       artifactData: decision,
     },

@@ -2,10 +2,22 @@
  * The agent part of the discovery document. It lists only what is wired, because packs are checked and events gated
  * against it.
  */
-import { manifestModelClasses, modelClassOf, type reasoningVerbosities } from '@cairn/protocol';
+import type { modelClasses, reasoningVerbosities } from '@cairn/protocol';
+import { promptKinds, variableSources } from '../../agents/prompts/prompt-template.ts';
+import { DECISION_FLOOR } from '../../engine/nodes/decision-floor.ts';
+import { allModelClasses } from './model-classes.ts';
 
 /** The agent features of this host. */
 export interface AgentFacts {
+  /** The classes of agents that find a model here. */
+  readonly modelClasses: readonly (typeof modelClasses)[number][];
+  /** Whether agents act with live models; otherwise only their rehearsals are played. */
+  readonly isLive: boolean;
+  /** Whether a person looks at decisions below the threshold. */
+  readonly escalates: boolean;
+  /** The providers that a run may ask for, and those of them that take a credential of the caller. */
+  readonly providers: readonly string[];
+  readonly byok: readonly string[];
   /** The default reasoning verbosity, and the limit on its length. */
   readonly reasoning: { readonly verbosity: (typeof reasoningVerbosities)[number]; readonly tokenLimit: number };
   /** Whether usage has cost estimates. */
@@ -22,7 +34,7 @@ export interface AgentFacts {
 export const agentFamilies = (facts: AgentFacts | null) => ({
   agents: {
     ...(facts === null ? { supported: false } : running(facts)),
-    modelClasses: [...new Set(manifestModelClasses.map(modelClassOf))],
+    modelClasses: [...(facts?.modelClasses ?? allModelClasses)],
     manifestRuntime: {
       supported: facts !== null,
       ...(facts === null ? {} : { handoffValidation: true }),
@@ -32,23 +44,26 @@ export const agentFamilies = (facts: AgentFacts | null) => ({
   ...(facts === null ? {} : besideThem(facts)),
 });
 
-const running = ({ reasoning, memory }: AgentFacts) => ({
+const running = ({ reasoning, memory, isLive, escalates }: AgentFacts) => ({
   supported: true,
   reasoningEvents: true,
   toolEvents: true,
   handoffEvents: true,
   decisionEvents: true,
   orchestratorPattern: 'delegate',
-  orchestrator: true,
+  // With this flag the wire also promises that low confidence suspends a supervisor.
+  orchestrator: escalates,
   dispatch: true,
   dispatchMapping: true,
   reasoning: { ...reasoning, streaming: true },
-  liveRuntime: {
-    supported: true,
-    structuredOutput: true,
-    confidenceEscalation: true,
-    sources: ['workflow-node' as const, 'run-api' as const],
-  },
+  liveRuntime: isLive
+    ? {
+        supported: true,
+        structuredOutput: true,
+        confidenceEscalation: escalates,
+        sources: ['workflow-node' as const, 'run-api' as const],
+      }
+    : { supported: false },
   ...(memory === null ? {} : { memoryBackends: ['long-term' as const] }),
 });
 
@@ -66,6 +81,7 @@ const orchestration = (remembers: boolean) => ({
     executionModel: {
       supported: true,
       version: 2,
+      confidenceEscalationFloor: DECISION_FLOOR,
       confidenceEscalationInterruptKind: 'approval' as const,
       ...(remembers ? { crossChildMemoryConcurrency: 'strict' as const } : {}),
     },
@@ -73,9 +89,20 @@ const orchestration = (remembers: boolean) => ({
 });
 
 /** Families that come with agents: prompts, tools, memory, and model costs. */
-const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: AgentFacts) => ({
+const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders, providers, byok }: AgentFacts) => ({
   ...orchestration(memory !== null),
-  prompts: { supported: true, observability: 'hashed' as const, variableSources: ['input', 'variable', 'context'] },
+  prompts: {
+    supported: true,
+    templateKinds: [...promptKinds],
+    variableSources: [...variableSources],
+    observability: 'hashed' as const,
+  },
+  // Credentials belong to tenants, and callers name them; the host alone reads them.
+  secrets:
+    byok.length === 0
+      ? { supported: false }
+      : { supported: true, scopes: ['tenant' as const], resolution: 'host-managed' as const },
+  aiProviders: { supported: [...providers], byok: [...byok] },
   modelCapabilities: { supported: true },
   providerUsage: { supported: true, ...(costEstimates ? { costEstimates } : {}) },
   toolHooks: {
@@ -92,6 +119,9 @@ const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: Ag
           supported: true,
           maxEntrySizeBytes: memory.maxEntryBytes,
           ttlSupported: true,
+          writable: true,
+          search: { supported: true, modes: ['filter' as const] },
+          retention: { ttl: true },
           attribution: { supported: true, emitsWriteEvents: true },
         },
       }),
@@ -100,8 +130,9 @@ const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders }: Ag
     : { testing: { mockProviders: [...mockProviders] }, conformance: { mockAgent: true } }),
 });
 
-/** Run options that only agents use. */
-export const agentOptions = {
+/** Run options that only agents use; mocks only on a host under test. */
+export const agentOptions = ({ mockProviders }: AgentFacts) => ({
+  ...(mockProviders.length === 0 ? {} : { mockProvider: { type: 'object' } }),
   escalationThreshold: { type: 'number', min: 0, max: 1 },
   reasoningVerbosity: { type: 'string' },
   model: { type: 'string' },
@@ -112,4 +143,4 @@ export const agentOptions = {
   'ai.credentialRef': { type: 'string' },
   maxLoopIterations: { type: 'number', min: 1 },
   'cairn.tools': { type: 'array' },
-};
+});

@@ -22,6 +22,7 @@ import type { App } from '../define-app.ts';
 import type { HostExtension } from '../host-extension.ts';
 import type { AgentFacts } from './agent-discovery.ts';
 import { createHostTools, type HostTools } from './host-tools.ts';
+import { servedClasses } from './model-classes.ts';
 import { type HostModels, hostModels } from './models.ts';
 
 export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents'>> {
@@ -102,6 +103,11 @@ const defaultModelOf =
 
 /** The facts that discovery publishes about agents. */
 export const agentFacts = (config: HostConfig, { isUnderTest }: HostExtension): AgentFacts => ({
+  modelClasses: servedClasses(config.models),
+  isLive: Object.keys(config.models.providers).length > 0,
+  escalates: config.agents.lowConfidence === 'ask',
+  providers: [...Object.keys(config.models.providers), SCRIPTED],
+  byok: [...new Set(Object.values(config.credentials).map(({ provider }) => provider))],
   reasoning: config.agents.reasoning,
   costEstimates: Object.values(config.models.providers).some(({ models }) =>
     Object.values(models ?? {}).some(({ prices }) => prices !== undefined),

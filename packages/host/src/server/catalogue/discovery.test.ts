@@ -1,13 +1,20 @@
-import { discovery } from '@cairn/protocol';
+import { discovery, type JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { sampleAgentId, samplePack } from '../../../test/kit/sample-pack.ts';
+import { SCHEMA_ROUNDS } from '../../agents/loop/repairs.ts';
+import { AgentRegistry } from '../../agents/registry.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { noop } from '../sample-workflows.kit.ts';
 import { served } from '../served.kit.ts';
 import type { AgentFacts } from './agent-discovery.ts';
 import { discoveryDocument } from './discovery.ts';
+import { runnableFixtures } from './fixtures.ts';
+import { servedClasses } from './model-classes.ts';
 
 const facts = {
   version: '1.2.3',
   hostId: 'test',
-  limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99 },
+  limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99, clarificationRounds: 4 },
   exportsTelemetry: false,
   agents: null,
   fixtures: null,
@@ -18,9 +25,21 @@ test('is a discovery document, and says the limits that are kept', () => {
   expect(document).toMatchObject({
     supportedTransports: ['rest'],
     implementation: { name: 'cairn', version: '1.2.3' },
-    limits: { maxNodeExecutions: 7, maxRunDurationMs: 5_000, maxRequestBodyBytes: 99 },
+    limits: {
+      maxNodeExecutions: 7,
+      maxRunDurationMs: 5_000,
+      maxRequestBodyBytes: 99,
+      clarificationRounds: 4,
+      envelopesPerTurn: 4,
+      schemaRounds: SCHEMA_ROUNDS,
+    },
+    auth: { profiles: [] },
     configurable: { recursionLimit: { min: 1 }, runTimeoutMs: { min: 1 } },
-    cairn: { hostId: 'test', streams: { modes: ['updates', 'values', 'messages', 'debug'], maxBufferMs: 5_000 } },
+    cairn: {
+      hostId: 'test',
+      sequenceHoles: true,
+      streams: { modes: ['updates', 'values', 'messages', 'debug'], maxBufferMs: 5_000 },
+    },
   });
 });
 
@@ -44,6 +63,7 @@ const stands: Readonly<Record<string, readonly string[]>> = {
   debugBundle: ['getDebugBundle'],
   extensions: ['inspectInterrupt', 'resolveInterrupt'],
   restTransport: ['getRun'],
+  auth: ['getRun'],
   idempotency: ['createRun'],
   cairn: ['getEvents'],
 };
@@ -57,6 +77,11 @@ test('promises only what is served', async () => {
 });
 
 const running: AgentFacts = {
+  modelClasses: ['chat'],
+  isLive: true,
+  escalates: true,
+  providers: ['local', 'scripted'],
+  byok: [],
   reasoning: { verbosity: 'summary', tokenLimit: 512 },
   costEstimates: false,
   memory: null,
@@ -80,7 +105,14 @@ test('orchestration is advertised where agents are run, as the wire has it', () 
     agents: { orchestratorPattern: 'delegate', orchestrator: true, dispatch: true, dispatchMapping: true },
     orchestrator: { supported: true, workerIdInterpretation: 'node', fanOutSupported: true },
     dispatch: { supported: true, models: ['child-run'], fanOutPolicies: ['sequential', 'reject'] },
-    multiAgent: { executionModel: { supported: true, version: 2, confidenceEscalationInterruptKind: 'approval' } },
+    multiAgent: {
+      executionModel: {
+        supported: true,
+        version: 2,
+        confidenceEscalationFloor: 0.5,
+        confidenceEscalationInterruptKind: 'approval',
+      },
+    },
     subWorkflow: { inputMapping: true },
     cairn: { dispatch: { fanOutPolicies: ['parallel'], joinPolicies: ['all', 'any', 'settled'], maxFanOut: 256 } },
   });
@@ -99,9 +131,17 @@ test('agents that are run are advertised with every kind of event they write', (
       decisionEvents: true,
       reasoning: { verbosity: 'summary', tokenLimit: 512, streaming: true },
       manifestRuntime: { supported: true, handoffValidation: true, installScope: 'tenant' },
-      liveRuntime: { supported: true, sources: ['workflow-node', 'run-api'] },
+      liveRuntime: { supported: true, confidenceEscalation: true, sources: ['workflow-node', 'run-api'] },
+      modelClasses: ['chat'],
     },
-    prompts: { supported: true, observability: 'hashed' },
+    prompts: {
+      supported: true,
+      templateKinds: ['system', 'user', 'few-shot', 'schema-hint'],
+      variableSources: ['input', 'variable', 'context'],
+      observability: 'hashed',
+    },
+    secrets: { supported: false },
+    aiProviders: { supported: ['local', 'scripted'], byok: [] },
     providerUsage: { supported: true },
     toolHooks: { supported: true, prePostEvents: true, perToolAuthorization: true },
     toolCatalog: { supported: true },
@@ -120,13 +160,78 @@ test('what only some hosts have is advertised where it is', () => {
   const remembering = said({ memory: { maxEntryBytes: 9 } });
   expect(remembering.multiAgent?.executionModel?.crossChildMemoryConcurrency).toBe('strict');
   expect(remembering.agents?.memoryBackends).toEqual(['long-term']);
-  expect(remembering.memory).toMatchObject({ supported: true, maxEntrySizeBytes: 9 });
+  expect(remembering.memory).toMatchObject({
+    supported: true,
+    maxEntrySizeBytes: 9,
+    search: { supported: true, modes: ['filter'] },
+    retention: { ttl: true },
+  });
+  expect(said({ isLive: false }).agents?.liveRuntime).toEqual({ supported: false });
+  expect(said({ escalates: false }).agents).toMatchObject({
+    orchestrator: false,
+    liveRuntime: { supported: true, confidenceEscalation: false },
+  });
+  expect(said({ byok: ['local'] })).toMatchObject({
+    secrets: { supported: true, scopes: ['tenant'], resolution: 'host-managed' },
+    aiProviders: { byok: ['local'] },
+  });
   expect(said({ costEstimates: true }).providerUsage?.costEstimates).toBe(true);
   expect(said({ limitsToolRate: true }).toolHooks?.perToolRateLimit).toBe(true);
   expect(said({ mockProviders: ['stream-text'] })).toMatchObject({
     testing: { mockProviders: ['stream-text'] },
     conformance: { mockAgent: true },
+    configurable: { mockProvider: { type: 'object' } },
   });
+});
+
+test('the classes of models are those that are configured; all with a default, or where none is', () => {
+  const all = ['reasoning', 'chat', 'code', 'retrieval', 'classification'];
+  expect(servedClasses({ providers: {}, classes: {} })).toEqual(all);
+  expect(servedClasses({ providers: {}, classes: { code: 'a/b', vision: 'a/c' } })).toEqual(['code', 'vision']);
+  expect(servedClasses({ providers: {}, classes: { code: 'a/b', vision: 'a/c' }, default: 'a/b' })).toEqual([
+    ...all,
+    'vision',
+  ]);
+});
+
+test('tokens of an issuer are advertised as they are checked', () => {
+  const jwt = {
+    issuer: 'https://id.example',
+    audience: 'cairn',
+    jwksUrl: 'https://id.example/jwks',
+    algorithms: ['ES256' as const],
+    clockToleranceMs: 0,
+    claims: { tenant: 'tenant', principal: 'sub', scopes: 'scope' },
+  };
+  expect(discoveryDocument({ ...facts, jwt }).auth).toEqual({
+    profiles: ['openwop-auth-oauth2-client-credentials', 'openwop-auth-oidc-user-bearer'],
+    oauth2: { supported: true, issuer: jwt.issuer, audience: 'cairn', supportedAlgorithms: ['ES256'] },
+    oidc: { supported: true, issuers: [jwt.issuer], audience: 'cairn', supportedScopeMapping: 'scope-claim' },
+  });
+  const { auth } = discoveryDocument({ ...facts, jwt: { ...jwt, issuer: 'id' } });
+  expect([auth?.oauth2, auth?.oidc]).toEqual([
+    expect.not.objectContaining({ issuer: 'id' }),
+    expect.not.objectContaining({ issuers: ['id'] }),
+  ]);
+});
+
+test('a fixture is listed only where the pack and the agent that it names are installed', async () => {
+  const found = (id: string, metadata: JsonObject) => ({ source: id, definition: { ...noop, id, metadata } });
+  const workflows = [
+    found('plain', {}),
+    found('pack', { requiresInstalledPack: 'vendor.acme.desk' }),
+    found('agent', { requiresAgentId: sampleAgentId }),
+  ];
+  const registry = new AgentRegistry({
+    definitions: inMemoryStore().definitions,
+    packs: inMemoryStore().packs,
+    now: Date.now,
+    policy: { trust: [], allowUnsigned: true },
+    discovery: discoveryDocument(facts),
+  });
+  expect(await runnableFixtures(workflows, registry)).toEqual(['plain']);
+  await registry.installForHost(samplePack());
+  expect(await runnableFixtures(workflows, registry)).toEqual(['plain', 'pack', 'agent']);
 });
 
 const operations = async (conformance = false): Promise<readonly string[]> => {

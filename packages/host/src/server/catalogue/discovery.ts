@@ -8,9 +8,10 @@ import {
   PROTOCOL_VERSION,
   streamModes,
 } from '@cairn/protocol';
+import { SCHEMA_ROUNDS } from '../../agents/loop/repairs.ts';
 import { joinPolicies, MAX_FAN_OUT } from '../../engine/nodes/dispatch-config.ts';
 import { MAX_EVENT_BODY_BYTES } from '../../log/ports/rows.ts';
-import type { HostLimits } from '../config/config.ts';
+import type { HostConfig, HostLimits } from '../config/config.ts';
 import { otlpProtocols } from '../config/outside.ts';
 import { serveFixed } from '../http/fixed-document.ts';
 import type { Route } from '../http/routes.ts';
@@ -20,7 +21,12 @@ import { type AgentFacts, agentFamilies, agentOptions } from './agent-discovery.
 export interface DiscoveryFacts {
   readonly version: string;
   readonly hostId: string;
-  readonly limits: Pick<HostLimits, 'maxNodeExecutions' | 'maxRunDurationMs' | 'maxRequestBodyBytes'>;
+  readonly limits: Pick<
+    HostLimits,
+    'maxNodeExecutions' | 'maxRunDurationMs' | 'maxRequestBodyBytes' | 'clarificationRounds'
+  >;
+  /** How tokens of an issuer are accepted; absent where only keys are. */
+  readonly jwt?: HostConfig['jwt'];
   /** Whether spans and metrics are exported over OTLP. */
   readonly exportsTelemetry: boolean;
   /** Null when this host does not run agents; they are then only installed and listed. */
@@ -36,7 +42,7 @@ export const implementation = (version: string) => ({ name: 'cairn', version, ve
 const parallelDispatch = { fanOutPolicies: ['parallel'], joinPolicies, maxFanOut: MAX_FAN_OUT };
 
 export function discoveryDocument(facts: DiscoveryFacts): Discovery {
-  const { maxNodeExecutions, maxRunDurationMs, maxRequestBodyBytes } = facts.limits;
+  const { maxNodeExecutions, maxRunDurationMs, maxRequestBodyBytes, clarificationRounds } = facts.limits;
   const observability = observabilityOf(facts);
   const families = {
     protocolVersion: PROTOCOL_VERSION,
@@ -48,9 +54,10 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     supportedEnvelopes: ['clarification.request'],
     schemaVersions: { 'clarification.request': 1 },
     limits: {
-      clarificationRounds: 3,
-      schemaRounds: 2,
-      envelopesPerTurn: 5,
+      clarificationRounds,
+      schemaRounds: SCHEMA_ROUNDS,
+      // The only envelopes are questions, so one turn can at most use up what its node may ask.
+      envelopesPerTurn: clarificationRounds,
       maxNodeExecutions,
       ...(maxRunDurationMs === undefined ? {} : { maxRunDurationMs }),
       // What every route takes. Packs and definitions may be larger, because they are no events.
@@ -62,7 +69,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       runTimeoutMs: { type: 'number', min: 1 },
       budget: { type: 'object' },
       'cairn.contextId': { type: 'string' },
-      ...(facts.agents === null ? {} : agentOptions),
+      ...(facts.agents === null ? {} : agentOptions(facts.agents)),
     },
     // A sub-workflow node needs no agents.
     subWorkflow: { inputMapping: true },
@@ -74,6 +81,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     debugBundle: { supported: true },
     extensions: { interrupts: { signedCallbackTokens: true } },
     restTransport: { conditionalRunGet: true },
+    auth: authOf(facts.jwt),
     idempotency: {
       supported: true,
       layer1RetentionSeconds: IDEMPOTENCY_RETENTION_MS / 1000,
@@ -82,6 +90,8 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     ...(observability === null ? {} : { observability }),
     cairn: {
       hostId: facts.hostId,
+      // Only keys with audit:read see the rows of operators, so others see gaps in `sequence`.
+      sequenceHoles: true,
       streams: { modes: [...streamModes], maxBufferMs: MAX_BUFFER_MS },
       ...(facts.agents === null ? {} : { dispatch: parallelDispatch }),
     },
@@ -89,6 +99,24 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   if (facts.fixtures === null) return families;
   // Some suites read the families from a wrapper that the protocol has dropped.
   return { ...families, fixtures: [...facts.fixtures], capabilities: families };
+}
+
+/** Besides keys, which every host takes: tokens of the configured issuer. */
+function authOf(jwt: HostConfig['jwt']) {
+  if (jwt === undefined) return { profiles: [] };
+  const { issuer, audience, algorithms } = jwt;
+  // The wire wants addresses; an issuer may have another kind of name.
+  const isAddress = URL.canParse(issuer);
+  return {
+    profiles: ['openwop-auth-oauth2-client-credentials', 'openwop-auth-oidc-user-bearer'],
+    oauth2: { supported: true, ...(isAddress ? { issuer } : {}), audience, supportedAlgorithms: [...algorithms] },
+    oidc: {
+      supported: true,
+      ...(isAddress ? { issuers: [issuer] } : {}),
+      audience,
+      supportedScopeMapping: 'scope-claim',
+    },
+  };
 }
 
 /** The telemetry exporters of the host; null when there is none. */

@@ -12,6 +12,7 @@ import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import { defineWorkflow, fixed, variable } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { allModelClasses } from '../catalogue/model-classes.ts';
 import { systemClock } from '../compose.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 
@@ -74,6 +75,11 @@ beforeEach(async () => {
     reasoning: { verbosity: 'summary', tokenLimit: 512 },
     costEstimates: false,
     memory: null,
+    modelClasses: allModelClasses,
+    isLive: false,
+    escalates: true,
+    providers: [],
+    byok: [],
     limitsToolRate: false,
     mockProviders: [],
   } as const;
