@@ -5,6 +5,7 @@ import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from '../.
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
+import { AskedRoom } from './asked-room.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 
 /** Types of the rows that ask, vote on or close a question. */
@@ -48,6 +49,7 @@ export class FollowedInbox {
   /** Runs with open questions. */
   readonly #runs = new Map<RunId, IndexedRun>();
   readonly #entries = new Map<Key, InboxEntry>();
+  #room = new AskedRoom();
   #isComplete = true;
   #position: string | null = null;
 
@@ -93,6 +95,7 @@ export class FollowedInbox {
     const position = await log.end();
     this.#runs.clear();
     this.#entries.clear();
+    this.#room = new AskedRoom();
     this.#isComplete = true;
     for (let cursor: string | undefined; ; ) {
       const page = await runIndex.pending({ tenant: this.#tenant, limit: PENDING_PAGE, cursor });
@@ -110,7 +113,7 @@ export class FollowedInbox {
   async #seed({ workflowId: _, ...asked }: InterruptRecord & { readonly workflowId: string }): Promise<void> {
     const entry = await entryOf(this.#ports, asked);
     if (entry === null) return;
-    this.#entries.set(keyOf(asked), entry);
+    this.#entries.set(keyOf(asked), this.#room.fitted(entry));
     const known = this.#runs.get(asked.runId) ?? this.#empty(asked.runId);
     this.#runs.set(asked.runId, { ...known, open: new Map(known.open).set(asked.interruptId, asked) });
   }
@@ -137,16 +140,24 @@ export class FollowedInbox {
       this.#isComplete = false;
       return [];
     }
-    const entry = await entryOf(this.#ports, asked);
-    if (entry === null) return [];
+    const found = await entryOf(this.#ports, asked);
+    if (found === null) return [];
+    this.#remove(key);
+    const entry = this.#room.fitted(found);
     this.#entries.set(key, entry);
     return [{ type: isKnown ? 'changed' : 'added', entry }];
   }
 
   #drop(asked: InterruptRecord, row: Row): readonly InboxChange[] {
-    if (!this.#entries.delete(keyOf(asked))) return [];
+    if (!this.#remove(keyOf(asked))) return [];
     const { runId, interruptId } = asked;
     return [{ type: 'removed', runId, interruptId, end: endBy(row) }];
+  }
+
+  #remove(key: Key): boolean {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#room.free(entry);
+    return this.#entries.delete(key);
   }
 
   #empty(runId: RunId): IndexedRun {

@@ -9,6 +9,7 @@ import { integerParam } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import { Ancestry } from './ancestry.ts';
+import { AskedRoom } from './asked-room.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 import type { InboxFeed } from './inbox-feed.ts';
 
@@ -57,9 +58,10 @@ async function page(call: Call, { runIndex, cursors }: InboxSurface, source: Ent
     cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
   });
   const entries = [];
+  const room = new AskedRoom();
   for (const asked of interrupts) {
     const entry = await entryOf(source, asked);
-    if (entry !== null) entries.push(entry);
+    if (entry !== null) entries.push(room.fitted(entry));
   }
   return JSON.stringify({ entries, nextCursor: cursors.shown(tenant, nextCursor) });
 }
