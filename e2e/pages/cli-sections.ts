@@ -219,7 +219,7 @@ const agents: readonly Section[] = [
     verb: 'pack',
     subVerbs: ['init', 'lint', 'sign', 'verify', 'add', 'list', 'remove'],
     prose:
-      'Manages [packs](packs.md) of agents. `init`, `lint`, `sign` and `verify` need no host: they work on a folder, and `lint` and `verify` also on an archive. `add`, `list` and `remove` call a host. `cairn dev` accepts unsigned packs. Every other host accepts only packs that a key in its `packs.trust` signed.',
+      'Manages [packs](packs.md) of agents. `init`, `lint`, `sign` and `verify` need no host: they work on a folder, and `lint` and `verify` also on an archive. `add`, `list` and `remove` call a host. `cairn dev` accepts unsigned packs. Every other host accepts only packs that a key in its `packs.trust` signed, except from the folders in its `packs.unsigned`.',
     steps: [
       { command: 'cairn pack init desk --name vendor.acme.desk' },
       { command: 'cairn pack lint desk' },

@@ -104,8 +104,14 @@ function sampleObject({ properties, required = [] }, components, depth) {
 /** Single quotes of a shell; a quote inside is closed, escaped and opened again. */
 const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
+/** A body to send: an example of the shape itself, which a fresh host accepts, or that of the operation. */
+function bodyOf({ schema, example }, components) {
+  const { examples } = components[schemaName(schema)] ?? schema;
+  return examples?.[0] ?? example ?? sampleOf(schema, components);
+}
+
 function curlOf({ method, path, operation }, components) {
-  const body = operation.requestBody?.content['application/json']?.schema;
+  const body = operation.requestBody?.content['application/json'];
   const isStream = Object.values(operation.responses).some(({ content }) => content?.['text/event-stream']);
   const needed = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query' && parameter.required);
   const query = needed.map(({ name, schema }) => `${name}=${encodeURIComponent(sampleOf(schema, components))}`);
@@ -116,7 +122,7 @@ function curlOf({ method, path, operation }, components) {
     ...(isStream ? ["-H 'Accept: text/event-stream'"] : []),
     ...(body === undefined
       ? []
-      : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(JSON.stringify(sampleOf(body, components)))}`]),
+      : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(JSON.stringify(bodyOf(body, components)))}`]),
   ].join(' \\\n  ');
 }
 

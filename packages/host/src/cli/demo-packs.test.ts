@@ -150,6 +150,14 @@ test('the page of the packs leads to each of them', () => {
   for (const { name } of packs) expect(page).toContain(`(${name}/README.md)`);
 });
 
+test('the page of the command line names a workflow of each of them', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/reference/cli.md'), 'utf8');
+  for (const { name } of packs) {
+    const workflows = readdirSync(join(demoPacks, name, 'workflows')).map((file) => file.replace('.json', ''));
+    expect([name, workflows.some((workflow) => page.includes(`\`${workflow}\``))]).toEqual([name, true]);
+  }
+});
+
 test('the newsroom says what a run two below it asks, and ends once that is answered elsewhere', async () => {
   const cairn = await served();
   const asked = Promise.withResolvers<string>();

@@ -84,7 +84,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
     redactor,
   });
   await registry.defineOwn(options.agents, hostVersion());
-  const ofPacks = await installPackFolders(registry, config.packs.folders, workflows);
+  const ofPacks = await installPackFolders(registry, config.packs, workflows);
   const fixtures = extension.isUnderTest ? await runnableFixtures(workflows, registry) : null;
   const discovery = discoveryDocument({ ...facts, fixtures });
   const agentSource = createAgentSource(registry, store.definitions);

@@ -1,6 +1,7 @@
 /** Schemas of prompt templates and of references to them. */
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
+import { anyJsonObject } from '../../engine/nodes/config-fields.ts';
 
 export const promptKinds = ['system', 'user', 'few-shot', 'schema-hint'] as const;
 export type PromptKind = (typeof promptKinds)[number];
@@ -65,7 +66,7 @@ const shortForm = /^prompt:([a-z0-9][a-z0-9._-]{0,127})(?:@(\d+\.\d+\.\d+(?:-[0-
 const longForm = z.strictObject({
   templateId,
   version: version.optional(),
-  variableOverrides: z.record(z.string(), z.json()).optional(),
+  variableOverrides: anyJsonObject.optional(),
 });
 
 const notARef = 'must be a prompt reference, as prompt:name@1.0.0';

@@ -51,6 +51,25 @@ async function started(folders: readonly string[], options: Partial<HostOptions>
 const refused = (folders: readonly string[], code: string, message: string, options?: Partial<HostOptions>) =>
   expect(started(folders, options)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
 
+test('packs.unsigned names folders whose packs need no signature; those of packs.folders still do', async () => {
+  const own = put('own/desk', pack('vendor.acme.desk', { 'vendor.acme.base': '1.0.0' }));
+  const bought = put('bought/base', signed(pack('vendor.acme.base')));
+  const trust = [{ keyId: 'acme', publicKey: key.publicKey }];
+  const config = { port: 0, keys: tenants, packs: { folders: [bought], unsigned: [own], trust } };
+  const agents = await started([], { config });
+  expect(await agents('b')).toEqual(['vendor.acme.base.one', 'vendor.acme.desk.one']);
+  await refused([own], 'pack_signature_invalid', 'It is not signed', {});
+  await expect(started([own], {})).rejects.toMatchObject({ hint: expect.stringContaining('packs.unsigned') });
+});
+
+test('a pack in packs.unsigned that a trusted key signed must fit its signature', async () => {
+  const files = signed(pack('vendor.acme.desk'));
+  const own = put('own', new Map([...files, ['prompts/new.md', Buffer.from('Obey.')]]));
+  const trust = [{ keyId: 'acme', publicKey: key.publicKey }];
+  const config = { port: 0, keys: tenants, packs: { unsigned: [own], trust } };
+  await refused([], 'pack_integrity_failure', 'prompts/new.md', { config });
+});
+
 test('a folder of packs is installed for every tenant; what is no pack in it is left alone', async () => {
   put('packs/desk', pack('vendor.acme.desk'));
   put('packs/base', pack('vendor.acme.base'));

@@ -8,11 +8,18 @@ import { dependencyCycle } from '../../agents/packs/requirements.ts';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import type { FoundWorkflow } from './workflow-folders.ts';
 
+interface PackFolders {
+  readonly folders: readonly string[];
+  /** Folders whose packs need no signature. */
+  readonly unsigned: readonly string[];
+}
+
 interface FoundPack {
   readonly folder: string;
   readonly files: PackFiles;
   readonly name: string;
   readonly needs: readonly string[];
+  readonly mayBeUnsigned: boolean;
 }
 
 /**
@@ -21,16 +28,20 @@ interface FoundPack {
  */
 export async function installPackFolders(
   registry: AgentRegistry,
-  folders: readonly string[],
+  { folders, unsigned }: PackFolders,
   others: readonly FoundWorkflow[],
 ): Promise<readonly FoundWorkflow[]> {
   const found: FoundPack[] = [];
-  for (const folder of folders) {
-    for (const pack of await packsIn(folder)) found.push(await naming(pack, () => read(pack)));
+  for (const [list, mayBeUnsigned] of [[folders, false] as const, [unsigned, true] as const]) {
+    for (const folder of list) {
+      for (const pack of await packsIn(folder)) {
+        found.push({ ...(await naming(pack, () => read(pack))), mayBeUnsigned });
+      }
+    }
   }
   const workflows: FoundWorkflow[] = [];
-  for (const { folder, files } of inOrder(found)) {
-    const brought = await naming(folder, () => registry.installForHost(files));
+  for (const { folder, files, mayBeUnsigned } of inOrder(found)) {
+    const brought = await naming(folder, () => registry.installForHost(files, { mayBeUnsigned }));
     for (const { path, definition } of brought) {
       const workflow = { source: join(folder, path), definition };
       refuseTaken(workflow, [...others, ...workflows]);
@@ -66,7 +77,7 @@ const unreadable = (folder: string, cause: unknown): TerminalError =>
     cause,
   });
 
-async function read(folder: string): Promise<FoundPack> {
+async function read(folder: string): Promise<Omit<FoundPack, 'mayBeUnsigned'>> {
   const files = await readPackFolder(folder);
   const { name, dependencies = {} } = readManifest(files);
   return { folder, files, name, needs: Object.keys(dependencies) };

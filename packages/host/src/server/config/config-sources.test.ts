@@ -122,7 +122,7 @@ test('takes a list of packs for their folders, relative to the file, and joins w
   const { folder, path } = await file('{"packs":["one","../two"]}');
   const trust = [{ keyId: 'k', publicKey: 'a'.repeat(43) }];
   const config = await readConfig({ file: path, env: { CAIRN_PACKS_TRUST: JSON.stringify(trust) } });
-  expect(config.packs).toEqual({ folders: [join(folder, 'one'), join(folder, '..', 'two')], trust });
+  expect(config.packs).toEqual({ folders: [join(folder, 'one'), join(folder, '..', 'two')], unsigned: [], trust });
 });
 
 test('reads the master key out of a variable or a file that a variable or the file names', async () => {

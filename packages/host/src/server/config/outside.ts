@@ -8,6 +8,11 @@ const packsObject = z.strictObject({
   folders: folders
     .default([])
     .describe('Pack folders, or folders that contain pack folders. The host installs them at start, for every tenant.'),
+  unsigned: folders
+    .default([])
+    .describe(
+      'Like `folders`, for packs that need no signature. Whoever can write to such a folder can change the agents of every tenant.',
+    ),
   trust: z
     .array(
       z.strictObject({
@@ -24,9 +29,12 @@ const packsObject = z.strictObject({
 });
 
 /** A list is shorthand for an object with only `folders`. */
-export const packsSchema = z.union([packsObject, folders.transform((list) => ({ folders: list, trust: [] }))], {
-  error: 'must be a list of folders, or an object with folders and trust',
-});
+export const packsSchema = z.union(
+  [packsObject, folders.transform((list) => ({ folders: list, unsigned: [], trust: [] }))],
+  {
+    error: 'must be a list of folders, or an object with folders, unsigned and trust',
+  },
+);
 
 export const mcpSchema = z.strictObject({
   servers: z

@@ -92,7 +92,11 @@ export const configShape = z.strictObject({
     }),
   packs: packsSchema.prefault({}).meta({
     description: 'Packs of agents. A list is a short form of `folders`.',
-    examples: [['./packs'], { folders: ['./packs'], trust: [{ keyId: 'acme-2026', publicKey: key }] }],
+    examples: [
+      ['./packs'],
+      { folders: ['./packs'], trust: [{ keyId: 'acme-2026', publicKey: key }] },
+      { unsigned: ['./my-packs'] },
+    ],
   }),
   agents: agentsSchema
     .prefault({})

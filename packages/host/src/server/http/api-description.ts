@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { hostVersion } from '../version.ts';
+import { readApiExamples } from './api-examples.ts';
 import { docsPage } from './docs-page.ts';
 import { serveFixed } from './fixed-document.ts';
 import { openApiDocument } from './openapi.ts';
@@ -17,10 +18,11 @@ export function apiDescriptionRoutes(routes: () => readonly Route[]): readonly R
       method: 'GET',
       path: '/v1/openapi.json',
       scope: null,
-      handle: serveFixed(() => ({
-        text: JSON.stringify(openApiDocument({ version: hostVersion(), routes: routes() })),
-        contentType: 'application/json; charset=utf-8',
-      })),
+      handle: serveFixed(async () => {
+        const facts = { version: hostVersion(), routes: routes(), examples: readApiExamples() };
+        const text = JSON.stringify(await openApiDocument(facts));
+        return { text, contentType: 'application/json; charset=utf-8' };
+      }),
       doc: {
         id: 'getOpenApi',
         summary: 'This API as an OpenAPI 3.1 document',

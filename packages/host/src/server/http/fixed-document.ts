@@ -9,17 +9,22 @@ export interface FixedDocument {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The handler of an open route. The first request creates the document. */
-export function serveFixed(make: () => FixedDocument): (call: OpenCall) => Promise<undefined> {
-  let made: (FixedDocument & { readonly etag: string }) | null = null;
+/** The handler of an open route. The first request creates the document, and all wait for that one. */
+export function serveFixed(make: () => FixedDocument | Promise<FixedDocument>): (call: OpenCall) => Promise<undefined> {
+  let made: Promise<Tagged> | null = null;
   return async ({ request, reply }) => {
-    if (made === null) {
-      const document = make();
-      made = { ...document, etag: `"${hash('sha256', document.text, 'base64url').slice(0, 27)}"` };
-    }
-    reply.headers({ etag: made.etag, 'cache-control': 'public, max-age=300', ...made.headers });
-    if (etagMatches(request.headers['if-none-match'], made.etag)) await reply.code(304).send();
-    else await reply.header('content-type', made.contentType).send(made.text);
+    made ??= tagged(make);
+    const { text, contentType, headers, etag } = await made;
+    reply.headers({ etag, 'cache-control': 'public, max-age=300', ...headers });
+    if (etagMatches(request.headers['if-none-match'], etag)) await reply.code(304).send();
+    else await reply.header('content-type', contentType).send(text);
     return undefined;
   };
+}
+
+type Tagged = FixedDocument & { readonly etag: string };
+
+async function tagged(make: () => FixedDocument | Promise<FixedDocument>): Promise<Tagged> {
+  const document = await make();
+  return { ...document, etag: `"${hash('sha256', document.text, 'base64url').slice(0, 27)}"` };
 }

@@ -26,11 +26,21 @@ export function createComponents(): Components {
   };
 }
 
+export const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` }) as const;
+
 /** Rewrites references to point into the components. Shape names are keys there, so ids are removed. */
 function relocated(schema: object): JsonSchema {
   const text = JSON.stringify(schema, (key, value: unknown) =>
-    key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : value,
+    key === '$ref' && typeof value === 'string' ? value.replace('#/$defs/', '#/components/schemas/') : opened(value),
   );
   const { id: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
   return rest;
+}
+
+/** An object with named fields is open by default. To say so would make generators forget the types of its fields. */
+function opened(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('properties' in value)) return value;
+  const { additionalProperties, ...rest } = value as JsonSchema;
+  const isOpen = typeof additionalProperties === 'object' && Object.keys(additionalProperties ?? {}).length === 0;
+  return isOpen ? rest : value;
 }

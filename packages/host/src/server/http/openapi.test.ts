@@ -36,8 +36,8 @@ const route = (over: Partial<Route> = {}): Route =>
     ...over,
   }) as Route;
 
-const operationOf = (of: Route): Operation => {
-  const api: Api = JSON.parse(JSON.stringify(openApiDocument({ version: '1', routes: [of] })));
+const operationOf = async (of: Route): Promise<Operation> => {
+  const api: Api = JSON.parse(JSON.stringify(await openApiDocument({ version: '1', routes: [of], examples: {} })));
   return api.paths[of.path]?.[of.method.toLowerCase()] as Operation;
 };
 
@@ -117,39 +117,44 @@ test('needs no key, can be cached, and is not sent again unchanged', async () =>
   expect([again.status, again.text]).toEqual([304, '']);
 });
 
-test('tells the scope of a route, and that an open one needs no key', () => {
-  expect(operationOf(route()).security).toEqual([{ bearer: ['runs:read'] }, { session: [] }]);
-  expect(operationOf(route({ method: 'POST' })).security).toEqual([{ bearer: ['runs:read'] }]);
-  expect(operationOf(route({ scope: 'metrics:read' })).security).toEqual([{ bearer: ['metrics:read'] }]);
-  const open = operationOf(route({ scope: null }));
+test('tells the scope of a route, and that an open one needs no key', async () => {
+  expect((await operationOf(route())).security).toEqual([{ bearer: ['runs:read'] }, { session: [] }]);
+  expect((await operationOf(route({ method: 'POST' }))).security).toEqual([{ bearer: ['runs:read'] }]);
+  expect((await operationOf(route({ scope: 'metrics:read' }))).security).toEqual([{ bearer: ['metrics:read'] }]);
+  const open = await operationOf(route({ scope: null }));
   expect(open.security).toEqual([]);
   expect(Object.keys(open.responses)).not.toContain('401');
 });
 
-test('tells the parameters of path, query and headers, and which must be there', () => {
+test('tells the parameters of path, query and headers, and which must be there', async () => {
   const query = z.object({ must: z.string().describe('Needed.'), may: z.int().optional() });
-  const doc = { ...route().doc, query, body: z.strictObject({ a: z.string() }) };
-  const { parameters, requestBody, responses } = operationOf(route({ method: 'POST', doc }));
+  const headers = z.object({ 'X-Way': z.literal('fast').optional().describe('Faster.') });
+  const doc = { ...route().doc, query, headers, body: z.strictObject({ a: z.string() }) };
+  const { parameters, requestBody, responses } = await operationOf(route({ method: 'POST', doc }));
   expect(parameters).toMatchObject([
     { name: 'thingId', in: 'path', required: true },
     { name: 'must', in: 'query', required: true, description: 'Needed.' },
     { name: 'may', in: 'query', required: false, schema: { type: 'integer' } },
+    { name: 'X-Way', in: 'header', required: false, description: 'Faster.', schema: { const: 'fast' } },
     { $ref: '#/components/parameters/IdempotencyKey' },
   ]);
   expect(requestBody?.required).toBe(true);
   expect(responses[400]?.description).toContain('`validation_error`');
 });
 
-test('groups refusals by status and names their codes', () => {
+test('groups refusals by status and names their codes', async () => {
   const doc = { ...route().doc, errors: ['conflict', 'run_terminal', 'not_found'] as const };
-  const { responses } = operationOf(route({ doc }));
+  const { responses } = await operationOf(route({ doc }));
   expect(responses[409]?.description).toBe('`conflict`, `run_terminal`');
   expect(responses[404]?.description).toBe('`not_found`');
 });
 
-test('tells a stream beside the JSON it stands for', () => {
-  const responses = { 200: { description: 'Both.', shape: z.object({}), orStream: true as const } };
-  const told = operationOf(route({ doc: { ...route().doc, responses } }));
+test('tells a stream beside the JSON it stands for', async () => {
+  const responses = { 200: { description: 'Both.', shape: z.object({}), orStream: z.object({ n: z.int() }) } };
+  const told = await operationOf(route({ doc: { ...route().doc, responses } }));
   expect(Object.keys(told.responses[200]?.content ?? {})).toEqual(['application/json', 'text/event-stream']);
+  expect(told.responses[200]?.content).toMatchObject({
+    'text/event-stream': { schema: { contentSchema: { properties: { n: { type: 'integer' } } } } },
+  });
   expect(told.parameters).toContainEqual({ $ref: '#/components/parameters/LastEventId' });
 });

@@ -1,24 +1,33 @@
 /** The API as an OpenAPI 3.1 document, generated from the route table, so that it describes exactly what is served. */
-import { errorEnvelope, errorKinds } from '@cairn/protocol';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { errorEnvelope, errorKinds, interruptCallback, webhookDelivery } from '@cairn/protocol';
 import type { z } from 'zod';
 import { scopes } from '../access/auth.ts';
 import { sessionScopes } from '../access/sessions.ts';
+import type { ApiExample, ApiExamples } from './api-examples.ts';
+import { addEventSchemas } from './openapi-events.ts';
 import { type Components, createComponents, type JsonSchema } from './openapi-schemas.ts';
 import { type AnswerDoc, documentedErrors, type Route, type RouteDoc } from './routes.ts';
 
 export interface ApiFacts {
   readonly version: string;
   readonly routes: readonly Route[];
+  readonly examples: ApiExamples;
 }
 
-export function openApiDocument({ version, routes }: ApiFacts): object {
+/** All of it takes a while, so others have their turn after each route and each event type. */
+export async function openApiDocument({ version, routes, examples }: ApiFacts): Promise<object> {
   const components = createComponents();
   const envelope = components.schemaOf(errorEnvelope);
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     for (const [name, schema] of Object.entries(route.doc.schemas?.() ?? {})) components.add(name, schema);
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, components, envelope) };
+    const described = operation(route, { components, envelope, example: examples[route.doc.id] });
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: described };
+    await nextTurn();
   }
+  const webhooks = outgoing(components);
+  await addEventSchemas(components, nextTurn);
   const tags = [...new Set(routes.map(({ path }) => tagOf(path)))];
   return {
     openapi: '3.1.0',
@@ -33,9 +42,10 @@ export function openApiDocument({ version, routes }: ApiFacts): object {
     servers: [{ url: '/', description: 'The host that serves this document' }],
     tags: tags.map((name) => ({ name })),
     paths,
+    webhooks,
     components: {
       schemas: components.schemas(),
-      parameters: { IdempotencyKey: idempotencyKey, LastEventId: lastEventId },
+      parameters: { IdempotencyKey: idempotencyKey, IfNoneMatch: ifNoneMatch, LastEventId: lastEventId },
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -68,11 +78,39 @@ const lastEventId = {
   schema: { type: 'string' },
 };
 
-function operation(route: Route, components: Components, envelope: JsonSchema): object {
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The ETag of an earlier answer: 304 when nothing has changed since.',
+  schema: { type: 'string' },
+};
+
+/** Requests that the host sends: deliveries to webhooks, and to the `callbackUrl` of a run. */
+const outgoing = (components: Components): object => ({
+  event: delivery('An event of a run, to a registered webhook', webhookDelivery, components),
+  interrupt: delivery('An open interrupt, to the `callbackUrl` of its run', interruptCallback, components),
+});
+
+const delivery = (summary: string, body: z.ZodType, components: Components): object => ({
+  post: {
+    summary,
+    requestBody: { required: true, content: { 'application/json': { schema: components.schemaOf(body) } } },
+    responses: { '2XX': { description: 'Received. After any other answer the host sends it again.' } },
+  },
+});
+
+interface Described {
+  readonly components: Components;
+  readonly envelope: JsonSchema;
+  readonly example: ApiExample | undefined;
+}
+
+function operation(route: Route, { components, envelope, example }: Described): object {
   const { doc } = route;
   const parameters = [
-    ...pathParameters(route.path),
-    ...queryParameters(doc.query, components),
+    ...pathParameters(route.path, example),
+    ...namedParameters('query', doc.query, { components, examples: example?.query }),
+    ...namedParameters('header', doc.headers, { components, examples: example?.headers }),
     ...headerParameters(route),
   ];
   return {
@@ -81,10 +119,13 @@ function operation(route: Route, components: Components, envelope: JsonSchema): 
     tags: [tagOf(route.path)],
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(doc.body === undefined ? {} : { requestBody: requestBody(doc.body, components) }),
+    ...(doc.body === undefined ? {} : { requestBody: requestBody(doc.body, components, example) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(doc.responses).map(([status, answer]) => [status, response(answer, components)]),
+        Object.entries(doc.responses).map(([status, answer]) => [
+          status,
+          response(answer, components, String(example?.status) === status ? example : undefined),
+        ]),
       ),
       ...refusals(route, envelope),
     },
@@ -98,41 +139,63 @@ function securityOf({ method, scope }: Route): readonly object[] {
   return [{ bearer: [scope] }, ...(byCookie ? [{ session: [] }] : [])];
 }
 
-const pathParameters = (path: string): readonly object[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+const pathParameters = (path: string, example: ApiExample | undefined): readonly object[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string', minLength: 1 },
+    ...exampleOf(example?.path?.[name]),
   }));
 
-const queryParameters = (query: RouteDoc['query'], components: Components): readonly object[] =>
-  Object.entries(query?.shape ?? {}).map(([name, field]) => {
+const namedParameters = (
+  place: 'query' | 'header',
+  fields: RouteDoc['query'],
+  { components, examples }: Pick<Described, 'components'> & { readonly examples: ApiExample['query'] },
+): readonly object[] =>
+  Object.entries(fields?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = components.schemaOf(field);
     const required = !field.safeParse(undefined).success;
-    return { name, in: 'query', required, ...(description === undefined ? {} : { description }), schema };
+    const words = description === undefined ? {} : { description };
+    return { name, in: place, required, ...words, schema, ...exampleOf(examples?.[name]) };
   });
+
+const exampleOf = (example: unknown): object => (example === undefined ? {} : { example });
 
 function headerParameters({ method, repeatable, doc }: Route): readonly object[] {
   const changes = method !== 'GET' && !repeatable;
-  const streams = Object.values(doc.responses).some(({ orStream }) => orStream);
+  const streams = Object.values(doc.responses).some(({ orStream }) => orStream !== undefined);
   return [
     ...(changes ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ...(streams ? [{ $ref: '#/components/parameters/LastEventId' }] : []),
+    ...(doc.responses[304] === undefined ? [] : [{ $ref: '#/components/parameters/IfNoneMatch' }]),
   ];
 }
 
-const requestBody = (body: z.ZodType, components: Components): object => ({
+const requestBody = (body: z.ZodType, components: Components, example: ApiExample | undefined): object => ({
   required: !body.safeParse(undefined).success,
-  content: { 'application/json': { schema: components.schemaOf(body) } },
+  content: { 'application/json': { schema: components.schemaOf(body), ...exampleOf(example?.body) } },
 });
 
-function response({ description, shape, contentType, orStream }: AnswerDoc, components: Components): object {
+function response(answer: AnswerDoc, components: Components, example: ApiExample | undefined): object {
+  const { description, shape, contentType, orStream } = answer;
   if (shape === undefined && contentType === undefined) return { description };
-  const schema = shape === undefined ? {} : { schema: components.schemaOf(shape) };
-  const stream = orStream === undefined ? {} : { 'text/event-stream': { schema: { type: 'string' } } };
-  return { description, content: { [contentType ?? 'application/json']: schema, ...stream } };
+  const schema = { schema: shape === undefined ? { type: 'string' } : components.schemaOf(shape) };
+  const content = { ...schema, ...exampleOf(example?.response) };
+  const stream = orStream === undefined ? {} : { 'text/event-stream': frames(orStream, components, example) };
+  return { description, content: { [contentType ?? 'application/json']: content, ...stream } };
 }
+
+/** OpenAPI 3.1 has no schema for the parts of a stream, so this is that of the data of each frame. */
+const frames = (data: z.ZodType, components: Components, example: ApiExample | undefined): object => ({
+  schema: {
+    type: 'string',
+    description: 'Server-sent events. The data of each frame is JSON.',
+    contentMediaType: 'application/json',
+    contentSchema: components.schemaOf(data),
+  },
+  ...exampleOf(example?.stream),
+});
 
 /** One entry per status, with the error codes it may carry. */
 function refusals(route: Route, envelope: JsonSchema): Readonly<Record<string, object>> {

@@ -27,8 +27,8 @@ export interface AnswerDoc {
   readonly shape?: z.ZodType;
   /** Default: application/json. */
   readonly contentType?: string;
-  /** A client that accepts `text/event-stream` gets a stream instead. */
-  readonly orStream?: true;
+  /** A client that accepts `text/event-stream` gets a stream instead. The data of each frame has this shape. */
+  readonly orStream?: z.ZodType;
 }
 
 /** The documentation of a route, for the API description and the route tests. */
@@ -39,6 +39,8 @@ export interface RouteDoc {
   readonly summary: string;
   /** The query parameters; a field is required unless optional. */
   readonly query?: z.ZodObject<Readonly<Record<string, z.ZodType>>>;
+  /** Request headers of this route, besides the common ones. */
+  readonly headers?: z.ZodObject<Readonly<Record<string, z.ZodType>>>;
   /** The JSON body; an optional shape may be absent. */
   readonly body?: z.ZodType;
   /** Success responses by status. */

@@ -1,5 +1,5 @@
 /** `GET /v1/host/cairn/inbox`: the open questions of a tenant, as pages or as a live stream. */
-import { inboxPage } from '@cairn/protocol';
+import { inboxChange, inboxPage } from '@cairn/protocol';
 import { z } from 'zod';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
@@ -39,7 +39,7 @@ export function inboxRoutes(surface: InboxSurface): readonly Route[] {
             description:
               'A page, the oldest first, which may be short. A client that accepts a stream gets all open questions, then each change.',
             shape: inboxPage,
-            orStream: true,
+            orStream: inboxChange,
           },
         },
         errors: ['validation_error'],

@@ -52,6 +52,12 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       doc: {
         id: 'createRun',
         summary: 'Start a run of a workflow',
+        headers: z.object({
+          'X-Dedup': z
+            .literal('enforce')
+            .optional()
+            .describe('Refuses the run with `run_already_active` while another run with the same `scopeId` is active.'),
+        }),
         body: createRun,
         responses: { 201: { description: 'The run was created.', shape: runCreated } },
         errors: [

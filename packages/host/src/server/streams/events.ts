@@ -1,5 +1,5 @@
 /** A run's events: the whole log as JSON, or a stream that resumes after the client's last event. */
-import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes } from '@cairn/protocol';
+import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes, runEventDoc } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Report } from '../../engine/ports.ts';
 import { docText } from '../../log/feed/frame.ts';
@@ -51,7 +51,7 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
           200: {
             description: 'Every event; a stream for a client that accepts one.',
             shape: eventsAnswer,
-            orStream: true,
+            orStream: runEventDoc,
           },
         },
         errors: ['validation_error', 'unsupported_stream_mode', 'not_found'],

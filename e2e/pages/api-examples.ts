@@ -1,0 +1,268 @@
+/**
+ * Makes the examples of the API description: sends every operation to a real host and keeps what it answers, with ids,
+ * secrets and times replaced by fixed ones.
+ */
+import { makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
+import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { scopes } from '../../packages/host/src/server/access/auth.ts';
+import { createHostOver } from '../../packages/host/src/server/create-host.ts';
+import type { ApiExample } from '../../packages/host/src/server/http/api-examples.ts';
+import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
+
+type Value = null | boolean | number | string | Value[] | { [key: string]: Value };
+type Request = Pick<ApiExample, 'path' | 'query' | 'headers' | 'body'>;
+
+interface Step {
+  readonly id: string;
+  readonly request?: Request;
+  /** Only what the first frames of its stream are. */
+  readonly hasStream?: true;
+  /** Sent to prepare a later step; no example. */
+  readonly isSilent?: true;
+}
+
+type Sent = (step: Step) => Promise<Value>;
+
+const KEY = 'a-key-for-the-examples';
+const HOOKS = 'https://hooks.example.org';
+
+const release = {
+  id: 'release',
+  name: 'Release',
+  version: '1.0.0',
+  nodes: [
+    {
+      id: 'approve',
+      typeId: 'core.approvalGate',
+      name: 'Approve',
+      position: { x: 0, y: 0 },
+      config: { title: 'Release it?' },
+      inputs: {},
+    },
+  ],
+  edges: [],
+  triggers: [],
+  variables: [{ name: 'build', type: 'string' }],
+  metadata: {},
+  settings: {},
+};
+
+const nightly = {
+  ...release,
+  id: 'nightly',
+  name: 'Nightly',
+  nodes: [{ ...release.nodes[0], id: 'wait', typeId: 'core.delay', name: 'Wait', config: { delayMs: 3_600_000 } }],
+  variables: [],
+};
+
+/** Every operation, in an order in which each finds what it needs. */
+async function story(send: Sent): Promise<void> {
+  const get = (id: string, request: Request = {}) => send({ id, request });
+  const created = async (body: Value, isSilent?: true): Promise<string> => {
+    const headers = isSilent ? {} : { 'X-Dedup': 'enforce' };
+    const run = await send({ id: 'createRun', request: { body, headers }, ...(isSilent ? { isSilent } : {}) });
+    return field(run, 'runId');
+  };
+  await get('registerWorkflow', { body: release });
+  await send({ id: 'registerWorkflow', request: { body: nightly }, isSilent: true });
+  await get('listWorkflows');
+  await get('getWorkflow', { path: { workflowId: 'release' }, query: { version: '1.0.0' } });
+  await get('listNodeTypes');
+
+  const body = { workflowId: 'release', inputs: { build: '2026.11' }, tags: ['nightly'], scopeId: 'build-2026.11' };
+  const runId = await created(body);
+  await until(send, runId, 'waiting-approval');
+  const path = { runId };
+  await get('getRun', { path });
+  await get('listRuns', { query: { status: 'waiting-approval', limit: 20 } });
+  await send({ id: 'getEvents', request: { path, query: { streamMode: 'updates' } }, hasStream: true });
+  await get('pollEvents', { path, query: { lastSequence: 1, timeout: 1 } });
+  await get('listRunInterrupts', { path });
+  await get('listPendingInterrupts', { query: { limit: 20 } });
+  await send({ id: 'getInbox', request: { query: { limit: 20 } }, hasStream: true });
+  const minting = { path: { runId, nodeId: 'approve' }, body: { intent: 'resolve', expiresInSeconds: 600 } };
+  const token = field(await get('mintInterruptToken', minting), 'token');
+  await get('inspectInterrupt', { path: { token } });
+  await get('resolveInterrupt', { path: { token }, body: { resumeValue: { action: 'accept' } } });
+  await until(send, runId, 'completed');
+  await get('getDebugBundle', { path });
+
+  const other = await created({ workflowId: 'release' }, true);
+  await until(send, other, 'waiting-approval');
+  await get('answerInterrupt', {
+    path: { runId: other, nodeId: 'approve' },
+    body: { resumeValue: { action: 'accept' } },
+  });
+
+  const slow = await created({ workflowId: 'nightly' }, true);
+  await get('pauseRun', { path: { runId: slow }, body: { reason: 'maintenance', drainPolicy: 'immediate' } });
+  await get('resumeRun', { path: { runId: slow }, body: { reason: 'maintenance is over' } });
+  await get('cancelRun', { path: { runId: slow }, body: { reason: 'no longer needed' } });
+  const second = await created({ workflowId: 'nightly' }, true);
+  await get('cancelRunAlias', { path: { runId: second }, body: { reason: 'no longer needed' } });
+  const third = await created({ workflowId: 'nightly' }, true);
+  await get('cancelRuns', { body: { runIds: [third], reason: 'no longer needed' } });
+  await catalogue(get);
+}
+
+async function catalogue(get: (id: string, request?: Request) => Promise<Value>): Promise<void> {
+  const hook = { url: `${HOOKS}/cairn`, events: ['run.completed', 'run.failed'] };
+  const webhookId = field(await get('registerWebhook', { body: hook }), 'webhookId');
+  await get('listWebhooks');
+  await get('deleteWebhook', { path: { webhookId } });
+  await get('getCallbackSecret');
+
+  await get('installPack', { body: { tarball: makeTarball(samplePack()).toString('base64') } });
+  await get('listPacks');
+  await get('listAgents');
+  await get('getAgent', { path: { agentId: 'vendor.acme.desk.triage' } });
+  await get('removePack', { path: { packName: 'vendor.acme.desk' } });
+  await get('listTools', { query: { view: 'compact' } });
+  await get('getTool', { path: { toolId: 'openwop:time' } });
+
+  await get('getCalibration');
+  await get('getLimits');
+  await get('openSession');
+  await get('endSession');
+  for (const id of ['getDiscovery', 'getOpenApi', 'getDocs', 'health', 'readiness', 'metrics']) await get(id);
+}
+
+async function until(send: Sent, runId: string, status: string): Promise<void> {
+  for (;;) {
+    const run = await send({ id: 'getRun', request: { path: { runId } }, isSilent: true });
+    if (field(run, 'status') === status) return;
+  }
+}
+
+function field(value: Value, name: string): string {
+  const found = typeof value === 'object' && value !== null && !Array.isArray(value) ? value[name] : undefined;
+  if (typeof found === 'string') return found;
+  throw new Error(`There is no ${name} in ${JSON.stringify(value)}.`);
+}
+
+interface Api {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+}
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Sends the story to a host of its own. Also returns the API description of that host. */
+export async function collectExamples(): Promise<{ examples: Record<string, ApiExample>; api: object }> {
+  await using host = await createHostOver(inMemoryStore(), {
+    config: {
+      port: 0,
+      keys: [{ key: KEY, tenant: 'acme', principal: 'ann', scopes: [...scopes], toolScopes: ['tool:*'] }],
+      egress: { allow: [HOOKS] },
+    },
+    allowUnsignedPacks: true,
+    report: () => undefined,
+  });
+  const api: Api = await (await fetch(`${host.url}/v1/openapi.json`)).json();
+  const operations = new Map<string, Operation>();
+  for (const [path, methods] of Object.entries(api.paths)) {
+    for (const [method, { operationId }] of Object.entries(methods)) {
+      operations.set(operationId, { method: method.toUpperCase(), path });
+    }
+  }
+  const examples: Record<string, ApiExample> = {};
+  const fixed = fixedNames(`${host.url}`);
+  await story(async (step) => {
+    const operation = operations.get(step.id);
+    if (operation === undefined) throw new Error(`This host has no operation ${step.id}.`);
+    const { status, answer } = await asked(`${host.url}`, operation, step.request ?? {});
+    if (status >= 300) throw new Error(`${step.id} was answered ${status}: ${JSON.stringify(answer)}`);
+    if (step.isSilent) return answer ?? null;
+    const stream = step.hasStream ? { stream: await firstFrames(`${host.url}`, operation, step.request ?? {}) } : {};
+    const response = answer === undefined ? {} : { response: shortened(step.id, answer) };
+    examples[step.id] = fixed({ ...step.request, status, ...response, ...stream });
+    return answer ?? null;
+  });
+  return { examples, api };
+}
+
+function urlOf(base: string, { path }: Operation, request: Request): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(request.path?.[name] ?? ''));
+  const query = new URLSearchParams(Object.entries(request.query ?? {}).map(([name, value]) => [name, String(value)]));
+  return `${base}${filled}${query.size === 0 ? '' : `?${query}`}`;
+}
+
+async function asked(base: string, operation: Operation, request: Request) {
+  const { body, headers = {} } = request;
+  const response = await fetch(urlOf(base, operation, request), {
+    method: operation.method,
+    headers: {
+      authorization: `Bearer ${KEY}`,
+      ...headers,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  const answer: Value | undefined = text === '' ? undefined : isJson ? JSON.parse(text) : text;
+  return { status: response.status, answer };
+}
+
+/** The first frame of a stream. */
+async function firstFrames(base: string, operation: Operation, request: Request): Promise<string> {
+  const headers = { authorization: `Bearer ${KEY}`, accept: 'text/event-stream' };
+  const { body } = await fetch(urlOf(base, operation, request), { headers });
+  let text = '';
+  for await (const chunk of body ?? []) {
+    text += new TextDecoder().decode(chunk);
+    const frame = /^(?:id|event|data):[\s\S]*?\n\n/m.exec(text)?.[0];
+    // Leaving the loop closes the connection.
+    if (frame !== undefined) return frame;
+  }
+  throw new Error(`The stream of ${operation.path} ended without a frame.`);
+}
+
+const MOST_ITEMS = 3;
+
+/** Long lists and texts are cut. */
+function shortened(id: string, value: Value): Value {
+  if (typeof value === 'string') return value.split('\n').slice(0, MOST_ITEMS).join('\n').slice(0, 500);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    if (id === 'getOpenApi') return { openapi: value.openapi ?? '', info: value.info ?? {} };
+    const { nodeTypes } = value;
+    if (Array.isArray(nodeTypes))
+      return { nodeTypes: nodeTypes.filter((type) => field(type, 'typeId') === 'core.delay') };
+  }
+  const cut = (part: Value): Value => {
+    if (Array.isArray(part)) return part.slice(0, MOST_ITEMS).map(cut);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, cut(inner)]));
+  };
+  return cut(value);
+}
+
+const SECRETS = /"(token|secret|sessionId)":"[^"]+"/g;
+
+/** Replaces what differs from host to host. The same id always gets the same name. */
+function fixedNames(url: string): (example: ApiExample) => ApiExample {
+  const names = new Map<string, string>();
+  const named = (kind: string) => (id: string) => {
+    const count = [...names.values()].filter((name) => name.startsWith(kind)).length;
+    if (!names.has(id)) names.set(id, `${kind}${count + 1}`);
+    return names.get(id) ?? id;
+  };
+  return (example) => {
+    const text = JSON.stringify(example)
+      .replaceAll(url, 'https://cairn.example.org')
+      .replaceAll(/run_[0-9a-f][0-9a-zA-Z-]{15,}/g, named('run_'))
+      .replaceAll(/ctx_[0-9a-zA-Z-]{16,}/g, named('ctx_'))
+      .replaceAll(/wh_[0-9a-zA-Z_-]{16,}/g, named('wh_'))
+      .replaceAll(/eyJ[0-9a-zA-Z_-]{20,}\.[0-9a-zA-Z_-]{20,}/g, 'the-token')
+      .replaceAll(/"secretFingerprint":"\w+"/g, '"secretFingerprint":"00c0ffee"')
+      .replaceAll(/"id: [0-9a-zA-Z_-]{20,}/g, '"id: the-position')
+      .replaceAll(SECRETS, '"$1":"the-$1"')
+      .replaceAll(/\b[0-9a-f]{64}\b/g, '0'.repeat(64))
+      .replaceAll(/\b[0-9a-f]{32}\b/g, '0'.repeat(32))
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-05T09:00:00.000Z');
+    const renamed: ApiExample = JSON.parse(text);
+    return renamed;
+  };
+}
