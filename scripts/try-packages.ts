@@ -37,13 +37,20 @@ const { status } = await client.runs.get(runId);
 if (status !== 'completed') throw new Error('The run is ' + status + ', not completed.');
 `;
 
+/** An optional package that this installation lacks, as npm would leave it out on an old Node. */
+const SKIPPED = 'anthropic';
+
 /** Links third-party packages from this checkout, since the trial is about our own packages. */
 function install(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '@cairn'), { recursive: true });
+  const link = (entry: string): void => symlinkSync(join(root, 'node_modules', entry), join(modules, entry));
   for (const entry of readdirSync(join(root, 'node_modules'))) {
-    if (entry.startsWith('.') || entry === '@cairn') continue;
-    symlinkSync(join(root, 'node_modules', entry), join(modules, entry));
+    if (!entry.startsWith('.') && entry !== '@cairn' && entry !== '@ai-sdk') link(entry);
+  }
+  mkdirSync(join(modules, '@ai-sdk'));
+  for (const entry of readdirSync(join(root, 'node_modules/@ai-sdk'))) {
+    if (entry !== SKIPPED) link(join('@ai-sdk', entry));
   }
   for (const name of names) {
     const said = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
@@ -84,6 +91,12 @@ async function serve(folder: string, args: readonly string[], use: (url: string)
   if (code !== 0) throw new Error(`The packed host ended with ${code}.`);
 }
 
+function tryDoctor(folder: string): void {
+  const told = execFileSync(process.execPath, [cairn, 'doctor'], { cwd: folder, encoding: 'utf8' });
+  const expected = `@ai-sdk/${SKIPPED} is not installed`;
+  if (!told.includes(expected)) throw new Error(`The doctor does not say "${expected}":\n${told}`);
+}
+
 /** A new project finds the packages in the folder above it. Its own code and that of the guide must pass the compiler. */
 function tryProject(folder: string): void {
   const project = join(folder, 'project');
@@ -111,6 +124,7 @@ try {
     const args = [cairn, 'run', 'research-crew', '--input', 'topic=trials'];
     execFileSync(process.execPath, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   });
+  tryDoctor(folder);
   tryProject(folder);
   process.stdout.write(
     'The packed packages run a host, a workflow, their own agents, and a new project with its tests.\n',

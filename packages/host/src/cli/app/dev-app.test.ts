@@ -2,8 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@cairn/client';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { typed } from '../recording-terminal.kit.ts';
 import { DevProcess, Project } from './dev-process.kit.ts';
+
+// Each test starts a process, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** A gate, then a step in another file. */
 const app = (title: string, second = "'./greet.ts'"): string => `
@@ -95,23 +99,21 @@ export default defineApp({ workflows: [only] });`;
   await dev.line(new RegExp(`✓ only {2}${runId}`));
 });
 
-test('a program that cannot be loaded at the start ends the command', async () => {
-  const project = new Project({
-    'app.ts': 'const x: = 1;',
-    'app.txt': '',
-    'odd.ts': app('Odd?').replace('core.app', 'core.ap'),
-  });
-  project.write({ 'greet.ts': greet('one') });
-  const cases = [
-    ['app.ts', /^cairn: app\.ts:1 {2}SyntaxError: /],
-    ['odd.ts', /^cairn: odd\.ts:6 {2}workflow hello: /],
-    ['app.txt', /^cairn: app\.txt is no program/],
-    ['none.ts', /^cairn: There is no file none\.ts\.$/],
-  ] as const;
-  const ends = cases.map(async ([file, said]) => {
-    const dev = new DevProcess(project, [file, '--data', `data-${file}`]);
-    await dev.line(said);
-    return dev.exit;
-  });
-  expect(await Promise.all(ends)).toEqual([2, 2, 2, 3]);
+test.each([
+  ['app.ts', 'const x: = 1;', /^cairn: app\.ts:1 {2}SyntaxError: /],
+  ['odd.ts', app('Odd?').replace('core.approvalGate', 'core.nothing'), /^cairn: odd\.ts:6 {2}workflow hello: /],
+])('a broken %s at the start ends the command', async (file, text, said) => {
+  const dev = new DevProcess(new Project({ [file]: text, 'greet.ts': greet('one') }), [file]);
+  await dev.line(said);
+  expect(await dev.exit).toBe(2);
+});
+
+test.each([
+  ['none.ts', 3, 'There is no file none.ts.'],
+  ['package.json', 2, 'package.json is no program: its name ends with .json.'],
+])('%s is refused before anything starts', async (file, code, said) => {
+  const { folder } = new Project({});
+  const ended = await typed(['dev', file], { cwd: folder });
+  expect([ended.code, ended.err]).toEqual([code, expect.stringContaining(said)]);
+  expect(existsSync(join(folder, '.cairn'))).toBe(false);
 });
