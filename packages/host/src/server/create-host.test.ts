@@ -38,6 +38,9 @@ async function ask(url: string | null, path: string, body?: JsonObject): Promise
 
 test('exports exactly its public names', () => {
   expect(Object.keys(surface).sort()).toEqual([
+    'CairnError',
+    'RetryableError',
+    'TerminalError',
     'createHost',
     'createTestHost',
     'defineAgent',
@@ -47,8 +50,10 @@ test('exports exactly its public names', () => {
     'defineWorkflow',
     'expression',
     'fixed',
+    'isCairnError',
     'outputOf',
     'variable',
+    'z',
   ]);
 });
 
