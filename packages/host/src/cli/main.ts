@@ -33,7 +33,8 @@ const terminal: Terminal = {
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: stdin, output: stderr });
     // While readline reads a line, it receives Ctrl-C instead of the process.
-    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    // Handlers are called directly: on Windows, a process that sends itself a signal ends at once.
+    lines.once('SIGINT', () => process.emit('SIGINT') || process.kill(process.pid, 'SIGINT'));
     const closed = new Promise<null>((resolve) => lines.once('close', () => resolve(null)));
     try {
       return await Promise.race([lines.question(question, { signal }), closed]);
