@@ -98,6 +98,8 @@ test('asks each route by its method and path, with ids escaped', async () => {
   await client.packs.remove('vendor.acme.desk');
   await client.session.open();
   await client.session.close();
+  await client.readTokens.create('run_a', { of: 'context' });
+  await client.readTokens.revoke('run_a', 'a/b');
   expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
     'GET /.well-known/openwop',
     'GET /v1/runs/run%2F1',
@@ -139,6 +141,8 @@ test('asks each route by its method and path, with ids escaped', async () => {
     'DELETE /v1/host/cairn/packs/vendor.acme.desk',
     'POST /v1/host/cairn/session',
     'DELETE /v1/host/cairn/session',
+    'POST /v1/runs/run_a/tokens {"of":"context"}',
+    'DELETE /v1/runs/run_a/tokens/a%2Fb',
   ]);
 });
 

@@ -10,6 +10,7 @@ import { type Inbox, inboxCalls } from './inbox.ts';
 import { type Interrupts, interruptCalls } from './interrupts.ts';
 import { readLimits } from './limits.ts';
 import { type Packs, packCalls } from './packs.ts';
+import { type ReadTokens, readTokenCalls } from './read-tokens.ts';
 import { type Runs, runCalls } from './runs.ts';
 import { type Session, sessionCalls } from './session.ts';
 import { realTimers, type Timers } from './timers.ts';
@@ -57,6 +58,7 @@ export interface Client {
   readonly inbox: Inbox;
   readonly webhooks: Webhooks;
   readonly session: Session;
+  readonly readTokens: ReadTokens;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -86,5 +88,6 @@ export function createClient(options: ClientOptions): Client {
     inbox: inboxCalls(connection, timers),
     webhooks: webhookCalls(connection),
     session: sessionCalls(connection),
+    readTokens: readTokenCalls(connection),
   };
 }

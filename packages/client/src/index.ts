@@ -35,6 +35,7 @@ export { HostError } from './host-error.ts';
 export type { Inbox, WatchInbox } from './inbox.ts';
 export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { Packs } from './packs.ts';
+export type { ReadTokens } from './read-tokens.ts';
 export type { CreateRunOptions, MarkedRun, NewRunRequest, RunFilter, RunPageFilter, Runs } from './runs.ts';
 export type { Session } from './session.ts';
 export type { Timers } from './timers.ts';

@@ -212,6 +212,13 @@ export {
 } from './runs/node-types.ts';
 export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAnswer } from './runs/poll.ts';
 export {
+  MAX_READ_TOKEN_SECONDS,
+  type MintReadToken,
+  mintReadToken,
+  type ReadToken,
+  readToken,
+} from './runs/read-tokens.ts';
+export {
   type AnswerInterrupt,
   answerInterrupt,
   type BulkCancelRuns,

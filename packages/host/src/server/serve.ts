@@ -32,6 +32,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
         report,
         redactor,
         sessionKeys: services.deriveKeys('session'),
+        readTokenKeys: services.deriveKeys('read-token'),
         endedSessions: await EndedSessions.load(store.checkpoints, systemClock.now),
       }),
       timers: systemTimers,

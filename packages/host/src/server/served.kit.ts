@@ -210,6 +210,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
           report,
           redactor,
           sessionKeys: deriveKeys('session'),
+          readTokenKeys: deriveKeys('read-token'),
           endedSessions: await EndedSessions.load(store.checkpoints, options.now ?? Date.now),
         },
       ),

@@ -116,6 +116,8 @@ export const agentPayloads = {
     memoryBound: z.boolean().optional(),
     /** Who shares the transcript of the invocation: `isolated`, `shared` or `shared:<group>`. */
     group: text.optional(),
+    /** The task, for those who share the transcript. */
+    task: z.string().optional(),
   }),
   'agent.invocation.completed': z.looseObject({
     invocationId: text,

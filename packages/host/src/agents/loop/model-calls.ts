@@ -10,7 +10,7 @@ import { type Agent, agentOf } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
-import { groupOf, mockOf, selectionOf, verbosityOf } from './settings.ts';
+import { heardBy, mockOf, selectionOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
 import { type Invocation, type LoopState, openInvocation, type TurnCall } from './state/loop-state.ts';
 
@@ -109,7 +109,7 @@ export function modelInput(context: Context, options: LoopOptions): ModelRequest
     messages: [{ role: 'user', text }, ...messages],
     tools: toolsShown(context, agent, options),
     ...(agent.returnSchema === undefined ? {} : { responseSchema: agent.returnSchema }),
-    group: groupOf(context),
+    group: heardBy(context),
     cutSeq: startedSeq,
     verbosity: verbosityOf(context, options),
     ...(agent.rehearsal === undefined ? {} : { rehearsal: agent.rehearsal }),

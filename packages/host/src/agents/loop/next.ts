@@ -23,7 +23,7 @@ import {
 import { promptRows } from './prompt.ts';
 import { groupOf } from './settings.ts';
 import { type LoopState, openCalls, type TurnCall } from './state/loop-state.ts';
-import { taskProblems } from './task.ts';
+import { nodeTask, taskProblems } from './task.ts';
 import { goOnWithCalls } from './tool-calls.ts';
 import { actOnTurn, actOnVerdict, afterCalls } from './turn-end.ts';
 
@@ -83,6 +83,7 @@ function begin(context: Context, options: LoopOptions): NodeAction {
 
 function startedRow(context: Context, agent: Agent, { provider, model }: Model, options: LoopOptions): Draft {
   const { definition } = context.compiled;
+  const group = groupOf(context);
   const payload: PayloadOf<'agent.invocation.started'> = {
     invocationId: `${callPrefix(context)}${context.inner.invocations}`,
     agentId: agent.agentId,
@@ -93,7 +94,10 @@ function startedRow(context: Context, agent: Agent, { provider, model }: Model, 
     ...(agent.ref.version === undefined ? {} : { resolvedAgentVersion: agent.ref.version }),
     toolSurfaceCount: toolsShown(context, agent, options).length,
     memoryBound: agent.isMemoryBound,
-    group: groupOf(context),
+    group,
+    ...(group === 'isolated'
+      ? {}
+      : { task: context.inner.handedOn?.message ?? nodeTask(context.inputs, context.node.config) }),
   };
   return row('agent.invocation.started', payload, { nodeId: context.node.id });
 }

@@ -1,5 +1,6 @@
 /** Agent settings. The run's options take precedence, then the node's config, then the manifest or the host. */
 import type { Json, JsonObject, RunView, WorkflowNode } from '@cairn/protocol';
+import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { AgentGroup, ModelRequest, ModelSelection, ReasoningVerbosity } from '../models/turn.ts';
 import type { Agent } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
@@ -21,6 +22,12 @@ export function verbosityOf(context: Settings, options: Pick<LoopOptions, 'reaso
 /** The group with which the node shares its conversation; `isolated` by default. */
 export const groupOf = ({ node }: Pick<Settings, 'node'>): AgentGroup =>
   (node.config.agentSharing ?? 'isolated') as AgentGroup;
+
+/** What the agent hears before its task. A run of a single agent answers a message to its context. */
+export function heardBy(context: Pick<NodeContext, 'node' | 'compiled'>): AgentGroup {
+  const isMessage = context.compiled.definition.metadata.source === 'run-api';
+  return isMessage && context.node.config.agentSharing === undefined ? 'context' : groupOf(context);
+}
 
 export const mockOf = (context: Settings): ModelRequest['mock'] =>
   configurableOf(context).mockProvider as ModelRequest['mock'];

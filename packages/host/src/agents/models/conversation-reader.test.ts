@@ -26,7 +26,7 @@ const query = (over: Partial<ConversationQuery>): ConversationQuery => ({
   runId: 'run_2' as RunId,
   cutSeq: 1,
   agentId: 'local.a.me',
-  group: 'isolated',
+  group: 'context',
   task: 'two',
   maxTokens: 1000,
   ...over,

@@ -64,6 +64,8 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
 
   return {
     async before({ contextId, runId, cutSeq, ...listener }) {
+      // An isolated agent starts with its own task alone, so there is nothing to read.
+      if (listener.group === 'isolated') return [];
       const [cut] = await log.read({ runId, after: cutSeq - 1, limit: 1 });
       invariant(cut !== undefined, 'conversation-cut-recorded', { runId, cutSeq });
       const { cursor } = cut;

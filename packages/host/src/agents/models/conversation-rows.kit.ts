@@ -46,7 +46,7 @@ export class Context {
     return conversationFor(fold, {
       agentId: 'local.a.me',
       runId: 'run_now',
-      group: 'isolated',
+      group: 'context',
       cutCursor: this.rows.length + 1,
       task: 'the task',
       maxTokens: 10_000,

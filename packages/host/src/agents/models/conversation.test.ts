@@ -30,7 +30,7 @@ test('nothing after the cut is heard', () => {
   expect(context.hear({ cutCursor })).toEqual([user('one'), assistant('answer one')]);
 });
 
-test('an isolated agent hears no turns of others, and what its own run was asked only as its task', () => {
+test('an agent that answers a message hears no turns of others, and what its own run was asked only as its task', () => {
   const context = new Context();
   context.run('run_now', 'the question', null);
   context.invoked('run_now', 'a', 'local.a.other', 'shared');
@@ -147,7 +147,44 @@ test('one word that is longer than all that is held stays, and is not heard', ()
   expect(context.hear({ maxTokens: 10_000_000 })).toEqual([user('short'), assistant('answer')]);
 });
 
-test('an isolated agent of a child run hears what earlier runs were about, and not what the run above was asked', () => {
+test('an isolated agent hears nothing, whatever the context holds', () => {
+  const context = new Context();
+  context.run('run_1', 'earlier', 'done');
+  context.run('run_now', 'now', null);
+  expect(context.hear({ group: 'isolated' })).toEqual([]);
+  expect(context.hear({ group: 'context' })).not.toEqual([]);
+});
+
+test('those who share a run hear the tasks of its nodes, once, with whose they are', () => {
+  const context = new Context();
+  context.run('run_now', 'the question', null);
+  const invoked = (nodeId: string, agentId: string, task: string, group = 'shared') =>
+    context.add('run_now', 'agent.invocation.started', { invocationId: nodeId, agentId, group, task }, nodeId);
+  invoked('a', 'local.a.other', 'the question');
+  context.turn('run_now', 'a', 'Found it.');
+  invoked('b', 'local.a.me', 'Check it.');
+  context.turn('run_now', 'b', 'Right.');
+  invoked('c', 'local.a.third', 'For us.', 'shared:red');
+  expect(context.hear({ group: 'shared' })).toEqual([
+    user('the question'),
+    user('local.a.other: Found it.'),
+    user('Task of local.a.me: Check it.'),
+    assistant('Right.'),
+  ]);
+});
+
+test('no conversation begins with the assistant: an agent hears its own first words with its name', () => {
+  const context = new Context();
+  context.add('run_1', 'run.started', { workflowId: 'w', inputs: {} });
+  context.add('run_1', 'run.completed', { outputs: { content: 'a result' } });
+  context.run('run_2', 'next', null);
+  expect(context.hear({})).toEqual([user('local.a.me: a result'), user('next')]);
+  const long = new Context();
+  long.run('run_1', 'x'.repeat(400), 'kept');
+  expect(long.hear({ maxTokens: 20 })).toEqual([user('local.a.me: kept')]);
+});
+
+test('a message to a child run hears what earlier runs were about, and not what the run above was asked', () => {
   const context = new Context();
   context.run('run_1', 'earlier', 'done');
   context.run('run_top', 'now', null);

@@ -14,7 +14,12 @@ interface Said {
   /** Number of characters in the context before this utterance. */
   readonly offset: number;
   readonly runId: string;
-  readonly by: 'user' | 'host' | { readonly agentId: string; readonly room: string };
+  readonly by:
+    | 'user'
+    | 'host'
+    | { readonly agentId: string; readonly room: string }
+    /** The task that a node gave to an agent. */
+    | { readonly taskOf: string; readonly room: string };
   readonly text: string;
 }
 
@@ -80,10 +85,12 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
     if (fold.roots.has(row.runId)) return null;
     return { by: 'host', text: isObject(outputs) ? resultText(outputs) : '' };
   },
-  'agent.invocation.started': (fold, row, { agentId, group }) => {
+  'agent.invocation.started': (fold, row, { agentId, group, task }) => {
     const speaker = { agentId: String(agentId), room: roomOf(fold, row.runId, group) };
     fold.speakers.set(placeOf(row), speaker);
-    return null;
+    const { room } = speaker;
+    if (room === null || typeof task !== 'string' || isAsked(fold, row, task)) return null;
+    return { by: { taskOf: speaker.agentId, room }, text: task };
   },
   'agent.invocation.completed': (fold, row) => {
     fold.speakers.delete(placeOf(row));
@@ -109,6 +116,10 @@ function turnTaken(fold: ContextFold, { runId }: Row, turn: Json | undefined): T
   const room = roomOf(fold, runId, groupId === undefined ? 'shared' : `shared:${String(groupId)}`) as string;
   return { by: { agentId: String(speakerId ?? from), room }, text };
 }
+
+/** Whether the task only repeats what the run was asked. */
+const isAsked = ({ said }: ContextFold, { runId }: Row, task: string): boolean =>
+  said.some(({ by, text, runId: askedIn }) => by === 'user' && askedIn === runId && text === task);
 
 function spoken(fold: ContextFold, row: Row, text: string): Taken {
   const speaker = fold.speakers.get(placeOf(row));
@@ -182,6 +193,7 @@ export interface Listener {
  */
 export function conversationFor(fold: ContextFold, listener: Listener): readonly ModelMessage[] {
   const { cutCursor } = listener;
+  if (listener.group === 'isolated') return [];
   const room = roomOf(fold, listener.runId, listener.group);
   const tree = rootOf(fold, listener.runId);
   const oldest = saidBefore(fold, cutCursor) - HEARD_CHARACTERS;
@@ -191,7 +203,7 @@ export function conversationFor(fold: ContextFold, listener: Listener): readonly
   const messages = joined(once.map((said) => ({ said, message: messageOf(said, listener.agentId) })));
   const last = messages.at(-1);
   if (last?.role === 'user' && last.text === listener.task) messages.pop();
-  return newest(messages, listener.maxTokens);
+  return openedByUser(newest(messages, listener.maxTokens), listener.agentId);
 }
 
 function isHeard({ by, runId }: Said, tree: string, room: string | null): boolean {
@@ -202,11 +214,16 @@ function isHeard({ by, runId }: Said, tree: string, room: string | null): boolea
 
 /** Whether a run's result repeats the last utterance of one of its agents, as heard by this listener. */
 const isRepeated = (fold: ContextFold, { by, text, runId }: Said, before: Said | undefined): boolean =>
-  by === 'host' && typeof before?.by === 'object' && before.text === text && rootOf(fold, before.runId) === runId;
+  by === 'host' &&
+  typeof before?.by === 'object' &&
+  'agentId' in before.by &&
+  before.text === text &&
+  rootOf(fold, before.runId) === runId;
 
 /** An agent's own utterances become assistant messages; those of other agents carry their id. */
 function messageOf({ by, text }: Said, agentId: string): ModelMessage {
   if (by === 'user') return { role: 'user', text };
+  if (by !== 'host' && 'taskOf' in by) return { role: 'user', text: `Task of ${by.taskOf}: ${text}` };
   if (by === 'host' || by.agentId === agentId) return { role: 'assistant', text, toolCalls: [] };
   return { role: 'user', text: `${by.agentId}: ${text}` };
 }
@@ -225,8 +242,18 @@ function joined(spoken: readonly { readonly said: Said; readonly message: ModelM
   return messages;
 }
 
-const isSameAgent = (a: Said, b: Said): boolean =>
-  typeof a.by === 'object' && typeof b.by === 'object' && a.by.agentId === b.by.agentId && a.runId === b.runId;
+const isSameAgent = (a: Said, b: Said): boolean => {
+  const [first, second] = [speakerOf(a), speakerOf(b)];
+  return first !== null && first === second && a.runId === b.runId;
+};
+
+const speakerOf = ({ by }: Said): string | null => (typeof by === 'object' && 'agentId' in by ? by.agentId : null);
+
+/** Providers expect the first message from the user, so one of the agent itself is told with its name. */
+function openedByUser(messages: readonly ModelMessage[], agentId: string): readonly ModelMessage[] {
+  const [first, ...rest] = messages;
+  return first?.role === 'assistant' ? [{ role: 'user', text: `${agentId}: ${first.text}` }, ...rest] : messages;
+}
 
 function newest(messages: readonly ModelMessage[], maxTokens: number): readonly ModelMessage[] {
   let tokens = 0;

@@ -48,8 +48,11 @@ export type ModelSelection = {
 
 export type ReasoningVerbosity = 'summary' | 'full' | 'off';
 
-/** Who shares an invocation's conversation: nobody, the run, or a named group. */
-export type AgentGroup = 'isolated' | 'shared' | `shared:${string}`;
+/**
+ * Who shares an invocation's conversation: nobody, the run, or a named group. An agent that answers a message to a
+ * context hears the `context`: the messages and results of its runs.
+ */
+export type AgentGroup = 'isolated' | 'context' | 'shared' | `shared:${string}`;
 
 /** The input of one call of the performer `cairn.model`. */
 export type ModelRequest = {

@@ -212,13 +212,28 @@ describe('a turn', () => {
     expect(channel(run).map(({ content }) => content)).toEqual(['talk', 'one', 'bye']);
   });
 
+  test.each([
+    ['nothing', null, 'the message'],
+    ['no messageId', { from: 'a', content: 'x', ts: 1 }, 'messageId'],
+    ['no sender', { messageId: 'm', content: 'x', ts: 1 }, 'from'],
+    ['no content', { messageId: 'm', from: 'a', ts: 1 }, 'content'],
+    ['a time that is text', { messageId: 'm', from: 'a', content: 'x', ts: '2026' }, 'ts'],
+  ])('with %s is no message, and is not written', (_, value, named) => {
+    const run = new RunScript(
+      workflowOf({ note: { type: 'core.channelWrite', config: { channelName: 'c', reducer: 'message', value } } }),
+    );
+    expect(run.all('channel.written')).toEqual([]);
+    const error = { code: 'config_validation_failed', message: expect.stringContaining(`${named}:`) };
+    expect(run.all('run.failed')).toMatchObject([{ error }]);
+  });
+
   test('is told from what others wrote to the channel of the conversation', () => {
     const write = (value: Json): NodeOptions => ({
       type: 'core.channelWrite',
       config: { channelName: 'conversation', reducer: 'message', value },
     });
     const run = new RunScript(
-      workflowOf({ nothing: write(null), note: write({ messageId: 'm1', text: 'a note' }), talk: gate() }),
+      workflowOf({ note: write({ messageId: 'm1', from: 'note', content: 'a note', ts: 1 }), talk: gate() }),
     );
     expect(refusal(run, says('x', { messageId: 'm1' }))).toContain('another message has the messageId "m1"');
     expect(refusal(run, says('x', { messageId: 'm2' }))).toBe('taken');

@@ -102,6 +102,7 @@ export const channelWrite = defineNodeType({
     const sharing = declared?.options?.agentSharing ?? config.agentSharing;
     const refusal =
       (declared === undefined ? null : refused(node, channel, value, declared)) ??
+      (reducer === 'message' ? notAMessage(node, channel, value) : null) ??
       (reducer === 'message' ? outsideGroup(node, channel, value, groupIdOf(sharing)) : null);
     if (refusal !== null) return { kind: 'fail', error: { ...refusal, retryable: false } };
     const schemaVersion = declared?.schemaVersion;
@@ -131,6 +132,24 @@ function refused(node: WorkflowNode, channel: string, value: Json, declared: Cha
   if (problems.length === 0) return null;
   const message = `Node ${node.id} may not write this value to the channel ${channel}: ${problems.join('; ')}.`;
   return { code: 'config_validation_failed', message };
+}
+
+/** A ConversationMessage (RFC 0002 §G). Further fields are allowed. */
+const conversationMessage = z.looseObject({
+  messageId: z.string().min(1).max(256),
+  from: z.string().min(1).max(256),
+  to: z.string().max(256).optional(),
+  content: z.json(),
+  ts: z.int().min(0),
+});
+
+/** Without its fields, a message could neither be told from its repetition nor be put in order. */
+function notAMessage(node: WorkflowNode, channel: string, value: Json): RunError | null {
+  const parsed = conversationMessage.safeParse(value);
+  if (parsed.success) return null;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the message'}: ${message}`);
+  const message = `Node ${node.id} may not write this message to the channel ${channel}: ${problems.join('; ')}. A message has messageId, from, content and ts, in milliseconds.`;
+  return { code: 'config_validation_failed', message, details: { channel, problems } };
 }
 
 /** Messages of a group stay in the group, so each one must carry its groupId. */

@@ -29,6 +29,12 @@ export const toolScope = /^tool:(\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 const operatorScopes: ReadonlySet<Scope> = new Set<Scope>(['audit:read', 'metrics:read']);
 const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => !operatorScopes.has(scope));
 
+/** The only run, or the only context, whose streams a read token may read. */
+export interface Grant {
+  readonly runId?: string | undefined;
+  readonly contextId?: string | undefined;
+}
+
 export interface Caller {
   readonly tenant: string;
   readonly principal: string | undefined;
@@ -40,6 +46,8 @@ export interface Caller {
   readonly credential: string;
   /** When the credential expires, in ms since the epoch; undefined if it does not expire. */
   readonly expiresAt: number | undefined;
+  /** Set for a read token. */
+  readonly grant?: Grant | undefined;
 }
 
 /** An access key of the configuration, after hashing. */

@@ -1,4 +1,4 @@
-/** The sessions that somebody ended before their time, stored so that a restart does not bring them back. */
+/** The sessions and read tokens that somebody ended before their time, stored so that a restart does not bring them back. */
 import { z } from 'zod';
 import type { Checkpoints } from '../../log/ports/checkpoints.ts';
 
@@ -31,6 +31,14 @@ export class EndedSessions {
 
   has(id: string): boolean {
     return this.#ended.has(id);
+  }
+
+  /** How many of them have an id that begins like this. */
+  count(prefix: string): number {
+    const now = this.#now();
+    let found = 0;
+    for (const [id, at] of this.#ended) if (at > now && id.startsWith(prefix)) found += 1;
+    return found;
   }
 
   /** Resolves once it is stored. */

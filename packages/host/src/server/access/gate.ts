@@ -16,6 +16,7 @@ import type { EndedSessions } from './ended-sessions.ts';
 import { IssuerKeys } from './jwks.ts';
 import { createTokenCheck } from './jwt.ts';
 import { type AccessLimits, Limits } from './limits.ts';
+import { ReadTokens } from './read-tokens.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { Sessions } from './sessions.ts';
 
@@ -30,6 +31,8 @@ export interface GatePorts {
   /** Keys that sign the cookies of sessions. */
   readonly sessionKeys: Keys;
   readonly endedSessions: EndedSessions;
+  /** Keys that sign read tokens. */
+  readonly readTokenKeys: Keys;
 }
 
 export interface Gate {
@@ -47,6 +50,7 @@ export interface Gate {
   inspect(request: FastifyRequest): void;
   /** Open streams and long polls of a tenant. */
   openStreams(tenant: string): number;
+  readonly readTokens: ReadTokens;
   /** The session routes. */
   readonly routes: readonly Route[];
   /** Refuses all further requests that need a credential. */
@@ -61,12 +65,14 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
   const checkHost = createCheckHost(config.bind, config.publicUrl);
   const checkOrigin = createCheckOrigin(config.cors.origins, config.publicUrl);
   const { jwt } = config;
+  const scopesOf = currentScopes(config.keys, jwt !== undefined);
+  const readTokens = new ReadTokens({ now, keys: ports.readTokenKeys, revoked: endedSessions, scopesOf });
   const sessions = new Sessions({
     secure: config.publicUrl?.startsWith('https:') ?? false,
     now,
     keys: sessionKeys,
     ended: endedSessions,
-    scopesOf: currentScopes(config.keys, jwt !== undefined),
+    scopesOf,
   });
   const token =
     jwt === undefined ? null : createTokenCheck(jwt, { keys: new IssuerKeys({ url: jwt.jwksUrl, now, report }), now });
@@ -80,6 +86,11 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     if (draining) throw stopping();
     if (isAnonymous(request)) throw noCredential();
     return attempt(request.ip, () => authenticate(request));
+  };
+
+  const byToken = (request: FastifyRequest, token: string): Caller => {
+    if (draining) throw stopping();
+    return attempt(request.ip, () => readTokens.caller(token));
   };
 
   /**
@@ -99,7 +110,8 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
       checkOrigin(request, reply);
     },
     enter(request, reply, route) {
-      const caller = known(request);
+      const token = route.takesToken === true ? tokenIn(request) : null;
+      const caller = token === null ? known(request) : byToken(request, token);
       return caller instanceof Promise ? caller.then((late) => admit(late, reply, route)) : admit(caller, reply, route);
     },
     enterOpen(request, reply, { admit: isGood }) {
@@ -116,11 +128,18 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
       if (isHit) limits.secretSent(caller ?? ip);
     },
     openStreams: (tenant) => limits.openStreams(tenant),
+    readTokens,
     routes: sessionRoutes(sessions),
     drain() {
       draining = true;
     },
   };
+}
+
+/** The token in the query. A key in the header comes first. */
+function tokenIn({ query, headers }: FastifyRequest): string | null {
+  if (headers.authorization !== undefined || typeof query !== 'object' || query === null) return null;
+  return 'token' in query && typeof query.token === 'string' ? query.token : null;
 }
 
 /**

@@ -5,6 +5,7 @@ import { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Gate } from '../access/gate.ts';
 import { limitRoutes, type ShareLimits, tenantFigures } from '../access/limit-routes.ts';
+import { readTokenRoutes } from '../access/read-token-routes.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
 import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.ts';
 import { discoveryRoutes } from '../catalogue/discovery.ts';
@@ -147,6 +148,7 @@ function surfaceOf(
     ...runControlRoutes(engine),
     ...eventRoutes({ log, streams, unread: ports.unread, report: ports.report }),
     ...pollRoutes({ log, polls, timers }),
+    ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, cursors, streams, feed: inbox }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),

@@ -31,9 +31,13 @@ export const visibleRun = (call: Call, log: EventLog): Promise<RunHead> =>
 export async function runNamed(text: string, caller: Caller, log: EventLog): Promise<RunHead> {
   const runId = parseRunId(text);
   const head = runId === null ? null : await log.head(runId);
-  if (head === null || head.record.tenant !== caller.tenant) throw runNotFound(text);
+  if (head === null || head.record.tenant !== caller.tenant || !isGranted(head, caller)) throw runNotFound(text);
   return head;
 }
+
+/** A read token shows one run, or the runs of one context. */
+const isGranted = ({ record: { runId, contextId } }: RunHead, { grant }: Caller): boolean =>
+  grant === undefined || grant.runId === runId || grant.contextId === contextId;
 
 /** The run id in the path. An id with an invalid format returns 404. */
 export function runIdParam(call: Call): RunId {

@@ -97,6 +97,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   resumeRun: { given: pausedRun, request: ofRun, status: 202 },
   getEvents: { request: ofRun, status: 200 },
   pollEvents: { request: (names) => ({ ...ofRun(names), query: 'timeout=1' }), status: 200 },
+  mintReadToken: { request: ofRun, status: 201 },
+  revokeReadToken: { request: (names) => ({ path: { ...ofRun(names).path, tokenId: 'x' } }), status: 204 },
   answerInterrupt: { request: (names) => ({ ...ofNode(names), body: accept }), status: 200 },
   listRunInterrupts: { request: ofRun, status: 200 },
   listPendingInterrupts: { request: nothing, status: 200 },

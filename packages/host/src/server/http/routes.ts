@@ -71,6 +71,8 @@ export interface KeyedRoute extends RouteBase {
   readonly scope: Scope;
   /** The request may stay open for long and counts towards the open-stream limits. */
   readonly holds?: true;
+  /** A read token in the query, `?token=`, admits a caller too. The handler looks the run up with `visibleRun`. */
+  readonly takesToken?: true;
   readonly handle: Handler;
 }
 

@@ -82,6 +82,8 @@ const textOf = (content: Json): string =>
 
 const child = (runId: RunId) => `${runId}.0` as RunId;
 const inputs = { message: 'Plan a trip.' };
+/** What those who share hear of a node's task. */
+const task = (who: string, text: string) => `user: Task of host:${who}: ${text}`;
 
 test.each(['shared', 'shared:desk'])(
   '%s is one room for a run and those below it, both ways and in order',
@@ -89,8 +91,10 @@ test.each(['shared', 'shared:desk'])(
     const { host, shown } = await opened({ workflows: family(group, group) });
     await host.ran('top', { inputs });
     expect(shown('ann')).toEqual(['user: Plan a trip.', 'user: Begin.']);
-    expect(shown('bob')).toEqual(['user: Plan a trip.', 'user: host:ann: ann 1', 'user: Go on.']);
-    expect(shown('ann', 2)).toEqual(['user: Plan a trip.', 'assistant: ann 1', 'user: host:bob: bob 1', 'user: End.']);
+    const begun = ['user: Plan a trip.', task('ann', 'Begin.')];
+    expect(shown('bob')).toEqual([...begun, 'user: host:ann: ann 1', 'user: Go on.']);
+    const ofBob = [task('bob', 'Go on.'), 'user: host:bob: bob 1'];
+    expect(shown('ann', 2)).toEqual([...begun, 'assistant: ann 1', ...ofBob, 'user: End.']);
   },
 );
 
@@ -113,7 +117,15 @@ test('a group is heard in later runs of its conversation, and nowhere else', asy
   const contextId = await host.contextOf(await host.ran('top', { inputs }));
   await host.restart();
   await host.ran('aside', { contextId });
-  const heard = ['user: Plan a trip.', 'user: host:ann: ann 1', 'user: host:bob: bob 1', 'user: host:ann: ann 2'];
+  const heard = [
+    'user: Plan a trip.',
+    task('ann', 'Begin.'),
+    'user: host:ann: ann 1',
+    task('bob', 'Go on.'),
+    'user: host:bob: bob 1',
+    task('ann', 'End.'),
+    'user: host:ann: ann 2',
+  ];
   expect(shown('cid')).toEqual([...heard, 'user: Aside.']);
   await host.ran('aside');
   expect(shown('cid', 2)).toEqual(['user: Aside.']);
@@ -134,7 +146,12 @@ test('a turn that a stop cut off is asked for again with the same words and the 
   await host.ran('aside', { contextId: await host.contextOf(runId) });
   await host.restart();
   await host.ended(runId);
-  expect(shown('bob', 2)).toEqual(['user: Plan a trip.', 'user: host:ann: ann 1', 'user: Go on.']);
+  expect(shown('bob', 2)).toEqual([
+    'user: Plan a trip.',
+    task('ann', 'Begin.'),
+    'user: host:ann: ann 1',
+    'user: Go on.',
+  ]);
   expect(said.bob[1]?.body).toEqual(said.bob[0]?.body);
   expect(await host.payloads(child(runId), 'cairn.model.requested')).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
   expect(shown('ann', 2)).toContain('user: host:cid: cid 1');
@@ -169,10 +186,19 @@ test('a supervisor that shares hears its workers say what they say, each time it
   const { host, shown } = await opened({ workflows: [office, ...family('shared', 'shared')], words });
   const runId = await host.ran('office', { inputs });
   expect(await host.payloads(runId, 'run.failed')).toEqual([]);
-  const heard = ['user: Plan a trip.', `assistant: ${JSON.stringify(decisions[0])}`];
-  expect(shown('ann', 2)).toEqual([...heard, 'user: host:bob: bob 1', 'user: host:bob: bob 2', 'user: Decide.']);
+  const asked = ['user: Plan a trip.', task('ann', 'Decide.')];
+  const goOn = task('bob', 'Go on.');
+  expect(shown('ann', 2)).toEqual([
+    ...asked,
+    `assistant: ${JSON.stringify(decisions[0])}`,
+    goOn,
+    'user: host:bob: bob 1',
+    goOn,
+    'user: host:bob: bob 2',
+    'user: Decide.',
+  ]);
   const ofAnn = `user: host:ann: ${JSON.stringify(decisions[0])}`;
-  expect(shown('bob', 2)).toEqual(['user: Plan a trip.', ofAnn, 'assistant: bob 1', 'user: Go on.']);
+  expect(shown('bob', 2)).toEqual([...asked, ofAnn, goOn, 'assistant: bob 1', 'user: Go on.']);
 });
 
 test('what does not fit the model is left off from the oldest, and what is left is in order', async () => {
@@ -184,7 +210,9 @@ test('what does not fit the model is left off from the oldest, and what is left 
   const heard = shown('cid') as readonly string[];
   expect(heard.join('\n')).not.toContain('ann 1');
   expect(heard.map((line) => line.slice(0, 21))).toEqual([
+    'user: Task of host:bo',
     'user: host:bob: bob 1',
+    'user: Task of host:an',
     'user: host:ann: ann 2',
     'user: Aside.',
   ]);

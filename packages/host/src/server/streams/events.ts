@@ -28,6 +28,7 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
       path: '/v1/runs/{runId}/events',
       scope: 'runs:read',
       holds: true,
+      takesToken: true,
       handle: (call) => events(call, surface),
       doc: {
         id: 'getEvents',
@@ -46,6 +47,7 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
             .max(MAX_BUFFER_MS)
             .optional()
             .describe('How long events may be held back to be sent as one batch, in milliseconds.'),
+          token: z.string().optional().describe('A read token, in the place of a key.'),
         }),
         responses: {
           200: {

@@ -24,6 +24,7 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
       path: '/v1/runs/{runId}/events/poll',
       scope: 'runs:read',
       holds: true,
+      takesToken: true,
       handle: (call) => poll(call, surface),
       doc: {
         id: 'pollEvents',
@@ -32,6 +33,7 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
           lastSequence: z.coerce.number().int().min(0).optional(),
           since: z.coerce.number().int().min(0).optional(),
           timeout: z.coerce.number().int().min(POLL_TIMEOUT.min).max(POLL_TIMEOUT.max).optional(),
+          token: z.string().optional(),
         }),
         responses: {
           200: { description: 'The events after the position; none when the time is over.', shape: pollAnswer },

@@ -1,0 +1,122 @@
+/** Read tokens over the HTTP surface: what they open, and when they end. */
+import type { JsonObject } from '@cairn/protocol';
+import { expect, test } from 'vitest';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { approval } from '../sample-workflows.kit.ts';
+import { hostSecret } from '../secrets/host-secret.ts';
+import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
+
+async function bench(options: ServedOptions = {}) {
+  const clock = { at: Date.now() };
+  const host = await served({ now: () => clock.at, ...options });
+  await host.ask('POST', '/v1/workflows', { body: approval });
+  return { host, clock };
+}
+
+const started = async (host: Served, contextId?: string) => {
+  const configurable = contextId === undefined ? {} : { 'cairn.contextId': contextId };
+  const { body } = await host.ask('POST', '/v1/runs', { body: { workflowId: approval.id, configurable } });
+  return { runId: String(body.runId), contextId: String(body.contextId) };
+};
+
+async function minted(host: Served, runId: string, body: JsonObject = {}) {
+  const { status, body: answer } = await host.ask('POST', `/v1/runs/${runId}/tokens`, { body });
+  expect([status, answer]).toEqual([201, expect.anything()]);
+  return { token: String(answer.token), tokenId: String(answer.tokenId), answer };
+}
+
+/** Requests without a key. */
+async function read(host: Served, path: string, accept = 'application/json') {
+  const response = await fetch(`${host.url}${path}`, { headers: { accept } });
+  const body: { readonly error?: string } = await response.json();
+  return `${response.status} ${body.error ?? ''}`.trim();
+}
+
+const events = (runId: string, token: string) => `/v1/runs/${runId}/events?token=${token}`;
+
+test('a token of a run reads the stream, the events and the poll of that run, and nothing else', async () => {
+  const { host } = await bench();
+  const { runId, contextId } = await started(host);
+  const sibling = await started(host, contextId);
+  const { token, answer } = await minted(host, runId);
+  expect(answer).toMatchObject({ of: 'run', runId, contextId, eventsUrl: `${host.url}${events(runId, token)}` });
+  expect(await read(host, events(runId, token))).toBe('200');
+  expect(await read(host, `/v1/runs/${runId}/events/poll?token=${token}`)).toBe('200');
+  const stop = new AbortController();
+  const stream = await fetch(`${host.url}${events(runId, token)}`, {
+    headers: { accept: 'text/event-stream' },
+    signal: stop.signal,
+  });
+  expect(stream.headers.get('content-type')).toContain('text/event-stream');
+  stop.abort();
+  for (const path of [
+    `/v1/runs/${runId}?token=${token}`,
+    `/v1/runs/${runId}/debug-bundle?token=${token}`,
+    `/v1/runs?token=${token}`,
+  ]) {
+    expect([path, await read(host, path)]).toEqual([path, '401 unauthenticated']);
+  }
+  expect(await read(host, events(sibling.runId, token))).toBe('404 not_found');
+});
+
+test('a token of a context reads the streams of its runs, also later ones, and not those of another context', async () => {
+  const { host } = await bench();
+  const { runId, contextId } = await started(host);
+  const { token } = await minted(host, runId, { of: 'context' });
+  const later = await started(host, contextId);
+  const elsewhere = await started(host);
+  expect(await read(host, events(later.runId, token))).toBe('200');
+  expect(await read(host, events(elsewhere.runId, token))).toBe('404 not_found');
+});
+
+test('a token shows no operator rows, whoever minted it', async () => {
+  const { host } = await bench();
+  const { runId } = await started(host);
+  const { body } = await host.ask('POST', `/v1/runs/${runId}/tokens`, { key: keys.auditor, body: {} });
+  const path = `${events(runId, String(body.token))}&streamMode=debug`;
+  const shown = await (await fetch(`${host.url}${path}`)).text();
+  expect(shown).toContain('run.started');
+  expect(shown).not.toContain('cairn.timer');
+  expect(shown).not.toContain('cairn.step');
+});
+
+test('a token ends after its time, and no token lives longer than a day', async () => {
+  const { host, clock } = await bench();
+  const { runId } = await started(host);
+  const { token } = await minted(host, runId, { expiresInSeconds: 60 });
+  clock.at += 59_000;
+  expect(await read(host, events(runId, token))).toBe('200');
+  clock.at += 1_000;
+  expect(await read(host, events(runId, token))).toBe('401 key_expired');
+  const long = await host.ask('POST', `/v1/runs/${runId}/tokens`, { body: { expiresInSeconds: 86_401 } });
+  expect(long.status).toBe(400);
+});
+
+test('a revoked token stays revoked over a restart, and others survive it', async () => {
+  const options = { store: inMemoryStore(), deriveKeys: hostSecret({ folder: null }) };
+  const { host } = await bench(options);
+  const { runId } = await started(host);
+  const [first, second] = [await minted(host, runId), await minted(host, runId)];
+  const revoked = await host.ask('DELETE', `/v1/runs/${runId}/tokens/${first.tokenId}`);
+  expect(revoked.status).toBe(204);
+  expect(await read(host, events(runId, first.token))).toBe('401 key_expired');
+  const { host: next } = await bench(options);
+  expect(await read(next, events(runId, first.token))).toBe('401 key_expired');
+  expect(await read(next, events(runId, second.token))).toBe('200');
+});
+
+test('another tenant can neither mint nor revoke a token, and a changed token is refused and counted', async () => {
+  const { host } = await bench({ limits: { maxFailedAuthPerMinute: 2 } });
+  const { runId } = await started(host);
+  const { token, tokenId } = await minted(host, runId);
+  const key = keys.stranger;
+  expect((await host.ask('POST', `/v1/runs/${runId}/tokens`, { key, body: {} })).status).toBe(404);
+  expect((await host.ask('DELETE', `/v1/runs/${runId}/tokens/${tokenId}`, { key })).status).toBe(404);
+  expect(await read(host, events(runId, token))).toBe('200');
+  const [payload = '', mac = ''] = token.split('.');
+  const other = Buffer.from(payload, 'base64url').toString().replace(runId, 'run_another');
+  const forged = `${Buffer.from(other).toString('base64url')}.${mac}`;
+  expect(await read(host, events(runId, forged))).toBe('401 unauthenticated');
+  expect(await read(host, events(runId, 'x'))).toBe('401 unauthenticated');
+  expect(await read(host, events(runId, token))).toBe('429 rate_limited');
+});
