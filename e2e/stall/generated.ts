@@ -137,13 +137,21 @@ function drawnValue(random: Random, depth: number): Json {
   return Object.fromEntries(Array.from({ length }, (_, index) => [`a${index}`, drawnValue(random, depth - 1)]));
 }
 
+const drawnTypes: readonly { readonly typeId: string; readonly config?: JsonObject }[] = [
+  { typeId: 'core.noop' },
+  { typeId: 'core.identity' },
+  { typeId: 'core.parallel' },
+  { typeId: 'core.merge' },
+  { typeId: 'core.loop', config: { times: 3 } },
+  { typeId: 'core.conditional', config: { condition: { type: 'expression', expression: 'size(inputs) == 0' } } },
+];
+
 function drawnGraph(random: Random): Graph {
   const count = random.pick([50, 400, 1_500]);
   if (random.chance(0.3)) return backEdges(count, random.between(1, count - 1));
   const nodes = Array.from({ length: count }, (_, index) => ({
     id: `n${index}`,
-    typeId: random.pick(['core.noop', 'core.identity', 'core.parallel', 'core.merge', 'core.loop', 'core.conditional']),
-    config: { times: 3, expression: 'size(inputs) == 0' },
+    ...random.pick(drawnTypes),
   }));
   const edges = Array.from({ length: random.pick([count, 3 * count]) }, () => {
     const [from, to] = [random.below(count), random.below(count)];

@@ -32,9 +32,8 @@ export const definitionAttacks: readonly Attack[] = [
   {
     name: 'definition-versions',
     async run(attacker) {
-      const large = definition('definition-versions', {
-        nodes: noops(400).map((node, index) => ({ ...node, config: { text: `${index} ${'x'.repeat(1_900)}` } })),
-      });
+      const texts = Array.from({ length: 400 }, (_, index) => `${index} ${'x'.repeat(1_200)}`);
+      const large = definition('definition-versions', { nodes: noops(100), more: { metadata: { texts } } });
       for (let version = 0; version < 418; version += 1) {
         const { status } = await attacker.send('/v1/workflows', { body: { ...large, version: `1.0.${version}` } });
         if (status >= 400) return;
@@ -46,8 +45,9 @@ export const definitionAttacks: readonly Attack[] = [
     async run(attacker) {
       for (let version = 0; version < 60; version += 1) {
         const id = `definition-run-${version}`;
-        const nodes = noops(300).map((node) => ({ ...node, config: { text: 'x'.repeat(1_500) } }));
-        if (await attacker.register(id, { nodes })) await attacker.ended(await attacker.start(id));
+        const texts = Array.from({ length: 300 }, () => 'x'.repeat(1_500));
+        const graph = { nodes: noops(300), more: { metadata: { texts } } };
+        if (await attacker.register(id, graph)) await attacker.ended(await attacker.start(id));
       }
     },
   },
