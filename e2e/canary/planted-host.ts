@@ -59,13 +59,17 @@ const fail = defineStep({
   },
 });
 
+/** An option of the workflow's own, which takes anything. */
+const configurableSchema = { type: 'object', properties: { extra: {} } };
+
 export const flows: readonly WorkflowDefinition[] = [
   {
+    configurableSchema,
     ...chain('local.step.leak', 'local.step.look', { typeId: 'core.approvalGate', config: { title: 'Go on?' } }),
     id: 'leaks',
   },
-  { ...chain('local.step.fail'), id: 'fails' },
-  { ...chain('local.step.hold'), id: 'holds' },
+  { configurableSchema, ...chain('local.step.fail'), id: 'fails' },
+  { configurableSchema, ...chain('local.step.hold'), id: 'holds' },
 ];
 
 export async function plantedHost({ data, isKnown, collector }: PlantedOptions): Promise<PlantedHost> {

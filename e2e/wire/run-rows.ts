@@ -78,6 +78,30 @@ export const runRows: readonly WireRow[] = [
     answer: { status: 400, error: 'validation_error' },
   },
   {
+    at: '3.3, 12.8',
+    says: 'an option that nobody declares is 400',
+    ask: { to: create, body: { ...done, configurable: { recursionLimits: 5 } } },
+    answer: { status: 400, error: 'validation_error', details: { workflowId: 'done' } },
+  },
+  {
+    at: '3.3, 12.8',
+    says: 'a nested option that nobody declares is 400, too',
+    ask: { to: create, body: { ...done, configurable: { ai: { modle: 'x' } } } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '3.3, 12.8',
+    says: 'a nested option is the flat one: both at once must agree',
+    ask: { to: create, body: { ...done, configurable: { ai: { model: 'x' }, 'ai.model': 'y' } } },
+    answer: { status: 400, error: 'validation_error', details: { field: 'configurable' } },
+  },
+  {
+    at: '3.3, 12.8, 12.9',
+    says: 'a nested credential that is not there is 403, and is not echoed',
+    ask: { to: create, body: { ...done, configurable: { ai: { credentialRef: 'sk-ant-looks-like-a-key' } } } },
+    answer: { status: 403, error: 'credential_forbidden' },
+  },
+  {
     at: '5.2',
     says: "metadata that says where an agent comes from is the host's to write",
     ask: { to: create, body: { ...done, metadata: { 'vendor.openwop.did': 'did:web:acme.example' } } },

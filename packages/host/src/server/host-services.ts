@@ -100,6 +100,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
     ...runtime,
     store,
     replacesVersions: options.dev,
+    runOptions: Object.keys(discovery.configurable ?? {}),
     steps: options.steps,
     report,
     redactor,

@@ -25,6 +25,10 @@ export const configurable = z
     'ai.provider': text.optional(),
     'ai.model': text.optional(),
     'ai.credentialRef': text.optional(),
+    ai: z
+      .looseObject({ provider: text.optional(), model: text.optional(), credentialRef: text.optional() })
+      .optional()
+      .describe('The three options above, nested.'),
     promptOverrides: z.record(z.string(), z.string()).optional(),
     mockProvider: z.strictObject({ id: text.max(128), config: jsonObject.optional() }).optional(),
     budget: jsonObject.optional(),

@@ -27,7 +27,8 @@ export class Credentials {
     if (credential !== undefined && (credential.tenants === null || credential.tenants.includes(tenant)))
       return credential;
     throw new TerminalError('credential_forbidden', {
-      message: `There is no credential ${quoted(ref, 80)} that this tenant may use.`,
+      // Not named: what is no reference may be a key.
+      message: 'There is no such credential that this tenant may use.',
       hint: 'Ask the operator for a reference, or leave ai.credentialRef out.',
       details: { parameter: 'configurable["ai.credentialRef"]' },
     });

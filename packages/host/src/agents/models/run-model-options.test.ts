@@ -36,6 +36,7 @@ test('another tenant is told of a credential exactly what it is told of one that
   };
   expect(told('acme-key')).toEqual(told('no-such-key'));
   expect(told('acme-key')).toMatchObject({ code: 'credential_forbidden' });
+  expect(() => check({ 'ai.credentialRef': 'sk-a-key-by-mistake' })).not.toThrow(/sk-a-key/);
 });
 
 test.each<[Configurable, boolean, string]>([

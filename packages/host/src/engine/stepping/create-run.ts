@@ -22,6 +22,7 @@ export interface RunCreationPorts extends SealPorts {
   readonly store: Pick<Store, 'log'>;
   readonly clock: Clock;
   readonly limits: HostLimits;
+  readonly runOptions?: readonly string[];
   readonly workflows: WorkflowRegistry;
   readonly pins: AgentPins;
   readonly shares: TenantShares;
@@ -50,6 +51,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     workflow,
     request: { ...request, contextId: context, child },
     limits,
+    knownOptions: ports.runOptions,
     pins,
     shownInputs: sealing?.inputs,
   });

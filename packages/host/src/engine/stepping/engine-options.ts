@@ -34,6 +34,8 @@ export interface EngineOptions {
   /** Source of agents. Default: this host has none. */
   readonly agents?: AgentSource | null;
   readonly limits: HostLimits;
+  /** The options that a run may set, besides those of its workflow. Default: any. */
+  readonly runOptions?: readonly string[];
   readonly report: Report;
   /** Removes known secrets from external data. Default: no redaction. */
   readonly redactor?: Redactor | null;

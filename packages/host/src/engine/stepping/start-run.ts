@@ -23,6 +23,7 @@ import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import type { Pins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { unknownOptions } from './run-option-names.ts';
 
 export interface RunRequest {
   readonly tenant: string;
@@ -46,6 +47,8 @@ export function startedDraft(start: {
   readonly request: RunRequest;
   readonly limits: HostLimits;
   readonly pins?: Pins | null;
+  /** The options of the host. Default: any. */
+  readonly knownOptions?: readonly string[] | undefined;
   /** What the row holds in the place of inputs with sensitive values. */
   readonly shownInputs?: JsonObject | undefined;
 }): DraftOf<'run.started'> {
@@ -55,6 +58,8 @@ export function startedDraft(start: {
   const problems = [
     ...inputProblems(definition, inputs, child?.child.sealed),
     ...configurableProblems(definition, configurable),
+    // A child gets the options of its parent, whose workflow may declare others.
+    ...(child === undefined ? unknownOptions(definition, configurable, start.knownOptions) : []),
   ];
   refuse(definition, problems);
   const budget = child?.child.budget ?? rootBudget(configurable, start.limits);

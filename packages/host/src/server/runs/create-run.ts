@@ -3,6 +3,7 @@ import {
   agentIdProblem,
   type ContextId,
   type CreateRun,
+  configurable as configurableShape,
   createRun,
   invariant,
   isCairnError,
@@ -41,7 +42,7 @@ export interface CreateRunPorts {
 /** `POST /v1/runs`. */
 export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<string> {
   const { engine } = ports;
-  const body = parseShape(createRun, call.request.body, 'The run');
+  const body = withFlatOptions(parseShape(createRun, call.request.body, 'The run'));
   refuseUnkept(body, ports);
   refuseTestOptions(call);
   checkRunModelOptions(body.configurable ?? {}, call.caller.tenant, ports.models);
@@ -158,6 +159,26 @@ function refuseTestOptions({ request }: Call): void {
     });
   }
 }
+
+/** `ai: { model }` and `ai.model` are the same option; the run keeps the second. */
+function withFlatOptions(body: CreateRun): CreateRun {
+  const { ai, ...others } = body.configurable ?? {};
+  if (!isJsonObject(ai)) return body;
+  const flat: Record<string, unknown> = { ...others };
+  for (const [field, value] of Object.entries(ai)) {
+    const name = `ai.${field}`;
+    if (Object.hasOwn(flat, name) && flat[name] !== value) throw twoValues(name);
+    flat[name] = value;
+  }
+  return { ...body, configurable: parseShape(configurableShape, flat, 'configurable') };
+}
+
+const twoValues = (name: string): TerminalError =>
+  new TerminalError('validation_error', {
+    message: `configurable has two different values for ${quoted(name, 60)}.`,
+    hint: 'Give it once, nested in ai or with the full name.',
+    details: { field: 'configurable' },
+  });
 
 /** Picks the run options from a validated body; absent options stay absent. */
 function runOptions(body: CreateRun): RunOptions {
