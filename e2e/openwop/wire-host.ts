@@ -166,7 +166,11 @@ export class WireHost implements AsyncDisposable {
       runId,
       settled: () => this.#when(runId, (view) => view.status !== 'running' && view.status !== 'pending'),
       ended: () => this.#when(runId, (view) => ['completed', 'failed', 'cancelled'].includes(view.status)),
-      after: (type) => this.#when(runId, (view) => view.types.includes(type)),
+      after: async (type) => {
+        await this.#when(runId, (view) => view.types.includes(type));
+        // A snapshot is read before the events, so that of the last look may be older than this event.
+        return this.#look(runId);
+      },
       answer: (nodeId, value, as) =>
         this.call('POST', `${path}/interrupts/${nodeId}`, { body: { resumeValue: value }, ...(as ? { as } : {}) }),
       cancel: () => this.call('POST', `${path}/cancel`, { body: {} }),
