@@ -273,6 +273,20 @@ export const runRows: readonly WireRow[] = [
   },
   {
     at: '11.3',
+    says: 'a read token of a run of another tenant cannot be revoked',
+    given: given.done,
+    ask: { to: 'DELETE /v1/runs/{run}/tokens/gone', as: 'zoe' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: '11.3',
+    says: 'revoking a read token takes no body',
+    given: given.done,
+    ask: { to: 'DELETE /v1/runs/{run}/tokens/gone', body: { now: true } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '11.3',
     says: 'a read token is revoked, also one that has ended by itself',
     given: given.done,
     ask: { to: 'DELETE /v1/runs/{run}/tokens/gone' },

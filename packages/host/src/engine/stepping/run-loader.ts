@@ -1,5 +1,5 @@
 /** Loads a run's state: the newest checkpoint, then the tail of its log. */
-import { foldEventOf, parseRunId, quoted, type RunId, type RunView, TerminalError } from '@cairn/protocol';
+import { foldEventOf, parseRunId, type RunId, type RunView, TerminalError } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
 import { rowBytes } from '../../log/ports/row-bytes.ts';
 import { isFull } from '../../log/ports/rows.ts';
@@ -42,23 +42,25 @@ export interface RunLoader {
   saveCheckpoint(state: RunState): { readonly bytes: number; readonly saved: Promise<void> };
 }
 
-/** Also thrown for a run of another tenant, so that it looks like an unknown run. A malformed run id is quoted. */
+/** Also thrown for a run of another tenant, so that it looks like an unknown run. A malformed id is not repeated. */
 export function runNotFound(runId: string): TerminalError {
   const isRunId = parseRunId(runId) !== null;
   return new TerminalError('not_found', {
-    message: `There is no run ${isRunId ? runId : quoted(runId, 130)}.`,
+    message: isRunId ? `There is no run ${runId}.` : 'There is no such run: this is no run id.',
     hint: 'Check the id, and that the key belongs to the tenant that started the run.',
     ...(isRunId ? { details: { runId } } : {}),
   });
 }
 
 /** Also thrown for a context of another tenant. */
-export const contextNotFound = (contextId: string) =>
-  new TerminalError('not_found', {
-    message: `There is no context ${quoted(contextId, 140)}.`,
+export function contextNotFound(contextId: string): TerminalError {
+  const isId = /^ctx_[\w.:-]{1,128}$/.test(contextId);
+  return new TerminalError('not_found', {
+    message: isId ? `There is no context "${contextId}".` : 'There is no such context: this is no context id.',
     hint: 'A context begins with its first run; the answer that created that run names it.',
-    details: { contextId },
+    ...(isId ? { details: { contextId } } : {}),
   });
+}
 
 const kept = async (recent: RecentStates, runId: RunId, catchUp: RunLoader['catchUp']): Promise<RestingRun | null> => {
   const run = recent.take(runId);

@@ -115,12 +115,19 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
   };
 }
 
-const workflowNotFound = (workflowId: string, version: string | undefined): TerminalError =>
-  new TerminalError('not_found', {
-    message: `There is no workflow ${workflowId}${version === undefined ? '' : ` in version ${version}`}.`,
+/** Repeats only what has the form of an id and of a version: other text may be anything, also a secret. */
+function workflowNotFound(workflowId: string, version: string | undefined): TerminalError {
+  const isId = /^[a-z][a-z0-9_-]{0,127}$/.test(workflowId);
+  const shown = version !== undefined && /^[\w.+-]{1,64}$/.test(version) ? version : undefined;
+  const inVersion = version === undefined ? '' : ` in ${shown === undefined ? 'that version' : `version ${shown}`}`;
+  return new TerminalError('not_found', {
+    message: isId
+      ? `There is no workflow ${workflowId}${inVersion}.`
+      : 'There is no such workflow: this is no workflow id.',
     hint: 'Register it with POST /v1/workflows, or name a folder that holds it in the configuration.',
-    details: { workflowId, ...(version === undefined ? {} : { version }) },
+    details: { ...(isId ? { workflowId } : {}), ...(shown === undefined ? {} : { version: shown }) },
   });
+}
 
 /** 48 bits of the hash tell the versions of one workflow apart, and are short enough to read and to type. */
 const derivedVersion = (hash: string): string => `sha256-${hash.slice(0, 12)}`;

@@ -140,7 +140,7 @@ function surfaceOf(
   const interrupts = { engine, log, runIndex, loadView, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
   const inbox = new InboxFeed({ log, runIndex, cursors, timers });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
-  const bundles = { engine, log, version, now, isRedacted: redactor !== null, responses };
+  const bundles = { engine, log, version, now, responses };
   const runsAgents = discovery.agents?.supported === true;
   const models = { ...ports.models, allowsMocks: isUnderTest };
   const routes: readonly Route[] = [

@@ -33,8 +33,8 @@ test('a bundle is the run, its whole log and its spans, and says who made it', a
     host: { name: 'cairn', version: '1.2.3' },
     run: (await host.ask('GET', `/v1/runs/${runId}`)).body,
     metrics: { openwopCost: null, nodeCount: 1, eventCount: events.length },
-    redactionApplied: false,
-    redactionMode: 'passthrough',
+    redactionApplied: true,
+    redactionMode: 'mask',
     truncated: false,
   });
   expect(body.events).toEqual(events.map((event) => ({ ...event, data: event.payload })));
@@ -139,4 +139,25 @@ test('a tenant has a few bundles at a time, on however many connections, and mor
   while (statuses.length < 6) statuses.push((await connection.response())?.status);
   expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
   expect((await bundleOf(host, runId)).status).toBe(200);
+});
+
+test('text that looks like a key is masked in a bundle, and not in the log', async () => {
+  const host = await served();
+  await host.ask('POST', '/v1/workflows', { body: approval });
+  const key = 'sk-0123456789abcdef0123';
+  const inputs = { note: `use\n${key} please` };
+  const { body } = await host.ask('POST', '/v1/runs', { body: { workflowId: approval.id, inputs } });
+  const { text } = await host.ask('GET', `/v1/runs/${String(body.runId)}/debug-bundle`);
+  expect(text).not.toContain(key);
+  expect(JSON.parse(text)).toMatchObject({ run: { inputs: { note: 'use\n[REDACTED] please' } } });
+  expect((await host.ask('GET', `/v1/runs/${String(body.runId)}`)).body.inputs).toEqual(inputs);
+});
+
+test('a 404 repeats a well-formed id and no other text', async () => {
+  const host = await served();
+  const asked = async (path: string) => (await host.ask('GET', path)).text;
+  expect(await asked('/v1/runs/run_unknown')).toContain('run_unknown');
+  expect(await asked('/v1/workflows/unknown')).toContain('unknown');
+  expect(await asked('/v1/runs/Tell%20me')).not.toContain('Tell');
+  expect(await asked('/v1/workflows/Tell%20me')).not.toContain('Tell');
 });

@@ -6,6 +6,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import { maskKeyShapes } from '../../redaction/key-shapes.ts';
 import { RunSpans } from '../../telemetry/spans.ts';
 import { utf8Size } from '../../utf8.ts';
 import type { Caller } from '../access/auth.ts';
@@ -27,8 +28,6 @@ export interface BundlePorts {
   /** Version of this program. */
   readonly version: string;
   readonly now: () => number;
-  /** Whether secrets are redacted before they are written to the log. */
-  readonly isRedacted: boolean;
   readonly responses: ResponsePorts;
 }
 
@@ -92,7 +91,7 @@ export async function bundleText(head: RunHead, caller: Caller, ports: BundlePor
 
 /** Everything is read before the first piece is taken. Only one page, stretch or row is handled at a time. */
 async function bundlePieces({ record }: RunHead, caller: Caller, ports: BundlePorts): Promise<Generator<string>> {
-  const { engine, version, now, isRedacted } = ports;
+  const { engine, version, now } = ports;
   const { runId } = record;
   const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
   const run = await shownRun(snapshot, caller.tenant, ports);
@@ -114,9 +113,9 @@ async function bundlePieces({ record }: RunHead, caller: Caller, ports: BundlePo
       nodeCount: Object.keys(snapshot.nodeStates ?? {}).length,
       eventCount: found.rows.length,
     },
-    // Redaction happens when the log is written, so nothing is removed here.
-    redactionApplied: isRedacted,
-    redactionMode: isRedacted ? 'mask' : 'passthrough',
+    // The log holds no known secret. What only looks like a key is masked here.
+    redactionApplied: true,
+    redactionMode: 'mask',
     truncated: cut.length > 0,
     ...(cut.length > 0 && { truncatedReason: cut.join(',') }),
   });
@@ -132,15 +131,15 @@ function* documentPieces(bundle: {
 }): Generator<string> {
   const { head, run, rows, spans, tail } = bundle;
   yield `${head.slice(0, -1)},"run":`;
-  yield* run.texts;
+  for (const text of run.texts) yield maskKeyShapes(text);
   let lead = ',"events":[';
   for (const row of rows) {
     // Some readers expect the payload under `data`.
-    yield `${lead}${docText(row).slice(0, -1)},"data":${row.payload}}`;
+    yield maskKeyShapes(`${lead}${docText(row).slice(0, -1)},"data":${row.payload}}`);
     lead = ',';
   }
   yield `${rows.length === 0 ? lead : ''}],"spans":`;
-  yield* spans.texts;
+  for (const text of spans.texts) yield maskKeyShapes(text);
   yield `,${tail.slice(1)}`;
 }
 
