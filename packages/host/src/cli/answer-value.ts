@@ -1,9 +1,9 @@
 /** Turns words such as `accept` or `city=Bern` into the answer to a question. */
-import type { Json } from '@cairn/protocol';
+import { isJsonObject, type Json } from '@cairn/protocol';
 import { nearest } from '../nearest.ts';
+import { actionNamed, sameAs, truthOf } from './answer-words.ts';
 import { parsePairs } from './inputs.ts';
-import type { Fields } from './render/fields.ts';
-import { actionsOf, isConversation, type Question, questionsOf } from './render/question.ts';
+import { type Asked, actionsOf, isConversation, type Question, questionsOf } from './render/question.ts';
 import { usageError } from './usage-error.ts';
 
 export interface AnswerWords {
@@ -16,7 +16,7 @@ export interface AnswerWords {
 }
 
 export function answerValue(question: Question, { words, feedback, edited, value }: AnswerWords): Json {
-  if (value !== undefined) return jsonAnswer(question, value);
+  if (value !== undefined) return withKnownAction(question, jsonAnswer(question, value));
   if (actionsOf(question).length > 0) {
     const action = actionOf(question, words);
     if (question.kind === 'approval') return approval(action, feedback);
@@ -24,7 +24,8 @@ export function answerValue(question: Question, { words, feedback, edited, value
   }
   if (question.kind === 'clarification') return clarification(question, words);
   if (isConversation(question)) return spoken(words.join(' ').trim());
-  if (words.length === 1) return jsonAnswer(question, words[0] ?? '');
+  const [word = ''] = words;
+  if (words.length === 1) return jsonAnswer(question, String(truthOf(word) ?? word));
   throw usageError(`An answer to ${question.kind} must be one JSON value.`, `Pass it with --value '{"…": …}'.`);
 }
 
@@ -47,15 +48,23 @@ function jsonAnswer({ kind }: Question, text: string): Json {
   }
   const has = (name: string) => typeof value === 'object' && value !== null && name in value;
   if (isConversation({ kind })) return has('operation') ? value : { operation: 'exchange', turn: { content: value } };
-  return kind === 'external-event' && !has('eventPayload') ? { eventPayload: value } : value;
+  if (kind === 'external-event' && !has('eventPayload')) return { eventPayload: value };
+  return value;
 }
 
-/** The action that a word names; a unique prefix is enough. */
+/** The same words for an action as on the command line. The host reports any other. */
+function withKnownAction(question: Question, value: Json): Json {
+  const offered = actionsOf(question);
+  if (!isJsonObject(value) || typeof value.action !== 'string' || offered.includes(value.action)) return value;
+  const action = sameAs(value.action, offered);
+  return action === undefined ? value : { ...value, action };
+}
+
+/** The action that a word names; a unique beginning or another word for it is enough. */
 function actionOf(question: Question, words: readonly string[]): string {
   const offered = actionsOf(question);
   const [word = '', ...rest] = words;
-  const action =
-    offered.find((name) => name === word) ?? only(offered.filter((name) => word !== '' && name.startsWith(word)));
+  const action = actionNamed(question, offered, word);
   if (action !== undefined && rest.length === 0) return action;
   const close = nearest(word, offered);
   const what = question.kind === 'approval' ? 'approval' : 'answer';
@@ -91,14 +100,15 @@ function verdict(question: Question, action: string, edited: string | undefined,
   throw usageError(`${action} needs the ${name}.`, `Pass --value '{"action":"${action}","${name}":…}'.`);
 }
 
-const only = (names: readonly string[]): string | undefined => (names.length === 1 ? names[0] : undefined);
-
 function clarification({ data }: Question, words: readonly string[]): Json {
   const questions = questionsOf(data);
   const [first] = questions;
   const isBare = questions.length === 1 && words.length > 0 && !words[0]?.startsWith(`${first?.id}=`);
   const pairs = isBare && first !== undefined ? [`${first.id}=${words.join(' ')}`] : words;
-  const answers = parsePairs(pairs, (id) => answerType(questions, id));
+  const answers = parsePairs(
+    pairs.map((pair) => inEnum(questions, pair)),
+    (id) => answerType(questions, id),
+  );
   const missing = questions.filter(({ id }) => !Object.hasOwn(answers, id));
   if (missing.length === 0) return { answers };
   throw usageError(
@@ -107,8 +117,19 @@ function clarification({ data }: Question, words: readonly string[]): Json {
   );
 }
 
+/** A word that means the same as one of the allowed values becomes that value. */
+function inEnum(questions: readonly Asked[], pair: string): string {
+  const at = pair.indexOf('=');
+  const id = pair.slice(0, Math.max(at, 0));
+  const allowed = questions.find((question) => question.id === id)?.schema?.enum;
+  const values = Array.isArray(allowed) ? allowed.filter((value) => typeof value === 'string') : [];
+  const word = pair.slice(at + 1);
+  if (values.length === 0 || values.includes(word)) return pair;
+  return `${id}=${sameAs(word.toLowerCase(), values) ?? word}`;
+}
+
 /** The type that a question's schema requires; `string` by default. */
-function answerType(questions: readonly { readonly id: string; readonly schema?: Fields }[], id: string): string {
+function answerType(questions: readonly Asked[], id: string): string {
   const type = questions.find((question) => question.id === id)?.schema?.type;
   if (type === 'integer') return 'number';
   return typeof type === 'string' && type !== 'null' ? type : 'string';

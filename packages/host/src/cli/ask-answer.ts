@@ -1,6 +1,7 @@
 /** Asks the person at the terminal the question of a run. */
 import { isCairnError, type Json } from '@cairn/protocol';
 import { answerValue } from './answer-value.ts';
+import { actionNamed } from './answer-words.ts';
 import { fieldsOf } from './render/fields.ts';
 import {
   actionsOf,
@@ -56,7 +57,7 @@ async function askedAction(terminal: Terminal, question: Question, signal: Abort
   const said = await terminal.ask(`  ${actionWords(question, ' / ')} > `, signal);
   if (said === null) return null;
   const word = said.trim();
-  const action = word === '' ? undefined : actionsOf(question).find((name) => name.startsWith(word));
+  const action = actionNamed(question, actionsOf(question), word);
   const more = moreOf(question, action);
   const rest = more === undefined ? undefined : await terminal.ask(`  ${more.asks} > `, signal);
   if (rest === null) return null;

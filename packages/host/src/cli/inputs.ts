@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isJsonObject, type Json, type JsonObject, type WorkflowDefinition } from '@cairn/protocol';
+import { truthOf } from './answer-words.ts';
 import { errorText } from './error-text.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
@@ -35,15 +36,21 @@ export function parsePairs(pairs: readonly string[], typeOf: TypeOf): JsonObject
 
 function parseValue(name: string, text: string, type: string | undefined): Json {
   if (type === 'string') return text;
-  const value = jsonOr(text);
+  const value = type === 'boolean' ? truthOf(text) : jsonOr(text);
   if (type === undefined) return value ?? text;
   const fits = type === 'array' ? Array.isArray(value) : typeof value === type && !Array.isArray(value);
   if (value !== undefined && fits) return value;
   throw usageError(
     `${name} must be ${type === 'array' || type === 'object' ? 'an' : 'a'} ${type}, not ${JSON.stringify(text)}.`,
-    type === 'object' || type === 'array' ? 'Write it as JSON, and quote it for the shell.' : 'Correct the value.',
+    fixes[type] ?? 'Correct the value.',
   );
 }
+
+const fixes: Readonly<Record<string, string>> = {
+  object: 'Write it as JSON, and quote it for the shell.',
+  array: 'Write it as JSON, and quote it for the shell.',
+  boolean: 'Use yes or no, or true or false.',
+};
 
 function jsonOr(text: string): Json | undefined {
   try {

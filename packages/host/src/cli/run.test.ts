@@ -159,6 +159,13 @@ test.each([
   ['an unknown workflow', ['run', 'xyzzy'], 3, '"cairn workflows" lists'],
   ['an agent that is not there', ['run', 'core.test.none.agent'], 3, 'There is no agent "core.test.none.agent".'],
   ['an input of the wrong type', ['run', 'sum', '-i', 'n=one'], 2, 'n must be a number, not "one".'],
+  ['a misspelt input', ['run', 'sum', '-i', 'n=1', '-i', 'lable=x'], 2, 'Did you mean label? Its inputs are n, label.'],
+  [
+    'an input of a workflow without any',
+    ['run', 'trip', '-i', 'city=Bern'],
+    2,
+    'has no input city.\n  It has no inputs.',
+  ],
   ['an input without a name', ['run', 'sum', '-i', '=1'], 2, 'not have the form name=value'],
   ['a file that is not there', ['run', 'sum', '--input-file', 'no.json'], 2, 'no.json cannot be read'],
   ['no workflow', ['run'], 2, "missing required argument 'workflow|agent'"],
@@ -167,4 +174,12 @@ test.each([
   const ended = await cairn(args);
   expect([ended.code, ended.out]).toEqual([code, '']);
   expect(ended.err).toContain(message);
+});
+
+test('a boolean input is yes or no, and names that only expressions read are inputs, too', async () => {
+  const { cairn } = await servedCli();
+  const inputsOf = async (...args: string[]) =>
+    JSON.parse((await cairn(['run', 'switches', '--json', ...args])).out).inputs;
+  expect(await inputsOf('-i', 'loud=yes', '-i', 'count=3', '-i', 'city=3')).toEqual({ loud: true, count: 3, city: 3 });
+  expect((await cairn(['run', 'switches', '-i', 'loud=loudly'])).err).toContain('Use yes or no, or true or false.');
 });

@@ -2,6 +2,7 @@
 import type { Client, NewRunRequest } from '@cairn/client';
 import { isCairnError, type RunSnapshot, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import { nearest } from '../nearest.ts';
+import { refuseUnknownInputs } from './declared-inputs.ts';
 import { exit, exitOfStatus } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { parsePairs, readJsonFile, typesOf } from './inputs.ts';
@@ -67,8 +68,10 @@ const isAgent = (name: string): boolean => /[.:]/.test(name);
 async function requestOf(terminal: Terminal, client: Client, name: string, flags: RunFlags): Promise<NewRunRequest> {
   const file = flags.inputFile === undefined ? {} : readJsonFile(terminal, flags.inputFile);
   const pairs = flags.input ?? [];
-  const definition = isAgent(name) || pairs.length === 0 ? null : await definitionOf(client, name);
+  const isGiven = pairs.length > 0 || Object.keys(file).length > 0;
+  const definition = isAgent(name) || !isGiven ? null : await definitionOf(client, name);
   const inputs = { ...file, ...parsePairs(pairs, typesOf(definition)) };
+  if (definition !== null) refuseUnknownInputs(definition, Object.keys(inputs));
   return {
     ...(isAgent(name) ? { agentId: name } : { workflowId: name }),
     inputs,

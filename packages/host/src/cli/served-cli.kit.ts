@@ -66,6 +66,17 @@ const workflows: readonly WorkflowDefinition[] = [
       { name: 'label', type: 'string' },
     ],
   }),
+  workflow(
+    'switches',
+    [{ id: 'join', typeId: 'core.setVariable', config: { name: 'text', expression: 'string(inputs.city)' } }],
+    {
+      variables: [
+        { name: 'loud', type: 'boolean' },
+        { name: 'count', type: 'number' },
+        { name: 'text', type: 'string', defaultValue: '' },
+      ],
+    },
+  ),
   workflow('broken', [{ id: 'bad', typeId: 'core.setVariable', config: { name: 'x', expression: '1 / 0' } }]),
   workflow(
     'busy-gate',

@@ -1,17 +1,25 @@
 /** Formats the question of a run, and the command that answers it. */
-import { type Fields, fieldsOf, isFields } from './fields.ts';
+import { type InboxEntry, type OpenInterrupt, promptOf } from '@cairn/protocol';
+import { deciderLines } from './deciders.ts';
+import { type Fields, fieldsOf, isFields, isJson } from './fields.ts';
 import { lookOf } from './status.ts';
 import { oneLine, type Style, safe } from './style.ts';
+import { valueLines } from './value-lines.ts';
 
-/** An open question from a snapshot or a list of interrupts. */
+/** An open question from a snapshot or a list of interrupts. Only the list says who decides. */
 export interface Question {
   readonly interruptId: string;
   readonly nodeId: string;
   readonly kind: string;
   readonly data: Fields;
+  readonly assignees?: OpenInterrupt['assignees'];
+  readonly quorum?: InboxEntry['quorum'];
+  /** The error that an answer of this caller would get. */
+  readonly refusal?: OpenInterrupt['refusal'];
 }
 
-interface Asked {
+/** One question of a clarification. */
+export interface Asked {
   readonly id: string;
   readonly question: string;
   readonly schema?: Fields;
@@ -29,7 +37,7 @@ const askedOf = ({ id, question, schema }: Fields): Asked => ({
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A step that may have taken effect, but whose result was not recorded. */
-const isInterruptedStep = ({ kind, data }: Question): boolean =>
+export const isInterruptedStep = ({ kind, data }: Question): boolean =>
   kind === 'custom' && data.customKind === 'cairn.step.interrupted';
 
 export const isConversation = ({ kind }: Pick<Question, 'kind'>): boolean => kind === 'conversation.exchange';
@@ -48,21 +56,24 @@ export const actionWords = (question: Question, between: string): string => acti
 
 /** The question, followed by its details. */
 export function questionLines(question: Question, style: Style): readonly string[] {
-  const { kind, nodeId, data } = question;
+  const { nodeId } = question;
   const heading = `${lookOf('suspended', style).mark} ${style.bold(safe(nodeId))} ${headline(question)}`;
-  const about: string[] = [];
-  if (typeof data.description === 'string') about.push(safe(data.description));
-  if (data.artifactData !== undefined) about.push(style.dim(oneLine(data.artifactData, 400)));
-  if (kind === 'low-confidence') about.push(...unsureLines(data, style));
-  if (isInterruptedStep(question))
-    about.push('It is unknown whether the step took effect: it was requested, but no result was recorded.');
-  if (kind === 'clarification') {
-    for (const { id, question: text, schema } of questionsOf(data)) {
-      about.push(`${style.dim(safe(id))}  ${safe(text)}${style.dim(wantedBy(schema))}`);
-    }
-  }
-  if (isConversation(question)) about.push(style.dim('Enter a text, or /close to end the conversation.'));
+  const about = [...aboutLines(question, style), ...deciderLines(question, style)];
   return [heading, ...about.map((line) => `    ${line}`)];
+}
+
+function aboutLines(question: Question, style: Style): readonly string[] {
+  const { kind, data } = question;
+  if (kind === 'low-confidence') return unsureLines(data, style);
+  if (isInterruptedStep(question)) return interruptedLines(data, style);
+  if (isConversation(question)) return [style.dim('Enter a text, or /close to end the conversation.')];
+  if (kind === 'clarification') {
+    return questionsOf(data).map(
+      ({ id, question: text, schema }) => `${style.dim(safe(id))}  ${safe(text)}${style.dim(wantedBy(schema))}`,
+    );
+  }
+  const lines = typeof data.description === 'string' ? data.description.split(/\r?\n/).map(safe) : [];
+  return data.artifactData === undefined ? lines : [...lines, ...valueLines(data.artifactData, style)];
 }
 
 /** A description of a valid answer; empty if any text is valid. */
@@ -78,7 +89,7 @@ function headline(question: Question): string {
   const words = actionWords(question, ', ');
   if (kind === 'approval') return `asks for approval: ${oneLine(data.title ?? '')} (${words})`;
   if (kind === 'low-confidence') return `is unsure of its decision (${words})`;
-  if (isInterruptedStep(question)) return `was interrupted in ${interruptedStep(data)} (${words})`;
+  if (isInterruptedStep(question)) return `${oneLine(promptOf(interrupted(data)))} ${actionWords(question, ' / ')}`;
   if (kind === 'clarification') return 'asks:';
   if (isConversation(question)) return `says: ${oneLine(data.prompt ?? '', 400)}`;
   if (kind === 'external-event')
@@ -91,10 +102,23 @@ function unsureLines({ agentId, decision, observed, threshold }: Fields, style: 
   return [oneLine(decision ?? null, 400), style.dim(`${oneLine(agentId)}  ${sure}`)];
 }
 
-/** The step or the tool. */
-function interruptedStep({ payload }: Fields): string {
-  const { step, tool, callId } = fieldsOf(payload);
-  return `${oneLine(tool ?? step ?? 'a step')} (${oneLine(callId ?? '')})`;
+/** The call that was interrupted, without trusting the shape of the data. */
+const interrupted = ({ payload }: Fields): Parameters<typeof promptOf>[0] => ({
+  kind: 'custom',
+  data: { customKind: 'cairn.step.interrupted', payload: isJson(payload) ? payload : {} },
+});
+
+/** Says what each verdict does. The prompt cuts long arguments, so they follow in full. */
+function interruptedLines({ payload }: Fields, style: Style): readonly string[] {
+  const { inputs } = fieldsOf(payload);
+  const isLong = (JSON.stringify(inputs) ?? '').length > 120;
+  return [
+    ...(isLong ? valueLines(inputs, style) : []),
+    style.dim('The host stopped before it recorded a result, so it does not know.'),
+    `${style.dim('retry')}  it was not: do it now`,
+    `${style.dim('use')}    it was: enter its result`,
+    `${style.dim('fail')}   give it up`,
+  ];
 }
 
 /** The command that answers the question; placeholders are in capitals. */

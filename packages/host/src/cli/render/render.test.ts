@@ -82,20 +82,55 @@ test.each([
     'cairn answer run_a approve',
   ],
   [
-    { kind: 'custom', data: { customKind: 'cairn.step.interrupted', payload: { step: 'mail.send', callId: 'n#0' } } },
+    {
+      kind: 'custom',
+      data: {
+        customKind: 'cairn.step.interrupted',
+        payload: { tool: 'acme.shop:refund', inputs: { order: 4711, euros: 180 }, callId: 'n#0' },
+      },
+    },
     [
-      '? n was interrupted in mail.send (n#0) (retry, use, fail)',
-      '    It is unknown whether the step took effect: it was requested, but no result was recorded.',
+      '? n Was acme.shop:refund(order=4711, euros=180) carried out? retry / use / fail',
+      '    The host stopped before it recorded a result, so it does not know.',
+      '    retry  it was not: do it now',
+      '    use    it was: enter its result',
+      '    fail   give it up',
     ],
     'cairn answer run_a retry',
+  ],
+  [
+    {
+      kind: 'approval',
+      data: {
+        title: 'Refund?',
+        description: 'Over the limit.\nPlease check.',
+        artifactData: { order: 4711, note: 'late\nand broken', items: [1, 2] },
+      },
+      assignees: ['ada', 'bob'],
+      quorum: { required: 2, approvals: 1, rejections: 0, votes: [{ principal: 'bob', action: 'accept' }] },
+      refusal: { code: 'forbidden', message: 'eve is not among the approvers of node n.' },
+    },
+    [
+      '? n asks for approval: Refund? (accept, reject)',
+      '    Over the limit.',
+      '    Please check.',
+      '    order  4711',
+      '    note  late',
+      '      and broken',
+      '    items  [1,2]',
+      '    votes  1 of 2 approved: bob accept',
+      '    may vote  ada, bob',
+      '    you cannot answer: eve is not among the approvers of node n.',
+    ],
+    'cairn answer run_a accept',
   ],
   [
     { kind: 'custom', data: { customKind: 'another' } },
     ['? n waits for an answer of kind custom: {"customKind":"another"}'],
     'cairn answer run_a --value JSON',
   ],
-])('a question of %j is told with the words that answer it', ({ kind, data }, lines, command) => {
-  const question = { interruptId: 'i', nodeId: 'n', kind, data };
+])('a question of %j is told with the words that answer it', (asked, lines, command) => {
+  const question = { interruptId: 'i', nodeId: 'n', ...asked };
   expect(questionLines(question, styleOf(false))).toEqual(lines);
   expect(answerCommand('run_a', question)).toBe(command);
 });

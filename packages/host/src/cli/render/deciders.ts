@@ -1,0 +1,21 @@
+/** Formats who decides on a question: the votes so far, who may vote, and why the reader may not. */
+import { fieldsOf } from './fields.ts';
+import type { Question } from './question.ts';
+import { oneLine, type Style, safe } from './style.ts';
+
+export function deciderLines({ quorum, assignees, refusal, kind }: Question, style: Style): readonly string[] {
+  const lines: string[] = [];
+  if (quorum !== undefined && (quorum.required > 1 || quorum.votes.length > 0)) {
+    const votes = quorum.votes.map(({ principal, action }) => `${safe(principal)} ${safe(action)}`);
+    const given = votes.length === 0 ? '' : `: ${votes.join(', ')}`;
+    lines.push(`${style.dim('votes')}  ${quorum.approvals} of ${quorum.required} approved${given}`);
+  }
+  const who = assignees === undefined ? anyone(kind, quorum) : assignees.map(safe).join(', ');
+  if (who !== '') lines.push(`${style.dim('may vote')}  ${who}`);
+  if (refusal !== undefined) lines.push(style.yellow(`you cannot answer: ${oneLine(fieldsOf(refusal).message ?? '')}`));
+  return lines;
+}
+
+/** Only a gate of several says that everybody may vote; it is what a person expects of any other. */
+const anyone = (kind: string, quorum: Question['quorum']): string =>
+  kind === 'approval' && quorum !== undefined ? 'anyone' : '';
