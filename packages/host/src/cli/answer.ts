@@ -14,9 +14,10 @@ import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { below, entryName, namedEntry } from './inbox-entries.ts';
 import { openQuestions } from './open-questions.ts';
-import { answerCommand, isConversation, type Question, questionLines } from './render/question.ts';
+import { answerCommand, type Question, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, safe, styleOf } from './render/style.ts';
+import { runNamed } from './run-name.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
@@ -37,6 +38,7 @@ export function answer(
     const isGiven = words.length > 0 || flags.value !== undefined;
     const stop = new AbortController();
     if (!isGiven) terminal.onSignal(() => stop.abort());
+    if (!isGiven && question.refusal !== undefined) throw refused(terminal, question, question.refusal.message);
     if (!isGiven && !terminal.isInteractive) throw noAnswer(runId, question);
     const send = (value: Json) => client.runs.answer(runId, question.interruptId, value);
     try {
@@ -102,9 +104,10 @@ interface Found {
 }
 
 /** Finds a question by its number or name in the inbox, or the question of a run, or the only question below it. */
-async function found(client: Client, name: string, node: string | undefined): Promise<Found> {
-  const entry = await namedEntry(client, name);
+async function found(client: Client, word: string, node: string | undefined): Promise<Found> {
+  const entry = await namedEntry(client, word);
   if (entry !== null) return { runId: entry.runId, question: await asked(client, entry) };
+  const name = await runNamed(client, word);
   const run = await client.runs.get(name);
   const question = chosen(name, await openQuestions(client, run), node);
   if (question !== undefined) return { runId: name, question };
@@ -122,10 +125,9 @@ async function found(client: Client, name: string, node: string | undefined): Pr
   });
 }
 
-/** The complete, current question. The inbox cuts a large one, and a conversation may have new turns. */
+/** The complete, current question: the inbox cuts a large one and does not say whether the caller may answer. */
 async function asked(client: Client, entry: InboxEntry): Promise<Question> {
-  const { interruptId, nodeId, kind, data } = entry;
-  if (data !== undefined && !isConversation(entry)) return { interruptId, nodeId, kind, data };
+  const { interruptId, nodeId, kind } = entry;
   const question = await open(client, entry.runId, { interruptId, nodeId, kind, data: {} });
   if (question !== undefined) return question;
   throw new TerminalError('interrupt_already_resolved', {
@@ -148,6 +150,13 @@ function chosen(runId: string, questions: readonly Question[], node: string | un
     message: `Node ${node} of run ${runId} has no open question.`,
     hint: `These nodes do: ${nodes}.`,
   });
+}
+
+/** Shows the question to a caller who may not answer it, with those who may. */
+function refused(terminal: Terminal, question: Question, message: string): Error {
+  const { refusal: _, ...shown } = question;
+  for (const line of questionLines(shown, styleOf(terminal.colours.err))) terminal.tell(line);
+  return new TerminalError('forbidden', { message, hint: 'Others have to answer; "cairn inbox" lists what waits.' });
 }
 
 function noAnswer(runId: string, question: Question): Error {

@@ -1,4 +1,4 @@
-/** `cairn completion`: prints scripts that complete verbs, options and fixed values in a shell. */
+/** `cairn completion`: prints scripts that complete verbs, options and names in a shell. The host gives the names. */
 import type { Command } from 'commander';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
@@ -16,6 +16,8 @@ interface Verb {
   readonly options: readonly Flag[];
   /** The names of its subverbs. */
   readonly below: readonly string[];
+  /** The kinds of words of its first argument, as `completion-words.ts` knows them; empty if it knows none. */
+  readonly words: string;
 }
 
 /** Generated from the program, so it is always up to date. */
@@ -26,22 +28,37 @@ export function completionScript(cairn: Command, shell: Shell): string {
       description: command.description(),
       options: flagsIn([command, ...command.commands]),
       below: command.commands.map((one) => one.name()),
+      words: wordsOf(command),
     }),
   );
   return { bash, zsh, fish }[shell](verbs);
+}
+
+/** The names of arguments that `completion-words.ts` has words for. */
+const wordKinds: ReadonlySet<string> = new Set(['run', 'entry', 'workflow', 'agent', 'tool', 'code']);
+
+/** `<run|bundle>` completes runs. */
+function wordsOf({ registeredArguments: [first] }: Command): string {
+  const kinds = (first?.name() ?? '').split('|').filter((kind) => wordKinds.has(kind));
+  return kinds.join('|');
 }
 
 /** Each flag once, with its first description. */
 function flagsIn(commands: readonly Command[]): readonly Flag[] {
   const flags = new Map<string, string>();
   for (const { options } of commands) {
-    for (const { long, description } of options) if (!flags.has(long ?? '')) flags.set(long ?? '', description);
+    for (const { long, description, hidden } of options) {
+      if (!hidden && !flags.has(long ?? '')) flags.set(long ?? '', description);
+    }
   }
   return [...flags].map(([flag, description]) => ({ flag, description }));
 }
 
 const flagsOf = ({ options }: Verb): string => [...options.map(({ flag }) => flag), '--help'].join(' ');
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const bashVerb = (verb: Verb): string =>
+  `    ${verb.name}) local flags=${quoted(flagsOf(verb))} below=${quoted(verb.below.join(' '))} words=${quoted(verb.words)} ;;`;
 
 const bash = (verbs: readonly Verb[]): string => `_cairn() {
   local word="\${COMP_WORDS[COMP_CWORD]}" verb="\${COMP_WORDS[1]}"
@@ -50,12 +67,15 @@ const bash = (verbs: readonly Verb[]): string => `_cairn() {
     return
   fi
   case "$verb" in
-${verbs.map((verb) => `    ${verb.name}) local flags=${quoted(flagsOf(verb))} below=${quoted(verb.below.join(' '))} ;;`).join('\n')}
+${verbs.map(bashVerb).join('\n')}
     *) return ;;
   esac
   case "$word" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$word")) ;;
     *) if [ "$COMP_CWORD" -eq 2 ] && [ -n "$below" ]; then COMPREPLY=($(compgen -W "$below" -- "$word"))
+       elif [ "$COMP_CWORD" -eq 2 ] && [ -n "$words" ]; then
+         COMPREPLY=($(compgen -W "$(cairn completion bash --words "$words" 2>/dev/null)" -- "$word"))
+         [ "\${#COMPREPLY[@]}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
        else COMPREPLY=($(compgen -f -- "$word")); fi ;;
   esac
 }
@@ -73,7 +93,7 @@ ${verbs.map(({ name, description }) => `    ${quoted(`${name}:${description}`)}`
     return
   fi
   case "$words[2]" in
-${verbs.map((verb) => `    ${verb.name}) ${zshBelow(verb)}_arguments ${zshOptions(verb)} '*:file:_files' ;;`).join('\n')}
+${verbs.map((verb) => `    ${verb.name}) ${zshBelow(verb)}_arguments ${zshOptions(verb)} ${zshWords(verb)}'*:file:_files' ;;`).join('\n')}
   esac
 }
 compdef _cairn cairn
@@ -82,13 +102,19 @@ compdef _cairn cairn
 const zshBelow = ({ below }: Verb): string =>
   below.length === 0 ? '' : `(( CURRENT == 3 )) && { compadd ${below.join(' ')}; return }; `;
 
+/** Names with a colon are whole words here, unlike in bash. */
+const zshWords = ({ words }: Verb): string =>
+  words === ''
+    ? ''
+    : `'2:${words.replaceAll('|', ' or ')}:{compadd -- $(cairn completion zsh --words ${words.replaceAll('|', '\\|')} 2>/dev/null)}' `;
+
 const zshOptions = ({ options }: Verb): string =>
   options.map(({ flag, description }) => quoted(`${flag}[${description.replaceAll(/[[\]]/g, '')}]`)).join(' ');
 
 const fish = (verbs: readonly Verb[]): string =>
   [
     'complete -c cairn -f',
-    ...verbs.flatMap(({ name, description, options, below }) => [
+    ...verbs.flatMap(({ name, description, options, below, words }) => [
       `complete -c cairn -n __fish_use_subcommand -a ${name} -d ${quoted(description)}`,
       ...options.map(
         (option) =>
@@ -97,6 +123,11 @@ const fish = (verbs: readonly Verb[]): string =>
       ...(below.length === 0
         ? []
         : [`complete -c cairn -n '__fish_seen_subcommand_from ${name}' -a ${quoted(below.join(' '))}`]),
+      ...(words === ''
+        ? []
+        : [
+            `complete -c cairn -n '__fish_seen_subcommand_from ${name}' -a "(cairn completion fish --words '${words}' 2>/dev/null)"`,
+          ]),
       ...(filed.has(name) ? [`complete -c cairn -n '__fish_seen_subcommand_from ${name}' -F`] : []),
     ]),
     '',

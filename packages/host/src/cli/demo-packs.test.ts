@@ -158,20 +158,30 @@ test('the page of the command line names a workflow of each of them', () => {
   }
 });
 
-test('the newsroom says what a run two below it asks, and ends once that is answered elsewhere', async () => {
+test('the newsroom asks here what a run two below it asks, and goes on once that is answered elsewhere', async () => {
   const cairn = await served();
-  const asked = Promise.withResolvers<string>();
-  const onLine = (line: string) => {
-    const command = /answer with: cairn answer (\S+)/.exec(line)?.[1];
-    if (command !== undefined) asked.resolve(command);
+  const asked = Promise.withResolvers<AbortSignal>();
+  const person = (_prompt: string, signal: AbortSignal) => {
+    asked.resolve(signal);
+    return new Promise<null>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
-  const running = cairn(['run', 'newsroom', '--input', 'story=The new bridge'], { onLine });
-  const entry = await asked.promise;
-  expect(entry).toMatch(/^run_\S+\.2\.0\/int_0_work$/);
-  expect((await cairn(['answer', entry, 'by name'])).code).toBe(0);
+  const running = cairn(['run', 'newsroom', '--input', 'story=The new bridge'], { person });
+  const signal = await asked.promise;
+  const [entry] = JSON.parse((await cairn(['inbox', '--json'])).out).entries;
+  expect(`${entry.runId}/${entry.interruptId}`).toMatch(/^run_\S+\.2\.0\/int_0_work$/);
+  expect((await cairn(['answer', '1', 'by name'])).code).toBe(0);
   const { code, out, err } = await running;
-  expect(code).toBe(0);
+  expect([code, signal.aborted]).toEqual([0, true]);
   expect(JSON.parse(out).content).toContain('The witness may be quoted by name.');
-  expect(err).toContain('? reporter asks: A witness told us about "The new bridge". How may they be quoted?');
+  expect(err).toContain('A witness told us about "The new bridge". How may they be quoted?');
+  expect(err).toMatch(/↳ newsroom-interview {2}run_\S+\.2\.0\n\? work asks:/);
+});
+
+test('without a person the newsroom ends with 5, and says how to answer the run two below it', async () => {
+  const cairn = await served();
+  const { code, err } = await cairn(['run', 'newsroom', '--input', 'story=The new bridge']);
+  expect(code).toBe(5);
+  expect(err).toContain('? work asks: A witness told us about "The new bridge". How may they be quoted?');
   expect(err).toContain('newsroom > newsroom-reporting > newsroom-interview');
+  expect(err).toMatch(/answer with: cairn answer run_\S+\.2\.0\/int_0_work /);
 });

@@ -6,6 +6,7 @@ import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
+import { keptRunNamed } from './kept-run-name.ts';
 import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,13 +17,14 @@ export interface ExportFlags {
   readonly json?: boolean;
 }
 
-export async function exportRun(terminal: Terminal, runId: string, flags: ExportFlags): Promise<number> {
+export async function exportRun(terminal: Terminal, name: string, flags: ExportFlags): Promise<number> {
   const folder = dataFolder(terminal, flags.data);
   const log = openReadOnly(folder);
   try {
     // Only the id of an existing run becomes part of a path, and such ids contain no slash.
-    const run = log.run(runId);
-    if (run === null) throw noRun(runId, folder);
+    const run = log.run(keptRunNamed(log, name));
+    if (run === null) throw noRun(name, folder);
+    const { runId } = run;
     const definition = log.definition(run.definitionHash);
     if (definition === null) throw noDefinition(runId, run.definitionHash);
     const { contextId, originRunId, parentRunId, definitionHash, seq, hash } = run;

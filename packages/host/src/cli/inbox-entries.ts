@@ -2,6 +2,7 @@
 import type { Client } from '@cairn/client';
 import { type InboxEntry, TerminalError } from '@cairn/protocol';
 import { safe } from './render/style.ts';
+import { runNamed } from './run-name.ts';
 import { usageError } from './usage-error.ts';
 
 const PAGE = 200;
@@ -35,7 +36,8 @@ export async function namedEntry(client: Client, name: string): Promise<InboxEnt
   const slash = name.indexOf('/');
   const isQuestion = name.startsWith('int_') || slash > 0;
   if (!isQuestion) return null;
-  const [runId, interruptId] = slash > 0 ? [name.slice(0, slash), name.slice(slash + 1)] : [null, name];
+  const runId = slash > 0 ? await runNamed(client, name.slice(0, slash)) : null;
+  const interruptId = slash > 0 ? name.slice(slash + 1) : name;
   const { entries } = await inboxEntries(client, MAX_SEARCHED);
   const found = entries.filter((one) => one.interruptId === interruptId && (runId === null || one.runId === runId));
   const [entry] = found;

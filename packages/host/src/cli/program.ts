@@ -49,11 +49,15 @@ async function tellFailure(terminal: Terminal, error: unknown): Promise<number> 
     terminal.tell(`cairn: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     return exit.failed;
   }
-  const { jsonLine, safe } = await import('./render/style.ts');
+  const { jsonLine, safe, styleOf } = await import('./render/style.ts');
+  const { dim } = styleOf(terminal.colours.err);
   if (terminal.argv.includes('--json')) terminal.tell(jsonLine(toEnvelope(error)));
   else {
     terminal.tell(`cairn: ${safe(error.message)}`);
-    if (error.hint !== undefined) terminal.tell(`  ${safe(error.hint)}`);
+    const { commandHint } = await import('./command-hint.ts');
+    if (error.hint !== undefined) terminal.tell(`  ${safe(commandHint(error.hint, error.details))}`);
+    // The message of wrong usage says all that its page says.
+    if (error.code !== 'validation_error') terminal.tell(dim(`  cairn explain ${safe(error.code)}`));
   }
   return exitOfCode(error.code);
 }

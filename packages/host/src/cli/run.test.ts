@@ -25,7 +25,7 @@ test('the exit code of a failed run is 1, and its error is told', async () => {
   expect([code, out]).toEqual([1, '']);
   expect(err).toMatch(/✗ bad {2}core\.setVariable .*expression_failed/);
   expect(err).toContain('✗ failed');
-  expect(err).toContain('docs/errors/expression_failed.md');
+  expect(err).toContain('cairn explain expression_failed');
 });
 
 test('a run that waits for a person ends the command with 5 and says how to answer', async () => {

@@ -6,16 +6,15 @@ import { refuseUnknownInputs } from './declared-inputs.ts';
 import { exit, exitOfStatus } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { parsePairs, readJsonFile, typesOf } from './inputs.ts';
-import { openQuestions } from './open-questions.ts';
 import { AgentTranscript } from './render/agent-transcript.ts';
 import { usageText } from './render/agent-usage.ts';
-import { answerCommand, questionLines } from './render/question.ts';
 import { errorLines } from './render/run-error.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, manyLines, safe, styleOf } from './render/style.ts';
 import { span } from './render/time.ts';
 import type { Terminal } from './terminal.ts';
 import { outputOf } from './terminal-output.ts';
+import { waitingLines } from './waiting-lines.ts';
 import { watchRun } from './watch-run.ts';
 
 export interface RunFlags extends HostFlags {
@@ -122,11 +121,7 @@ async function report(
   const used = usageText(transcript.usage);
   if (used !== '') terminal.tell(`  ${style.dim(used)}`);
   if (code === exit.waiting) {
-    const questions = await openQuestions(client, run);
-    for (const question of questions) {
-      for (const line of questionLines(question, style)) terminal.tell(line);
-      terminal.tell(`    answer with: ${answerCommand(run.runId, question, questions.length === 1)}`);
-    }
+    for (const line of await waitingLines(client, run, style)) terminal.tell(line);
     return code;
   }
   const { mark, paint } = lookOf(run.status, style);

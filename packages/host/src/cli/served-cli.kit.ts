@@ -10,6 +10,8 @@ import { type Ended, type Typed, typed } from './recording-terminal.kit.ts';
 
 export const key = 'a-key-for-the-command-line';
 export const readerKey = 'a-key-that-only-reads';
+export const bobKey = 'a-key-for-bob-who-approves';
+export const eveKey = 'a-key-for-eve-who-may-not';
 
 interface Step {
   readonly id: string;
@@ -57,6 +59,8 @@ export const trip = workflow('trip', [
   },
 ]);
 
+const quorumGate = { title: 'Pay?', requiredApprovals: 2, approversList: ['ada', 'bob'] };
+
 const workflows: readonly WorkflowDefinition[] = [
   ...demoWorkflows,
   trip,
@@ -86,6 +90,15 @@ const workflows: readonly WorkflowDefinition[] = [
     ],
     { edges: [] },
   ),
+  workflow('quorum', [{ id: 'gate', typeId: 'core.approvalGate', config: quorumGate }], {
+    variables: [
+      { name: 'order', type: 'number' },
+      { name: 'note', type: 'string', defaultValue: 'fragile' },
+    ],
+  }),
+  workflow('outer', [{ id: 'inner', typeId: 'core.subWorkflow', config: { workflowId: 'review' } }]),
+  workflow('outermost', [{ id: 'middle', typeId: 'core.subWorkflow', config: { workflowId: 'outer' } }]),
+  workflow('outer-broken', [{ id: 'inner', typeId: 'core.subWorkflow', config: { workflowId: 'broken' } }]),
   workflow('talk', [{ id: 'chat', typeId: 'core.conversationGate', config: { prompt: 'What shall we build?' } }]),
   workflow('slow', [{ id: 'wait', typeId: 'core.delay', config: { delayMs: 3_600_000 } }]),
   workflow(
@@ -108,7 +121,7 @@ export interface ServedCli {
 
 export async function servedCli(
   store: Store = inMemoryStore(),
-  options: Pick<HostOptions, 'allowUnsignedPacks'> = {},
+  options: Pick<HostOptions, 'allowUnsignedPacks' | 'agents' | 'tools'> = {},
 ): Promise<ServedCli> {
   const host = await createHostOver(store, {
     config: {
@@ -116,6 +129,8 @@ export async function servedCli(
       keys: [
         { key, tenant: 'dev', principal: 'ada', scopes: [...scopes] },
         { key: readerKey, tenant: 'dev', scopes: ['runs:read', 'runs:create'] },
+        { key: bobKey, tenant: 'dev', principal: 'bob' },
+        { key: eveKey, tenant: 'dev', principal: 'eve' },
       ],
     },
     ...options,

@@ -9,6 +9,7 @@ import {
   runSnapshot,
   TerminalError,
 } from '@cairn/protocol';
+import { childLines } from './child-lines.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { openQuestions } from './open-questions.ts';
@@ -18,18 +19,19 @@ import { usageText } from './render/agent-usage.ts';
 import type { Question } from './render/question.ts';
 import { runPage } from './render/run-page.ts';
 import { jsonLine, styleOf } from './render/style.ts';
+import { runNamed } from './run-name.ts';
+import { foldable } from './run-tree.ts';
 import type { Terminal } from './terminal.ts';
 import { outputOf } from './terminal-output.ts';
-import { foldable } from './watch-run.ts';
 
 export interface ShowFlags extends HostFlags {
   readonly at?: number;
 }
 
-export function show(terminal: Terminal, runId: string, flags: ShowFlags): Promise<number> {
+export function show(terminal: Terminal, name: string, flags: ShowFlags): Promise<number> {
   return withHost(terminal, flags, async (client) => {
     const { at } = flags;
-    const now = await client.runs.get(runId);
+    const now = await client.runs.get(await runNamed(client, name));
     const shown =
       at === undefined
         ? { run: now, questions: await openQuestions(client, now), instant: terminal.now() }
@@ -38,7 +40,9 @@ export function show(terminal: Terminal, runId: string, flags: ShowFlags): Promi
     else {
       const style = styleOf(terminal.colours.out);
       const { run, questions, instant } = shown;
-      const options = { style, columns: terminal.columns, now: terminal.now(), instant, questions, at: at ?? null };
+      const children = await childLines(client, run, { style, isNow: at === undefined });
+      const place = { style, columns: terminal.columns, now: terminal.now(), instant, at: at ?? null };
+      const options = { ...place, questions, children };
       for (const line of runPage(run, options)) terminal.print(line);
       if (now.agent !== undefined) await printAgents(terminal, client, now, at ?? null);
     }

@@ -9,6 +9,7 @@ import { answerCommand, questionLines } from './render/question.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
 import { cut } from './render/table.ts';
+import { runNamed } from './run-name.ts';
 import type { Terminal } from './terminal.ts';
 import { outputOf } from './terminal-output.ts';
 
@@ -19,7 +20,7 @@ export interface TailFlags extends HostFlags {
   readonly follow?: boolean;
 }
 
-export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promise<number> {
+export function tail(terminal: Terminal, name: string, flags: TailFlags): Promise<number> {
   return withHost(terminal, flags, async (client) => {
     const stop = new AbortController();
     terminal.onSignal(() => stop.abort());
@@ -29,6 +30,7 @@ export function tail(terminal: Terminal, runId: string, flags: TailFlags): Promi
       flags.json === true || flags.types !== undefined ? null : new AgentTranscript(outputOf(terminal, 'out'));
     const after = (flags.from ?? 0) - 1;
     try {
+      const runId = await runNamed(client, name);
       const run = await client.runs.get(runId, { signal: stop.signal });
       // An imported run gets no more events, so there is nothing to wait for.
       const isLive = flags.follow !== false && run.importedAt === undefined;
@@ -91,5 +93,7 @@ function eventLine(event: RunEventDoc, style: Style, columns: number | null): st
   const { nodeId: _, runId: __, ...rest } = fieldsOf(event.payload);
   const payload = Object.keys(rest).length === 0 ? '' : style.dim(oneLine(rest));
   const line = `${String(event.sequence).padStart(4)}  ${style.dim(time)}  ${isPlain ? type : paint(type)}  ${node}${payload}`;
-  return columns === null ? line.trimEnd() : cut(line.trimEnd(), columns);
+  // An error is never cut. The terminal wraps it.
+  const isError = event.type.endsWith('.failed') || event.type === 'node.retried' || event.type === 'cairn.error';
+  return columns === null || isError ? line.trimEnd() : cut(line.trimEnd(), columns);
 }

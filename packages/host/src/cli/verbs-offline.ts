@@ -1,7 +1,8 @@
 /** Verbs that need no host: they read a data folder or a file. */
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { completionScript, type Shell, shells } from './completion.ts';
 import type { DoctorFlags } from './doctor.ts';
+import type { ExplainFlags } from './explain.ts';
 import type { ExportFlags } from './export.ts';
 import type { ImportFlags } from './import.ts';
 import type { KeyFlags } from './key.ts';
@@ -15,11 +16,35 @@ export function addOfflineVerbs(cairn: Command, terminal: Terminal): void {
   addBundles(cairn, terminal);
   addDoctor(cairn, terminal);
   addKey(cairn, terminal);
+  addExplain(cairn, terminal);
+  addCompletion(cairn, terminal);
+}
+
+function addExplain(cairn: Command, terminal: Terminal): void {
+  const explain = cairn
+    .command('explain [code]')
+    .description('explain an error code, or list all codes')
+    .option('--json', 'print JSON')
+    .action((code: string | undefined, flags: ExplainFlags) =>
+      exitWith(terminal, async () => (await import('./explain.ts')).explain(terminal, code, flags)),
+    );
+  withExamples(
+    explain,
+    ['cairn explain interrupt_expired', 'what happened, why, and what to do'],
+    ['cairn explain', 'list all codes'],
+  );
+}
+
+function addCompletion(cairn: Command, terminal: Terminal): void {
   const completion = cairn
     .command('completion')
     .description('print a completion script for your shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .action((shell: Shell) => terminal.print(completionScript(cairn, shell).trimEnd()));
+    .addOption(new Option('--words <kind>', 'for the scripts: print the words of a kind').hideHelp())
+    .action(async (shell: Shell, { words }: { readonly words?: string }) => {
+      if (words === undefined) terminal.print(completionScript(cairn, shell).trimEnd());
+      else await exitWith(terminal, async () => (await import('./completion-words.ts')).printWords(terminal, words));
+    });
   withExamples(
     completion,
     ['eval "$(cairn completion bash)"', 'add this to ~/.bashrc'],

@@ -8,6 +8,7 @@ import { type KeptRun, openReadOnly } from '../log/sqlite/folder/read-only.ts';
 import { withBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
+import { keptRunNamed } from './kept-run-name.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
@@ -60,14 +61,14 @@ function bundleVerdict(file: string): Verdict {
   }
 }
 
-function runVerdict(terminal: Terminal, runId: string, named: string | undefined): Verdict {
-  const folder = dataFolder(terminal, named);
+function runVerdict(terminal: Terminal, name: string, data: string | undefined): Verdict {
+  const folder = dataFolder(terminal, data);
   const log = openReadOnly(folder);
   try {
-    const run = log.run(runId);
+    const run = log.run(keptRunNamed(log, name));
     if (run !== null) return chainVerdict(run, log.rows(run));
     throw new TerminalError('not_found', {
-      message: `There is no file ${runId}, and no run with that id in ${folder}.`,
+      message: `There is no file ${name}, and no run with that id in ${folder}.`,
       hint: 'Pass a run id or the path of a bundle. --data selects another data folder.',
     });
   } finally {

@@ -18,7 +18,7 @@ export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
     next: (context) => nextOfLoop(context, options),
     callInput: (context, call) =>
       call.step === MODEL_PERFORMER ? modelInput(context, options) : toolInput(context, call),
-    about: (context, call) => (call.step === MODEL_PERFORMER ? aboutModel(context) : aboutTool(context, call)),
+    about: (context, call) => (call.step === MODEL_PERFORMER ? aboutModel(context) : aboutTool(context, call, options)),
     returned: (context, call, result) =>
       call.step === MODEL_PERFORMER
         ? [modelReturned(context, call, result)]

@@ -2,7 +2,7 @@
  * The tool calls of a turn: authorizes them, builds their input, records results, and asks the questions of suspended
  * tools.
  */
-import { type ErrorCode, invariant, type Json, type JsonObject, quoted, row } from '@cairn/protocol';
+import { type ErrorCode, invariant, isJsonObject, type Json, type JsonObject, quoted, row } from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
 import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
@@ -137,9 +137,17 @@ export function toolInput(context: Context, { callId }: OpenCall): ToolCallInput
 }
 
 /** Describes, for human review, an interrupted call that may have written. */
-export function aboutTool(context: Context, call: OpenCall): JsonObject {
+export function aboutTool(context: Context, call: OpenCall, options: LoopOptions): JsonObject {
   const { toolId, input, agentId } = toolInput(context, call);
-  return { tool: toolId, agentId, inputs: input };
+  const schema = options.toolAccess(context.state.view, undefined).registry.get(toolId)?.inputSchema;
+  return { tool: toolId, agentId, inputs: inDeclaredOrder(input, schema?.properties) };
+}
+
+/** A person reads the arguments in the order in which the tool declares them, not in the order of the model. */
+function inDeclaredOrder(input: Json, properties: Json | undefined): Json {
+  if (!isJsonObject(input) || !isJsonObject(properties)) return input;
+  const declared = Object.keys(properties).filter((name) => Object.hasOwn(input, name));
+  return { ...Object.fromEntries(declared.map((name) => [name, input[name] ?? null])), ...input };
 }
 
 /** The rows that record the result of a call, or its suspension on a question, unless too many were asked. */

@@ -28,6 +28,8 @@ export interface NodeWriter {
   readonly nodeId: string;
   nameOf(agentId: unknown): string;
   line(text: string): void;
+  /** A line about an error. It is wrapped, never cut. */
+  failure(text: string): void;
   wrapped(kind: TextKind, text: string): void;
   flow(kind: TextKind, block: string, text: string): void;
   close(): void;
@@ -60,7 +62,10 @@ export const eventWriters: ReadonlyMap<string, EventWriter> = new Map(
     'provider.usage': silent,
     'agent.toolCalled': ({ style, line }, payload) =>
       line(`${INDENT}${style.cyan('→')} ${toolCallText(payload, style)}`),
-    'agent.toolReturned': ({ style, line }, payload) => line(`${INDENT}${toolResultText(payload, style)}`),
+    'agent.toolReturned': ({ style, line, failure }, payload) =>
+      (payload.error === undefined || payload.error === null ? line : failure)(
+        `${INDENT}${toolResultText(payload, style)}`,
+      ),
     'cairn.tool.progress': ({ style, line }, { progress, message }) => {
       const share = typeof progress === 'number' ? `${Math.round(progress * 100)} % ` : '';
       line(
@@ -90,10 +95,10 @@ export const eventWriters: ReadonlyMap<string, EventWriter> = new Map(
     'cairn.model.requested': silent,
     // Only operators see this row. `cairn.error` or the end of the node reports a failure.
     'cairn.model.returned': silent,
-    'cairn.error': ({ style, line }, { code, message, scope, retryAfterMs }) => {
+    'cairn.error': ({ style, failure }, { code, message, scope, retryAfterMs }) => {
       const whose = scope === 'llm' ? 'the model failed: ' : '';
       const again = typeof retryAfterMs === 'number' ? style.dim(`  retry in ${Math.ceil(retryAfterMs / 1000)} s`) : '';
-      line(`${INDENT}${style.yellow('!')} ${whose}${oneLine(code)}: ${oneLine(message, VALUE_LENGTH)}${again}`);
+      failure(`${INDENT}${style.yellow('!')} ${whose}${oneLine(code)}: ${oneLine(message)}${again}`);
     },
     'cairn.model.abandoned': ({ style, node, line }) => {
       node.hasShownThoughts = false;

@@ -15,6 +15,8 @@ export interface PageOptions {
   /** The time of the shown state; the end of the duration of running nodes. */
   readonly instant: number;
   readonly questions: readonly Question[];
+  /** The lines of the runs below, and of their questions. */
+  readonly children: readonly string[];
   /** Show the state after this event; null: the current state. */
   readonly at: number | null;
 }
@@ -26,10 +28,12 @@ export function runPage(run: RunSnapshot, options: PageOptions): readonly string
   const lines = [`${mark} ${style.bold(safe(run.runId))}  ${paint(run.status)}${asOf}`, ...factLines(run, options)];
   const nodes = nodeLines(run, options);
   if (nodes.length > 0) lines.push('', ...nodes);
+  lines.push(...options.children);
   for (const question of questions) {
     lines.push('', ...questionLines(question, style));
     const command = answerCommand(run.runId, question, questions.length === 1);
-    if (at === null && run.importedAt === undefined) lines.push(`    answer with: ${command}`);
+    const isAnswerable = at === null && run.importedAt === undefined && question.refusal === undefined;
+    if (isAnswerable) lines.push(`    answer with: ${command}`);
   }
   const error = errorLines(run, style);
   if (error.length > 0) lines.push('', ...error);

@@ -53,6 +53,43 @@ export function cut(line: string, columns: number): string {
   return kept;
 }
 
+/** Breaks a line at the width of the screen, at a space if there is one, without losing text. Later lines are indented. */
+export function wrap(line: string, columns: number | null, indent = ''): readonly string[] {
+  const whole = `${indent}${line}`;
+  if (columns === null || widthOf(whole) <= columns) return [whole];
+  const deeper = `${/^ */.exec(whole)?.[0] ?? ''}  `;
+  const lines: string[] = [];
+  let colour = '';
+  let rest = whole;
+  while (widthOf(rest) > columns) {
+    const head = headOf(rest, columns, deeper.length);
+    for (const [code] of head.matchAll(COLOURS)) colour = OFF.test(code) ? '' : code;
+    lines.push(`${head.trimEnd()}${colour === '' ? '' : RESET}`);
+    rest = `${deeper}${colour}${rest.slice(head.length).trimStart()}`;
+  }
+  return [...lines, rest];
+}
+
+/** The part of a line that fits: up to its last space after the indent, or as many cells as there are. */
+function headOf(line: string, columns: number, least: number): string {
+  let width = 0;
+  let head = '';
+  let atSpace = 0;
+  for (const [part, colour] of line.matchAll(PARTS)) {
+    if (colour === undefined) width += widthOf(part);
+    if (width > columns) break;
+    head += part;
+    if (part === ' ' && width > least) atSpace = head.length;
+  }
+  // On a screen of a few cells the indent alone may fill the line.
+  if (head.trim() === '') return line.slice(0, head.length + 1);
+  return atSpace > 0 && head.slice(0, atSpace).trim() !== '' ? head.slice(0, atSpace) : head;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes of colours begin with one
+const COLOURS = /\u001b\[[0-9;]*m/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes of colours begin with one
+const OFF = /\u001b\[(?:0|22|39)m/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes of colours begin with one
 const PARTS = /(\u001b\[[0-9;]*m)|./gsu;
 const ESCAPE = '\u001b';

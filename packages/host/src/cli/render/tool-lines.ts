@@ -23,7 +23,7 @@ export function toolResultText(payload: Fields, style: Style): string {
   if (error !== undefined && error !== null) {
     const { code, message } = fieldsOf(error);
     const word = status === 'forbidden' || status === 'rate_limited' ? status : oneLine(code ?? 'error', VALUE_LENGTH);
-    return `${style.red('✗')} ${name}${style.dim(took)}  ${style.red(word)}: ${oneLine(message ?? '', RESULT_LENGTH)}`;
+    return `${style.red('✗')} ${name}${style.dim(took)}  ${style.red(word)}: ${oneLine(message ?? '')}`;
   }
   const value = result ?? outcome ?? null;
   return `${style.green('←')} ${name}${style.dim(took)}  ${style.dim(oneLine(value, RESULT_LENGTH))}`;

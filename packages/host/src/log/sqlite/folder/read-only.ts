@@ -28,6 +28,8 @@ export interface KeptRun {
 
 export interface ReadOnlyLog {
   run(runId: string): KeptRun | null;
+  /** The ids of all runs, newest first, one at a time. */
+  runs(): Iterable<{ readonly runId: RunId; readonly parentRunId?: RunId }>;
   /** Every row in order, one at a time. */
   rows(run: KeptRun): Iterable<Row>;
   definition(hash: string): string | null;
@@ -77,6 +79,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
   );
   const rowsOf = eventRows(db);
   const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
+  const ids = query<[id: RunId, parent: RunId | null]>(db, 'SELECT id, parent FROM runs ORDER BY key DESC');
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   return {
     run: (id) =>
@@ -87,6 +90,9 @@ export function openReadOnly(folder: string): ReadOnlyLog {
         const [seq, hash] = last.get(key) ?? [-1, ''];
         return { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status, seq, hash };
       }),
+    *runs() {
+      for (const [runId, parent] of ids.iterate()) yield parent === null ? { runId } : { runId, parentRunId: parent };
+    },
     *rows(run) {
       try {
         yield* rowsOf(run);

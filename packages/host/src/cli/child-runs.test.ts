@@ -1,0 +1,72 @@
+/** Child runs in the terminal: shown as they work, listed, and asked about where the person is. */
+import { expect, test } from 'vitest';
+import { servedCli } from './served-cli.kit.ts';
+
+test('a child run is shown below its parent as it works, and its questions are asked here', async () => {
+  const { cairn } = await servedCli();
+  const prompts: string[] = [];
+  const { code, err } = await cairn(['run', 'outermost'], {
+    person: async (prompt) => {
+      prompts.push(prompt);
+      return 'yes';
+    },
+  });
+  expect([code, prompts]).toEqual([0, ['  accept / reject > ']]);
+  const lines = err.split('\n').map((line) => line.replace(/run_[\w-]+/, 'RUN').replace(/\d+(\.\d+)? m?s/, 'TIME'));
+  expect(lines).toEqual([
+    'run RUN',
+    '  ↳ outer  RUN.0',
+    '      ↳ review  RUN.0.0',
+    '↳ review  RUN.0.0',
+    '? approve asks for approval: Publish the text? (accept, reject)',
+    '          ✓ approve  core.approvalGate  TIME',
+    '          ✓ publish  core.setVariable  TIME',
+    '          ✓ completed in TIME',
+    '      ✓ inner  core.subWorkflow  TIME',
+    '      ✓ completed in TIME',
+    '  ✓ middle  core.subWorkflow  TIME',
+    '✓ completed in TIME',
+  ]);
+});
+
+test('without a person the command ends with 5 once only the question of a child run is left', async () => {
+  const { cairn } = await servedCli();
+  const { code, out, err } = await cairn(['run', 'outermost']);
+  expect([code, out]).toEqual([5, '']);
+  expect(err).toMatch(/^ {10}\? approve asks: Publish the text\? {2}cairn answer run_\S+\.0\.0\/int_0_approve$/m);
+  expect(err).toContain('    outermost > outer > review');
+  const command = /answer with: cairn (answer \S+ accept)$/m.exec(err)?.[1]?.split(' ') ?? [];
+  expect(await cairn(command)).toMatchObject({ code: 0 });
+  const json = await cairn(['run', 'outermost', '--json']);
+  expect([json.code, JSON.parse(json.out).status]).toEqual([5, 'waiting-approval']);
+});
+
+test('the failure of a child run is told where it happened', async () => {
+  const { cairn } = await servedCli();
+  const { code, err } = await cairn(['run', 'outer-broken']);
+  expect(code).toBe(1);
+  expect(err).toMatch(
+    /^ {2}↳ broken {2}run_\S+\.0\n {6}✗ bad .*expression_failed: .*\n {6}✗ failed in \d+ ms {2}expression_failed: /m,
+  );
+});
+
+test('show lists the runs below a run as a tree, with their questions', async () => {
+  const { cairn } = await servedCli();
+  await cairn(['run', 'outermost']);
+  const runId = String(JSON.parse((await cairn(['runs', 'workflow:outermost', '--json'])).out).runs[0].runId);
+  const { out } = await cairn(['show', runId]);
+  expect(out).toContain(
+    [
+      'child runs',
+      `└─ ? outer  ${runId}.0  waiting-approval`,
+      `   └─ ? review  ${runId}.0.0  waiting-approval`,
+      '',
+      '? approve asks for approval: Publish the text? (accept, reject)',
+      '    outermost > outer > review',
+      `    answer with: cairn answer ${runId}.0.0/int_0_approve accept`,
+    ].join('\n'),
+  );
+  await cairn(['answer', runId, 'accept']);
+  await cairn(['tail', runId]);
+  expect((await cairn(['show', runId])).out).toContain(`└─ ✓ outer  ${runId}.0  completed\n   └─ ✓ review`);
+});
