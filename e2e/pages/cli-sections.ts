@@ -112,7 +112,7 @@ const running: readonly Section[] = [
   {
     verb: 'run',
     prose:
-      "Starts a run and follows it to its end. Progress goes to stderr, outputs go to stdout, and the exit code is the result. The types of the workflow's variables determine how inputs are parsed. `--input-file` reads a JSON object.\n\nIf the run asks a person, the command asks you in an interactive terminal. In a script it exits with 5 and prints the command that answers. Ctrl-C stops following; the run continues.\n\nThe command shows what agents do: who acts, their reasoning (`┊`) and text, tool calls and results, decisions, and the total usage.",
+      "Starts a run and follows it to its end. Progress goes to stderr, outputs go to stdout, and the exit code is the result. The types of the workflow's variables determine how inputs are parsed: `yes` and `true` are the same boolean. A name that the workflow does not have is refused. `--input-file` reads a JSON object.\n\nIf the run or a run below it asks a person, the command asks you in an interactive terminal. If only others may answer, it says who. In a script it exits with 5 and prints the command that answers. Ctrl-C stops following; the run continues.\n\nChild runs are shown below their parent, indented. At most eight are followed at the same time; further ones follow in turn.\n\nThe command shows what agents do: who acts, their reasoning (`┊`) and text, tool calls and results, decisions, and the total usage.",
     steps: [
       { command: 'cairn run hello --input name=Ada', names: 'hello' },
       { command: 'cairn run review', says: ['accept'] },
@@ -120,6 +120,7 @@ const running: readonly Section[] = [
       { command: 'cairn run support-triage', says: ['approve'], names: 'triage' },
       { command: 'cairn run division --input total=90 --input people=0 --tag sharing', names: 'failed' },
       { command: 'cairn run division --input total=ninety' },
+      { command: 'cairn run division --input totl=90' },
       { command: 'cairn run helo' },
       { command: 'cairn run order --detach', names: 'order' },
     ],
@@ -136,7 +137,7 @@ const running: readonly Section[] = [
   {
     verb: 'show',
     prose:
-      'Shows a run: its status, its nodes, its questions, its result and what its agents did. `--at` shows the state after an earlier event.',
+      'Shows a run: its status, its nodes, the runs below it, its questions with the votes so far, its result and what its agents did. Like every command that takes a run, it also takes the beginning of an id and `last`, the newest run that no other run started. `--at` shows the state after an earlier event.',
     steps: [
       { command: 'cairn show {hello}' },
       { command: 'cairn show {hello} --at 4' },
@@ -164,7 +165,7 @@ const running: readonly Section[] = [
   {
     verb: 'answer',
     prose:
-      'Answers a question. Name it by its number in the inbox, as `RUN/QUESTION`, or by a run that asks or has a child run that asks. The answer is the action of an approval, `name=value` pairs for questions, or any JSON with `--value`. Without an answer, the command shows the question and asks you. Only the first answer counts. In a [conversation](conversations.md) every answer is a turn, and `/close` ends it.',
+      'Answers a question. Name it by its number in the inbox, as `RUN/QUESTION`, or by a run that asks or has a child run that asks. The answer is the action of an approval, `name=value` pairs for questions, or any JSON with `--value`. `accept`, `approve`, `yes` and `true` mean the same, and so do `reject`, `no` and `false`. After an interrupted write, the command asks whether the call was carried out: `retry` (or `no`) does it now, `use` (or `yes`) takes the result that you enter, `fail` gives it up. Without an answer, the command shows the question and asks you. Only the first answer counts. In a [conversation](conversations.md) every answer is a turn, and `/close` ends it.',
     steps: [
       { command: 'cairn answer {review} acept' },
       { command: 'cairn answer {review} accept' },
@@ -272,9 +273,15 @@ const withoutHost: readonly Section[] = [
     steps: [{ command: 'cairn key' }, { command: 'cairn key --json' }],
   },
   {
+    verb: 'explain',
+    prose:
+      'Prints the page of an [error code](../errors/README.md), without a host. Without a code it lists all codes.',
+    steps: [{ command: 'cairn explain interrupt_expired' }, { command: 'cairn explain interupt_expired' }],
+  },
+  {
     verb: 'completion',
     prose:
-      'Prints a completion script for your shell. Add `eval "$(cairn completion bash)"` to `~/.bashrc`, the same for zsh, or run `cairn completion fish | source`.',
+      'Prints a completion script for your shell. It completes verbs and options, and the runs, workflows, agents and tools of the host. Add `eval "$(cairn completion bash)"` to `~/.bashrc`, the same for zsh, or run `cairn completion fish | source`.',
     steps: [{ command: 'cairn completion bash', head: 5 }],
   },
 ];
