@@ -56,8 +56,9 @@ async function tellFailure(terminal: Terminal, error: unknown): Promise<number> 
     terminal.tell(`cairn: ${safe(error.message)}`);
     const { commandHint } = await import('./command-hint.ts');
     if (error.hint !== undefined) terminal.tell(`  ${safe(commandHint(error.hint, error.details))}`);
-    // The message of wrong usage says all that its page says.
-    if (error.code !== 'validation_error') terminal.tell(dim(`  cairn explain ${safe(error.code)}`));
+    // For wrong usage and wrong names, the message says all that the page says.
+    if (error.code !== 'validation_error' && error.code !== 'not_found')
+      terminal.tell(dim(`  cairn explain ${safe(error.code)}`));
   }
   return exitOfCode(error.code);
 }
