@@ -79,7 +79,6 @@ export function openReadOnly(folder: string): ReadOnlyLog {
   );
   const rowsOf = eventRows(db);
   const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
-  const ids = query<[id: RunId, parent: RunId | null]>(db, 'SELECT id, parent FROM runs ORDER BY key DESC');
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   return {
     run: (id) =>
@@ -90,9 +89,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
         const [seq, hash] = last.get(key) ?? [-1, ''];
         return { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status, seq, hash };
       }),
-    *runs() {
-      for (const [runId, parent] of ids.iterate()) yield parent === null ? { runId } : { runId, parentRunId: parent };
-    },
+    runs: () => runIds(db),
     *rows(run) {
       try {
         yield* rowsOf(run);
@@ -121,6 +118,11 @@ export function openReadOnly(folder: string): ReadOnlyLog {
       }),
     close: () => db.close(),
   };
+}
+
+function* runIds(db: DatabaseSync): Generator<{ readonly runId: RunId; readonly parentRunId?: RunId }> {
+  const ids = query<[id: RunId, parent: RunId | null]>(db, 'SELECT id, parent FROM runs ORDER BY key DESC');
+  for (const [runId, parent] of ids.iterate()) yield parent === null ? { runId } : { runId, parentRunId: parent };
 }
 
 /** The rows of a run. A folder that no host has opened since large values are kept apart has them all in the rows. */
