@@ -1,9 +1,9 @@
 /** The same names of runs as `run-name.ts`, in a data folder. */
-import type { ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
-import { isNamed, LAST, onlyRun } from './run-name.ts';
+import { isNamed, LAST, type NamedRun, onlyRun } from './run-name.ts';
 
-export function keptRunNamed(log: Pick<ReadOnlyLog, 'runs'>, name: string): string {
-  const found = [];
+/** `log.runs` gives the newest first. */
+export function keptRunNamed(log: { runs(): Iterable<NamedRun> }, name: string): string {
+  const found: NamedRun[] = [];
   for (const run of log.runs()) {
     if (isNamed(run, name)) found.push(run);
     if (name === LAST && found.length > 0) break;

@@ -1,9 +1,18 @@
 /** Formats who decides on a question: the votes so far, who may vote, and why the reader may not. */
+import type { InboxEntry, OpenInterrupt } from '@cairn/protocol';
 import { fieldsOf } from './fields.ts';
-import type { Question } from './question.ts';
 import { oneLine, type Style, safe } from './style.ts';
 
-export function deciderLines({ quorum, assignees, refusal, kind }: Question, style: Style): readonly string[] {
+/** Who decides on a question. Only the list of a run's interrupts says it. */
+export interface Decided {
+  readonly kind: string;
+  readonly assignees?: OpenInterrupt['assignees'];
+  readonly quorum?: InboxEntry['quorum'];
+  /** The error that an answer of this caller would get. */
+  readonly refusal?: OpenInterrupt['refusal'];
+}
+
+export function deciderLines({ quorum, assignees, refusal, kind }: Decided, style: Style): readonly string[] {
   const lines: string[] = [];
   if (quorum !== undefined && (quorum.required > 1 || quorum.votes.length > 0)) {
     const votes = quorum.votes.map(({ principal, action }) => `${safe(principal)} ${safe(action)}`);
@@ -17,5 +26,5 @@ export function deciderLines({ quorum, assignees, refusal, kind }: Question, sty
 }
 
 /** Only a gate of several says that everybody may vote; it is what a person expects of any other. */
-const anyone = (kind: string, quorum: Question['quorum']): string =>
+const anyone = (kind: string, quorum: Decided['quorum']): string =>
   kind === 'approval' && quorum !== undefined ? 'anyone' : '';

@@ -1,21 +1,16 @@
 /** Formats the question of a run, and the command that answers it. */
-import { type InboxEntry, type OpenInterrupt, promptOf } from '@cairn/protocol';
-import { deciderLines } from './deciders.ts';
+import { promptOf } from '@cairn/protocol';
+import { type Decided, deciderLines } from './deciders.ts';
 import { type Fields, fieldsOf, isFields, isJson } from './fields.ts';
 import { lookOf } from './status.ts';
 import { oneLine, type Style, safe } from './style.ts';
 import { valueLines } from './value-lines.ts';
 
-/** An open question from a snapshot or a list of interrupts. Only the list says who decides. */
-export interface Question {
+/** An open question from a snapshot or a list of interrupts. */
+export interface Question extends Decided {
   readonly interruptId: string;
   readonly nodeId: string;
-  readonly kind: string;
   readonly data: Fields;
-  readonly assignees?: OpenInterrupt['assignees'];
-  readonly quorum?: InboxEntry['quorum'];
-  /** The error that an answer of this caller would get. */
-  readonly refusal?: OpenInterrupt['refusal'];
 }
 
 /** One question of a clarification. */
