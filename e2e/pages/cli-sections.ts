@@ -110,6 +110,12 @@ const running: readonly Section[] = [
     ],
   },
   {
+    verb: 'nodes',
+    prose:
+      'Lists the node types that workflows can use, with the steps of the host, or shows one. The last part of a name is enough. [Node types](nodes.md) has an example of each.',
+    steps: [{ command: 'cairn nodes' }, { command: 'cairn nodes core.approvalGate' }],
+  },
+  {
     verb: 'run',
     prose:
       "Starts a run and follows it to its end. Progress goes to stderr, outputs go to stdout, and the exit code is the result. The types of the workflow's variables determine how inputs are parsed: `yes` and `true` are the same boolean. A name that the workflow does not have is refused. `--input-file` reads a JSON object.\n\nIf the run or a run below it asks a person, the command asks you in an interactive terminal. If only others may answer, it says who. In a script it exits with 5 and prints the command that answers. Ctrl-C stops following; the run continues.\n\nChild runs are shown below their parent, indented. At most eight are followed at the same time; further ones follow in turn.\n\nThe command shows what agents do: who acts, their reasoning (`┊`) and text, tool calls and results, decisions, and the total usage.",

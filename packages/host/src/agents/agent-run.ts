@@ -1,5 +1,5 @@
 /** Builds the one-node workflow that runs a single agent. */
-import type { JsonObject, PortValue, WorkflowDefinition } from '@cairn/protocol';
+import type { Json, JsonObject, PortValue, WorkflowDefinition, WorkflowVariable } from '@cairn/protocol';
 
 /** Maximum length of a workflow id. */
 const MAX_ID = 128;
@@ -29,8 +29,18 @@ export function agentRun(agentId: string, inputs: JsonObject): WorkflowDefinitio
     ],
     edges: [],
     triggers: [],
-    variables: [],
+    variables: Object.keys(inputs)
+      .sort()
+      .map((name) => ({ name, type: typeOf(inputs[name]) })),
     metadata: { source: 'run-api' },
     settings: {},
   };
+}
+
+/** A null input fits every type. */
+function typeOf(value: Json | undefined): WorkflowVariable['type'] {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'number') return 'number';
+  return typeof value === 'boolean' ? 'boolean' : 'object';
 }

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { AnswerFlags } from './answer.ts';
 import type { PauseFlags, ReasonFlags } from './change-run.ts';
+import type { HostFlags } from './find-host.ts';
 import type { InboxFlags } from './inbox.ts';
 import type { RunFlags } from './run.ts';
 import type { RunsFlags } from './runs.ts';
@@ -168,5 +169,16 @@ function addWorkflows(cairn: Command, terminal: Terminal): void {
     ['cairn workflows', 'list all workflows'],
     ['cairn workflows hello', 'show its nodes and inputs'],
     ['cairn workflows --add order.json', 'register a workflow'],
+  );
+  const nodes = withHostOptions(
+    cairn.command('nodes [type]').description('list node types that workflows can use, or show one'),
+  ).action((typeId: string | undefined, flags: HostFlags) =>
+    exitWith(terminal, async () => (await import('./nodes.ts')).nodes(terminal, typeId, flags)),
+  );
+  withExamples(
+    nodes,
+    ['cairn nodes', 'list all node types'],
+    ['cairn nodes core.approvalGate', 'show its settings, inputs, outputs and ports'],
+    ['cairn nodes delay --json', 'the same with the JSON Schema of the settings'],
   );
 }

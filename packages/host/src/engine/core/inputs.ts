@@ -36,16 +36,13 @@ export function resolveInputs(context: Omit<NodeContext, 'inputs'>, arrived: rea
   return inputs;
 }
 
-function resolve(
-  { state, compiled: node, expressionBudget }: Omit<NodeContext, 'inputs'>,
-  name: string,
-  value: PortValue,
-): Json | undefined {
+function resolve(context: Omit<NodeContext, 'inputs'>, name: string, value: PortValue): Json | undefined {
+  const { state, compiled: node, expressionBudget } = context;
   switch (value.type) {
     case 'static':
       return value.value;
     case 'expression':
-      return node.expressions.get(name)?.evaluate(scopeOf(state), expressionBudget);
+      return node.expressions.get(name)?.evaluate(scopeOf(context), expressionBudget);
     case 'connection': {
       const found = outputOf(state.outputs[value.nodeId], value.outputKey);
       if (found === undefined && value.optional !== true) {
@@ -57,6 +54,7 @@ function resolve(
       const { variables } = state.view;
       const found = Object.hasOwn(variables, value.variableName) ? variables[value.variableName] : undefined;
       if (found === undefined && value.optional !== true) {
+        if (node.undefaulted.includes(value.variableName)) return null;
         throw missing(node, name, `the run has no variable ${value.variableName}`);
       }
       return found;

@@ -159,11 +159,12 @@ export function agentRefOf(
  * `expression_failed`.
  */
 function edgeOutcomes(
-  { compiled, state, expressionBudget }: NodeContext,
+  context: NodeContext,
   outputs: JsonObject,
   ports: readonly string[] | undefined,
   drafts: readonly Draft[],
 ): Record<string, EdgeOutcome> {
+  const { compiled, expressionBudget } = context;
   const edges: Record<string, EdgeOutcome> = {};
   let scope: Scope | undefined;
   for (const edge of compiled.out) {
@@ -171,7 +172,7 @@ function edgeOutcomes(
     const open = ports === undefined ? port === 'output' || Object.hasOwn(outputs, port) : ports.includes(port);
     let taken = open;
     if (open && edge.condition !== null) {
-      scope ??= scopeOf(state, outputs, drafts);
+      scope ??= scopeOf(context, outputs, drafts);
       taken = edge.condition(scope, expressionBudget);
     }
     edges[edge.id] = taken ? 'taken' : 'not-taken';

@@ -1,17 +1,25 @@
 /** The values of a run that conditions, expressions and inputs can read. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Scope } from '../values/expressions.ts';
-import type { Draft, RunState } from './state.ts';
+import type { NodeContext } from '../workflow/node-type.ts';
+import type { Draft } from './state.ts';
 
 const nothing: JsonObject = {};
 
-/** `output` holds the outputs of the current node. Variable changes in `drafts` already apply. */
-export function scopeOf(state: Readonly<RunState>, output: JsonObject = nothing, drafts: readonly Draft[] = []): Scope {
+/**
+ * `output` holds the outputs of the current node. Variable changes in `drafts` already apply. A declared variable without
+ * a value is null.
+ */
+export function scopeOf(
+  { state, compiled }: Pick<NodeContext, 'state' | 'compiled'>,
+  output: JsonObject = nothing,
+  drafts: readonly Draft[] = [],
+): Scope {
   const { view } = state;
   let channels: Record<string, Json> | undefined;
   return {
     inputs: view.inputs ?? nothing,
-    variables: withChanges(view.variables, drafts),
+    variables: withChanges(withNulls(view.variables, compiled.undefaulted), drafts),
     outputs: state.outputs,
     output,
     // Computed at the first access: few expressions read channels, and a macro may read them in each turn.
@@ -22,6 +30,11 @@ export function scopeOf(state: Readonly<RunState>, output: JsonObject = nothing,
       return channels;
     },
   };
+}
+
+function withNulls(variables: JsonObject, names: readonly string[]): JsonObject {
+  if (names.every((name) => Object.hasOwn(variables, name))) return variables;
+  return { ...Object.fromEntries(names.map((name) => [name, null])), ...variables };
 }
 
 function withChanges(variables: JsonObject, drafts: readonly Draft[]): JsonObject {

@@ -20,7 +20,7 @@ function portProblems({ node, definition }: NodeToCheck, ports: readonly string[
 }
 
 /** `output` is the node's inputs here. In an edge condition it is the outputs of the source. */
-const scopeIn = ({ state, inputs }: NodeContext): Scope => scopeOf(state, passedOn(inputs));
+const scopeIn = (context: NodeContext): Scope => scopeOf(context, passedOn(context.inputs));
 
 /** An expression takes precedence over a condition. */
 const conditionalConfig = z
@@ -42,6 +42,7 @@ export const conditional = defineNodeType({
   typeId: 'core.conditional',
   config: conditionalConfig,
   onceIgnored: ['expression', 'condition'],
+  expressions: ['expression'],
   check: (node) => portProblems(node, ['true', 'false']),
   begin(context) {
     const result = context.config.holds(scopeIn(context), context.expressionBudget);
@@ -68,6 +69,7 @@ const loopConfig = z
 export const loop = defineNodeType({
   typeId: 'core.loop',
   config: loopConfig,
+  expressions: ['whileExpression', 'items'],
   check: (node) => portProblems(node, ['body', 'done']),
   begin(context) {
     const index = context.iteration;

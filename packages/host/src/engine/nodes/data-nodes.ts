@@ -46,6 +46,8 @@ export const setVariable = defineNodeType({
     z.strictObject({ ...variable, expression: expression.optional(), value: anyJson.optional() }),
   ),
   onceIgnored: ['expression'],
+  expressions: ['expression'],
+  variables: ({ name }) => ({ sets: [name] }),
   check(checked) {
     const { config, node } = checked;
     const isSaid = config.expression !== undefined || config.value !== undefined || node.inputs.value !== undefined;
@@ -56,7 +58,7 @@ export const setVariable = defineNodeType({
     const { node, config, inputs, state, expressionBudget } = context;
     const { name } = config;
     const previous = state.view.variables[name];
-    const computed = config.expression?.evaluate(scopeOf(state, inputs), expressionBudget);
+    const computed = config.expression?.evaluate(scopeOf(context, inputs), expressionBudget);
     const next = computed ?? inputs.value ?? config.value ?? null;
     refusePlain(context, name, next);
     const changed = variableChanged(node.id, { name, previous, next });
@@ -66,6 +68,7 @@ export const setVariable = defineNodeType({
 
 export const getVariable = defineNodeType({
   typeId: 'core.getVariable',
+  variables: ({ name }) => ({ reads: [name] }),
   config: renamed(byName, z.strictObject(variable)),
   check: nameProblems,
   begin: ({ config, state }) => ({ kind: 'complete', outputs: { value: state.view.variables[config.name] ?? null } }),

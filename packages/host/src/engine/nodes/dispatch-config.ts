@@ -46,3 +46,12 @@ export const mappingFor = (
   workerId: string,
   usual: Mapping | undefined,
 ): Mapping => (perWorker !== undefined && Object.hasOwn(perWorker, workerId) ? perWorker[workerId] : usual) ?? {};
+
+/** The variables of this run that workers get and give. */
+export function mappedVariables(config: DispatchConfig) {
+  const { inputMapping = {}, outputMapping = {}, perWorkerInputMappings = {}, perWorkerOutputMappings = {} } = config;
+  return {
+    sets: [outputMapping, ...Object.values(perWorkerOutputMappings)].flatMap((mapping) => Object.keys(mapping)),
+    reads: [inputMapping, ...Object.values(perWorkerInputMappings)].flatMap((mapping) => Object.values(mapping)),
+  };
+}

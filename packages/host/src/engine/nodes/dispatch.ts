@@ -15,7 +15,7 @@ import { askUser, isAsking } from './ask-user.ts';
 import { conversationAnswer } from './conversation-answers.ts';
 import { channelProblems, stoppedConversation, USUAL_CHANNEL } from './conversation-drafts.ts';
 import { escalated, needsLook, ratified } from './decision-floor.ts';
-import { type DispatchConfig, dispatchConfig, MAX_FAN_OUT, mappingFor } from './dispatch-config.ts';
+import { type DispatchConfig, dispatchConfig, MAX_FAN_OUT, mappedVariables, mappingFor } from './dispatch-config.ts';
 import { type Dispatch, evolveDispatch, freshDispatch, hasAsked } from './dispatch-state.ts';
 import {
   begin,
@@ -183,6 +183,7 @@ const TYPE_ID = 'core.dispatch';
 
 export const dispatch = defineNodeType({
   typeId: TYPE_ID,
+  variables: mappedVariables,
   dispatches: true,
   config: dispatchConfig,
   driver,

@@ -1,5 +1,5 @@
 /** The node types of a host: core types, additional types that may replace core ones, and one type for each step. */
-import { type NodeTypeDescriptor, TerminalError } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject, type NodeTypeDescriptor, TerminalError } from '@cairn/protocol';
 import type { Step } from '../ports.ts';
 import { configSchema } from '../workflow/node-config.ts';
 import type { NodeType, NodeTypeRegistry } from '../workflow/node-type.ts';
@@ -8,6 +8,7 @@ import { conditional, loop } from './branch-nodes.ts';
 import { conversationGate } from './conversation-gate.ts';
 import { channelWrite, getVariable, setVariable } from './data-nodes.ts';
 import { approvalGate, clarificationGate, interrupt } from './gate-nodes.ts';
+import { nodeDocs } from './node-docs.ts';
 import { stepNode } from './step-node.ts';
 import { subWorkflow } from './sub-workflow.ts';
 
@@ -49,17 +50,38 @@ export function createNodeTypeRegistry(
         hint: 'Give each step a name of its own.',
       });
     }
-    nodeTypes.set(type.typeId, type);
+    nodeTypes.set(type.typeId, { ...type, doc: type.doc ?? nodeDocs[type.typeId] });
   }
   return nodeTypes;
 }
 
 /** The descriptions of the node types for clients, sorted by id. */
 export const describeNodeTypes = (nodeTypes: NodeTypeRegistry): readonly NodeTypeDescriptor[] =>
-  [...nodeTypes.values()]
-    .sort((a, b) => (a.typeId < b.typeId ? -1 : 1))
-    .map((type) => ({
-      typeId: type.typeId,
-      configSchema: configSchema(type),
-      ...(type.safety === undefined ? {} : { safety: type.safety }),
-    }));
+  [...nodeTypes.values()].sort((a, b) => (a.typeId < b.typeId ? -1 : 1)).map(describe);
+
+function describe(type: NodeType): NodeTypeDescriptor {
+  const { typeId, safety, doc } = type;
+  const { settings = {}, ...shown } = doc ?? {};
+  return {
+    typeId,
+    ...shown,
+    configSchema: describedSchema(configSchema(type), settings),
+    ...(safety === undefined ? {} : { safety }),
+  };
+}
+
+/** Adds what each setting does to its property, also in the variants of a union. */
+function describedSchema(schema: JsonObject, settings: Readonly<Record<string, string>>): JsonObject {
+  const described = (property: Json, name: string): Json =>
+    isJsonObject(property) && settings[name] !== undefined ? { ...property, description: settings[name] } : property;
+  const { properties, oneOf } = schema;
+  return {
+    ...schema,
+    ...(isJsonObject(properties)
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, described(it, name)])) }
+      : {}),
+    ...(Array.isArray(oneOf)
+      ? { oneOf: oneOf.map((variant) => (isJsonObject(variant) ? describedSchema(variant, settings) : variant)) }
+      : {}),
+  };
+}

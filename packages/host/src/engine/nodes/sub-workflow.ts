@@ -112,6 +112,10 @@ function over(context: Context, childRunId: string, end: ChildEnd) {
 
 export const subWorkflow = defineNodeType({
   typeId: 'core.subWorkflow',
+  variables: ({ inputMapping = {}, outputMapping = {} }) => ({
+    sets: Object.keys(outputMapping),
+    reads: Object.values(inputMapping),
+  }),
   config,
   driver,
   begin: () => ({ kind: 'wait', drafts: [] }),

@@ -8,6 +8,7 @@ import type { Frame, Part, Scope } from './cel/evaluation.ts';
 import { toJson } from './cel/to-json.ts';
 import { type CostBudget, CostExceeded, costBudget } from './cost-budget.ts';
 import { firstLineOf } from './error-text.ts';
+import { readsOf } from './expression-reads.ts';
 
 export type { Scope };
 
@@ -15,6 +16,8 @@ export interface Expression {
   readonly source: string;
   /** Returns the value as plain JSON and charges the budget; throws `expression_failed`. */
   evaluate(scope: Scope, budget?: CostBudget): Json;
+  /** The paths that it reads, each with its root first, as far as they are constant. */
+  reads(): readonly (readonly string[])[];
 }
 
 /** The default of `limits.expressionCost`: about 10 ms. */
@@ -30,10 +33,12 @@ export function compileExpression(source: string): Expression {
   parser ??= new Environment({
     limits: { maxAstNodes: MAX_LENGTH, maxDepth: 256, maxListElements: 200, maxMapEntries: 200 },
   });
-  const part = compileCel(parser.parse(source).ast);
+  const { ast } = parser.parse(source);
+  const part = compileCel(ast);
   return {
     source,
     evaluate: (scope, budget = costBudget(DEFAULT_EXPRESSION_COST)) => evaluate(source, part, scope, budget),
+    reads: () => readsOf(ast),
   };
 }
 

@@ -45,6 +45,12 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
    * the workflow, never during a run. Rules that need the rest of the definition belong in `check`.
    */
   readonly config: z.ZodType<Config>;
+  /** For authors, and for the checks of references. Without it, other nodes may refer to any output. */
+  readonly doc?: NodeDoc | undefined;
+  /** Settings that hold a CEL expression. */
+  readonly expressions?: readonly string[];
+  /** The variables of the run that a node sets and reads by its config. */
+  variables?(config: Config): { readonly sets?: readonly string[]; readonly reads?: readonly string[] };
   /** Settings whose values earlier hosts ignored when they had another type. A stored definition may have them. */
   readonly onceIgnored?: readonly string[];
   /** Starts the node. A thrown CairnError fails the node. */
@@ -69,6 +75,20 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   readonly dispatches?: boolean;
   /** A runtime capability that this host lacks. Such a node fails without being executed. */
   readonly missingCapability?: string;
+}
+
+/** What an author needs to know about a node type, besides the schema of its settings. */
+export interface NodeDoc {
+  readonly summary: string;
+  /** What each setting does. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The inputs that it reads by name. */
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Which outputs there may be besides. Without it, there are no others. */
+  readonly otherOutputs?: string;
+  /** The output ports besides `output` and the names of the outputs. */
+  readonly ports?: Readonly<Record<string, string>>;
 }
 
 /** A node type whose name the compiler knows, and its config as definitions write it. */
@@ -265,6 +285,8 @@ export interface CompiledNode {
   readonly handlesFailure: boolean;
   readonly retry: RetryPolicy;
   readonly timeoutMs: number | null;
+  /** The declared variables without a default. They are null until they get a value. */
+  readonly undefaulted: readonly string[];
   /** Compiled input expressions, by input name. */
   readonly expressions: ReadonlyMap<string, Expression>;
   /** The maximum cost of the expressions in one decision about the node. */

@@ -23,6 +23,7 @@ import { analyseGraph, type Graph } from './loops.ts';
 import { parseConfig, problemText, shapeProblems } from './node-config.ts';
 import { MAX_SPAN_MS, nodeSettings } from './node-settings.ts';
 import type { NodeTypeRegistry, Problem } from './node-type.ts';
+import { referenceProblems } from './references.ts';
 import { isReservedName } from './reserved-names.ts';
 import { refuseUnsealable, sensitiveProblems } from './sensitive-rules.ts';
 
@@ -72,7 +73,10 @@ function* allProblems(
   const names = nameProblems(definition);
   yield* names;
   // The graph can only be walked once its names are right.
-  if (names.length === 0) yield* graphProblems(definition);
+  if (names.length === 0) {
+    yield* graphProblems(definition);
+    yield* referenceProblems(definition, nodeTypes);
+  }
   yield undefined;
   const nodeIds = new Set(definition.nodes.map(({ id }) => id));
   for (const [index, node] of definition.nodes.entries()) {

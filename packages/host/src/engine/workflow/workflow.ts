@@ -43,6 +43,9 @@ export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
     (edge) => edge.target,
   );
   yield undefined;
+  const undefaulted = definition.variables
+    .filter(({ defaultValue }) => defaultValue === undefined)
+    .map(({ name }) => name);
   const heads = new Set(graph.loops.map((loop) => loop.head));
   const nodes = new Map<string, CompiledNode>();
   for (const node of definition.nodes) {
@@ -53,6 +56,7 @@ export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
       out: out.get(id) ?? [],
       loops: graph.loopsOf.get(id) ?? [],
       isLoopHead: heads.has(id),
+      undefaulted,
       expressionCost,
     };
     nodes.set(id, { ...compileNode(node, definition, nodeTypes), ...links, ...relationsOf(links.out, id, nodes) });

@@ -1,0 +1,145 @@
+import type { WorkflowDefinition } from '@cairn/protocol';
+import { describe, expect, test } from 'vitest';
+import { RunScript, scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
+import {
+  defineWorkflow,
+  type EdgeOptions,
+  expression,
+  fixed,
+  type NodeOptions,
+  outputOf,
+  variable,
+} from './define-workflow.ts';
+import { checkDefinition } from './registration.ts';
+
+function problems(definition: WorkflowDefinition): readonly string[] {
+  try {
+    checkDefinition(definition, scriptNodeTypes);
+    return [];
+  } catch (error) {
+    return (error as { details: { problems: string[] } }).details.problems;
+  }
+}
+
+const greeting = [{ name: 'greeting', type: 'string' as const }];
+const of = (nodes: Record<string, NodeOptions>, edges?: readonly EdgeOptions<string>[]) =>
+  problems(workflowOf(nodes, edges, { variables: greeting }));
+const noop: NodeOptions = { type: 'core.noop' };
+
+describe('a variable that does not exist is refused, with the nearest one', () => {
+  const wrong = expect.stringContaining('there is no variable greting; did you mean greeting?');
+  test.each<[string, NodeOptions]>([
+    ['an input', { ...noop, inputs: { a: variable('greting') } }],
+    ['an optional input that is nearly right', { ...noop, inputs: { a: { ...variable('greting'), optional: true } } }],
+    ['an expression of an input', { ...noop, inputs: { a: expression('1 + size(variables.greting)') } }],
+    ['an index in an expression', { ...noop, inputs: { a: expression('variables["greting"]') } }],
+    ['a setting', { type: 'core.setVariable', config: { name: 'x', expression: 'variables.greting' } }],
+    ['a condition', { type: 'core.loop', config: { whileExpression: 'variables.greting == ""' } }],
+    ['getVariable', { type: 'core.getVariable', config: { name: 'greting' } }],
+    ['a mapping', { type: 'core.subWorkflow', config: { workflowId: 'kid', inputMapping: { a: 'greting' } } }],
+  ])('in %s', (_where, node) => {
+    expect(of({ a: node })).toEqual([wrong]);
+  });
+
+  test('on an edge', () => {
+    const edges = [{ from: 'a', to: 'b', when: 'variables.greting == "x"' }];
+    expect(of({ a: noop, b: noop }, edges)).toEqual([wrong]);
+    const path = [{ from: 'a', to: 'b', when: { type: 'equals' as const, left: 'variables.greting', right: 1 } }];
+    expect(of({ a: noop, b: noop }, path)).toEqual([wrong]);
+  });
+});
+
+test('a variable that a node sets exists, and has() may ask for any', () => {
+  const set: NodeOptions = { type: 'core.setVariable', config: { name: 'made', value: 1 } };
+  const kid: NodeOptions = { type: 'core.subWorkflow', config: { workflowId: 'kid', outputMapping: { given: 'x' } } };
+  const reads: NodeOptions = {
+    ...noop,
+    inputs: { a: variable('made'), b: variable('given'), c: expression('has(variables.other) ? 1 : 2') },
+  };
+  expect(of({ set, kid, reads })).toEqual([]);
+  expect(of({ a: { ...noop, inputs: { a: { ...variable('of-some-callers'), optional: true } } } })).toEqual([]);
+});
+
+describe('an output that does not exist is refused', () => {
+  const set: NodeOptions = { type: 'core.setVariable', config: { name: 'greeting', value: 'x' } };
+  const wrong = expect.stringContaining('node set (core.setVariable) has no output valeu; did you mean value?');
+  test('in a connection, an expression and on an edge', () => {
+    expect(of({ set, b: { ...noop, inputs: { a: outputOf('set', 'valeu') } } })).toEqual([wrong]);
+    expect(of({ set, b: { ...noop, inputs: { a: expression('outputs.set.valeu') } } })).toEqual([wrong]);
+    expect(of({ set, b: noop }, [{ from: 'set', to: 'b', port: 'valeu' }])).toEqual([wrong]);
+  });
+  test('and a node that an expression names wrongly', () => {
+    expect(of({ set, b: { ...noop, inputs: { a: expression('outputs.sett.value') } } })).toEqual([
+      expect.stringContaining('there is no node sett; did you mean set?'),
+    ]);
+  });
+  test('known outputs, ports, all outputs, and the outputs of steps and gates pass', () => {
+    const inputs = {
+      a: outputOf('set', 'value'),
+      b: outputOf('set'),
+      c: outputOf('step', 'any'),
+      d: outputOf('gate', 'x'),
+    };
+    const nodes = {
+      set,
+      step: { type: 'local.step.read' },
+      gate: { type: 'core.approvalGate' },
+      b: { ...noop, inputs },
+    };
+    const edges = [
+      { from: 'set', to: 'step', port: 'value' },
+      { from: 'step', to: 'gate' },
+      { from: 'gate', to: 'b', port: 'rejected' },
+    ];
+    expect(of(nodes, edges)).toEqual([]);
+  });
+});
+
+test('a trigger that nothing fires is refused, unless it is disabled', () => {
+  const plain = workflowOf({ a: noop });
+  const triggered = (more: object) => problems({ ...plain, triggers: [{ id: 't', type: 'schedule', ...more }] });
+  expect(triggered({})).toEqual([
+    expect.stringContaining('triggers[0].type (trigger t): this host does not fire schedule'),
+  ]);
+  expect(triggered({ enabled: false })).toEqual([]);
+  expect(triggered({ type: 'manual' })).toEqual([]);
+  expect(triggered({ type: 'manual', nodeId: 'x' })).toEqual([expect.stringContaining('there is no node x')]);
+});
+
+test('nodes that no run can reach are refused', () => {
+  const edges = [
+    { from: 'b', to: 'c' },
+    { from: 'c', to: 'b' },
+  ];
+  expect(of({ a: noop, b: noop, c: noop }, edges)).toEqual([
+    expect.stringContaining('(node b): it cannot be reached from a'),
+    expect.stringContaining('(node c): it cannot be reached from a'),
+  ]);
+});
+
+test('a declared variable without a value is null, in inputs, expressions and conditions', () => {
+  const definition = defineWorkflow({
+    id: 'unset',
+    version: '1',
+    variables: { given: { type: 'string' }, seen: { type: 'object' } },
+    nodes: {
+      echo: {
+        type: 'core.identity',
+        inputs: { port: variable('given'), cel: expression('variables.given == null'), one: fixed(1) },
+      },
+      seen: {
+        type: 'core.setVariable',
+        config: { name: 'seen', expression: 'variables.given == null ? "null" : "not"' },
+      },
+      end: { type: 'core.noop' },
+    },
+    edges: [
+      { from: 'echo', to: 'seen', when: 'variables.given == null' },
+      { from: 'seen', to: 'end' },
+    ],
+  });
+  const run = new RunScript(definition);
+  expect(run.status).toBe('completed');
+  expect(run.state.outputs.echo).toEqual({ port: null, cel: true, one: 1 });
+  expect(run.state.view.variables).toEqual({ seen: 'null' });
+});
