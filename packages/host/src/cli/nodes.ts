@@ -19,7 +19,7 @@ export function nodes(terminal: Terminal, typeId: string | undefined, flags: Hos
     }
     const type = found(types, typeId);
     if (flags.json === true) terminal.print(jsonLine(type));
-    else for (const line of page(type, style, terminal.columns)) terminal.print(line);
+    else for (const line of page(type, style)) terminal.print(line);
     return exit.ok;
   });
 }
@@ -46,10 +46,11 @@ const list = (types: readonly NodeTypeDescriptor[], style: Style, columns: numbe
     { header: ['TYPE', 'PURPOSE'], style, columns },
   );
 
-function page(type: NodeTypeDescriptor, style: Style, columns: number | null): readonly string[] {
+/** Not cut at the width of the terminal: every word counts here. */
+function page(type: NodeTypeDescriptor, style: Style): readonly string[] {
   const { typeId, summary, safety, configSchema, inputs, outputs, otherOutputs, ports } = type;
   const block = (title: string, rows: readonly (readonly string[])[]) =>
-    rows.length === 0 ? [] : ['', style.dim(title), ...table(rows, { style, columns, indent: '  ' })];
+    rows.length === 0 ? [] : ['', style.dim(title), ...table(rows, { style, columns: null, indent: '  ' })];
   const named = (names: Readonly<Record<string, string>> = {}) =>
     Object.entries(names).map(([name, text]) => [safe(name), oneLine(text)]);
   const others = otherOutputs === undefined ? [] : [['…', oneLine(otherOutputs)]];
@@ -72,11 +73,18 @@ function settingRows(schema: JsonObject, style: Style): readonly (readonly strin
     const required = Array.isArray(variant.required) ? variant.required : [];
     for (const [name, property] of Object.entries(fieldsOf(variant.properties))) {
       if (rows.has(name)) continue;
-      const { type, enum: values, description } = fieldsOf(property);
-      const kind = Array.isArray(values) ? values.join(' | ') : (type ?? 'any');
+      const { description } = fieldsOf(property);
       const need = required.includes(name) ? 'required' : style.dim('optional');
-      rows.set(name, [safe(name), oneLine(kind, 30), need, oneLine(description ?? '')]);
+      rows.set(name, [safe(name), oneLine(kindOf(property), 40), need, oneLine(description ?? '')]);
     }
   }
   return [...rows.values()];
+}
+
+/** The type, the values or the variants of a property. */
+function kindOf(property: unknown): string {
+  const { type, enum: values, anyOf } = fieldsOf(property);
+  if (Array.isArray(values)) return values.join(' | ');
+  if (Array.isArray(anyOf)) return [...new Set(anyOf.map(kindOf))].join(' | ');
+  return typeof type === 'string' ? type : 'any';
 }
