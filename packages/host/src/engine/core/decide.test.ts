@@ -223,28 +223,34 @@ describe('limits', () => {
 describe('inputs', () => {
   test('come from values, variables, outputs and expressions', () => {
     const run = new RunScript(
-      workflowOf({
-        a: { type: 'core.identity', inputs: { payload: { type: 'variable', variableName: 'x' } } },
-        b: {
-          type: 'core.identity',
-          inputs: {
-            s: { type: 'static', value: [1] },
-            c: { type: 'connection', nodeId: 'a', outputKey: 'payload' },
-            e: { type: 'expression', expression: 'inputs.x + 1' },
-            o: { type: 'variable', variableName: 'nope', optional: true },
+      workflowOf(
+        {
+          a: { type: 'core.identity', inputs: { payload: { type: 'variable', variableName: 'x' } } },
+          b: {
+            type: 'core.identity',
+            inputs: {
+              s: { type: 'static', value: [1] },
+              c: { type: 'connection', nodeId: 'a', outputKey: 'payload' },
+              e: { type: 'expression', expression: 'inputs.x + 1' },
+              o: { type: 'variable', variableName: 'nope', optional: true },
+            },
           },
         },
-      }),
+        undefined,
+        { variables: [{ name: 'x', type: 'number' }] },
+      ),
       { inputs: { x: 4 } },
     );
     expect(run.last('node.completed').outputs).toEqual({ s: [1], c: 4, e: 5, payload: 4 });
   });
 
   test('that have no value fail the node with a message that names them', () => {
-    const inputs = { p: { type: 'variable' as const, variableName: 'nope' } };
-    const run = new RunScript(workflowOf({ a: { type: noop, inputs } }));
+    const inputs = { p: { type: 'connection' as const, nodeId: 'b', outputKey: 'late' } };
+    const run = new RunScript(workflowOf({ a: { type: noop, inputs }, b: 'core.identity' }));
     expect(run.last('run.failed').error).toMatchObject({ code: 'config_validation_failed' });
-    expect((run.last('run.failed').error as { message: string }).message).toMatch(/input p .* variable nope/);
+    expect((run.last('run.failed').error as { message: string }).message).toMatch(
+      /input p .* node b has put out no late/,
+    );
   });
 
   test('that several edges bring to one port are told apart by their sources', () => {

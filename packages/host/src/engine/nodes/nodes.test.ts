@@ -61,7 +61,9 @@ test('core.setVariable leaves out a large previous value, and says its size', ()
 });
 
 test('core.getVariable puts out a variable', () => {
-  expect(only('core.getVariable', { name: 'v' }, { v: [1] }).last('run.completed').outputs).toEqual({ value: [1] });
+  const variables = [{ name: 'v', type: 'array' }];
+  const run = only('core.getVariable', { name: 'v' }, { v: [1] }, { variables });
+  expect(run.last('run.completed').outputs).toEqual({ value: [1] });
 });
 
 test('core.channelWrite writes by the reducer the channel declares', () => {
@@ -103,7 +105,9 @@ test('core.delay waits as long as it is told, by any of its names', () => {
 
 test('core.delay fails for a length that is none', () => {
   const inputs = { delayMs: { type: 'variable' as const, variableName: 'd' } };
-  const run = new RunScript(workflowOf({ a: { type: 'core.delay', inputs } }), { inputs: { d: 'long' } });
+  const variables = [{ name: 'd', type: 'string' as const }];
+  const definition = workflowOf({ a: { type: 'core.delay', inputs } }, undefined, { variables });
+  const run = new RunScript(definition, { inputs: { d: 'long' } });
   expect(run.last('run.failed').error).toMatchObject({ code: 'config_validation_failed' });
 });
 
@@ -122,9 +126,11 @@ test('core.fail fails with its own code and message, and with the default ones f
 test('a gate is about its own inputs; without any, about what its edges bring', () => {
   const gateAfter = (inputs: WorkflowNode['inputs']) =>
     new RunScript(
-      workflowOf({ s: 'core.start', g: { type: 'core.approvalGate', config: { title: 'Pay?' }, inputs } }, [
-        { from: 's', to: 'g' },
-      ]),
+      workflowOf(
+        { s: 'core.start', g: { type: 'core.approvalGate', config: { title: 'Pay?' }, inputs } },
+        [{ from: 's', to: 'g' }],
+        { variables: [{ name: 'order', type: 'number' }] },
+      ),
       { inputs: { order: 4711, note: 'fragile' } },
     ).last('interrupt.requested');
   const own = gateAfter({ order: { type: 'variable', variableName: 'order' } });

@@ -165,6 +165,7 @@ test('a run of an agent is event by event that of a workflow whose node names it
   const pinned = defineWorkflow({
     id: 'pinned',
     version: '1',
+    variables: { message: { type: 'string' } },
     nodes: { agent: { type: 'cairn.agent', agent: desk, inputs: { message: variable('message') } } },
   });
   await host.engine.register('t', pinned);

@@ -68,6 +68,7 @@ describe('a run of an agent', () => {
     const pinned = defineWorkflow({
       id: 'pinned',
       version: '1',
+      variables: { message: { type: 'string' }, order: { type: 'object' } },
       nodes: {
         agent: {
           type: 'cairn.agent',
