@@ -52,7 +52,10 @@ describe('the example runs', () => {
     expect(workflow.nodes.map((node) => node.typeId)).toContain(typeId);
     const client = await served();
     await client.workflows.register(workflow);
-    const { runId } = await client.runs.create({ workflowId: workflow.id, ...(inputs === undefined ? {} : { inputs }) });
+    const { runId } = await client.runs.create({
+      workflowId: workflow.id,
+      ...(inputs === undefined ? {} : { inputs }),
+    });
     for (const [nodeId, answer] of Object.entries(answers ?? {})) await client.runs.answer(runId, nodeId, answer);
     const ended = await client.runs.wait(runId);
     expect(ended.status).toBe(status ?? 'completed');
