@@ -1,5 +1,5 @@
 /** What authors need to know about the node types that act as agents. */
-import type { NodeDoc } from '../workflow/node-type.ts';
+import type { NodeDoc } from '../workflow/node-doc.ts';
 
 const agentSettings = {
   limits: '`maxTurns`, `maxToolCalls`, `maxTokens`, `maxCostUsd` of this node.',

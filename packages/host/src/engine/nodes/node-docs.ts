@@ -2,7 +2,7 @@
  * What authors need to know about the built-in node types, besides the schemas of their settings. The reference pages,
  * `GET /v1/node-types` and `cairn nodes` show it, and registration checks references against it.
  */
-import type { NodeDoc } from '../workflow/node-type.ts';
+import type { NodeDoc } from '../workflow/node-doc.ts';
 import { agentNodeDocs } from './agent-node-docs.ts';
 
 const timeoutMs = 'How long to wait for an answer, in ms. The node fails when it is over. Default: no limit.';

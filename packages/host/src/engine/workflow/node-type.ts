@@ -35,6 +35,7 @@ import type { AgentDefinition, StepSafety } from '../ports.ts';
 import type { CostBudget } from '../values/cost-budget.ts';
 import type { Expression } from '../values/expressions.ts';
 import type { Condition } from './conditions.ts';
+import type { NodeDoc } from './node-doc.ts';
 import type { RetryPolicy } from './node-settings.ts';
 
 export interface NodeType<Config = unknown, Inner extends object = object> {
@@ -75,20 +76,6 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   readonly dispatches?: boolean;
   /** A runtime capability that this host lacks. Such a node fails without being executed. */
   readonly missingCapability?: string;
-}
-
-/** What an author needs to know about a node type, besides the schema of its settings. */
-export interface NodeDoc {
-  readonly summary: string;
-  /** What each setting does. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** The inputs that it reads by name. */
-  readonly inputs?: Readonly<Record<string, string>>;
-  readonly outputs: Readonly<Record<string, string>>;
-  /** Which outputs there may be besides. Without it, there are no others. */
-  readonly otherOutputs?: string;
-  /** The output ports besides `output` and the names of the outputs. */
-  readonly ports?: Readonly<Record<string, string>>;
 }
 
 /** A node type whose name the compiler knows, and its config as definitions write it. */
