@@ -83,6 +83,8 @@ async function story(send: Sent): Promise<void> {
   const minting = { path: { runId, nodeId: 'approve' }, body: { intent: 'resolve', expiresInSeconds: 600 } };
   const token = field(await get('mintInterruptToken', minting), 'token');
   await get('inspectInterrupt', { path: { token } });
+  const reading = await get('mintReadToken', { path, body: { of: 'run', expiresInSeconds: 3_600 } });
+  await get('revokeReadToken', { path: { ...path, tokenId: field(reading, 'tokenId') } });
   await get('resolveInterrupt', { path: { token }, body: { resumeValue: { action: 'accept' } } });
   await until(send, runId, 'completed');
   await get('getDebugBundle', { path });
@@ -256,6 +258,7 @@ function fixedNames(url: string): (example: ApiExample) => ApiExample {
       .replaceAll(/ctx_[0-9a-zA-Z-]{16,}/g, named('ctx_'))
       .replaceAll(/wh_[0-9a-zA-Z_-]{16,}/g, named('wh_'))
       .replaceAll(/eyJ[0-9a-zA-Z_-]{20,}\.[0-9a-zA-Z_-]{20,}/g, 'the-token')
+      .replaceAll(/"tokenId":"[0-9a-zA-Z_-]{22}"/g, '"tokenId":"the-token-id"')
       .replaceAll(/"secretFingerprint":"\w+"/g, '"secretFingerprint":"00c0ffee"')
       .replaceAll(/"id: [0-9a-zA-Z_-]{20,}/g, '"id: the-position')
       .replaceAll(SECRETS, '"$1":"the-$1"')

@@ -28,7 +28,7 @@ describe('a message in the conversation of a group', () => {
     ['no groupId', message, 'it has no groupId, and the conversation is that of the group desk'],
     ['another group', { ...message, groupId: 'writers' }, 'it has the groupId'],
     ['a groupId that is no text', { ...message, groupId: ['desk'] }, 'it has the groupId'],
-    ['nothing at all', 'Hello', 'it has no groupId'],
+    ['nothing at all', 'Hello', 'A message has messageId, from, content and ts'],
   ])('is refused when it names %s', async (_, value, problem) => {
     for (const run of [await written(value, grouped), await written(value, {}, conversation)]) {
       expect(run).toMatchObject({ status: 'failed', error: { code: 'config_validation_failed' } });

@@ -49,7 +49,8 @@ async function gateOfTwo() {
   const [told] = outside.received as [Received];
   return {
     byToken: () => host.ask('POST', String(told.body.url), { key: null, body: accept }),
-    byKey: (key: string) => host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { key, body: accept }),
+    byKey: (key: string, body: JsonObject = accept) =>
+      host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { key, body }),
     isOpen: async () => (await host.ask('GET', `/v1/runs/${runId}/interrupts`)).text.includes('int_0_n0'),
   };
 }
@@ -60,8 +61,13 @@ test('whoever started a run has one vote at its gate, by key or by callback', as
     const votes = [byToken, () => byKey(keyOf.alice)];
     const replies = [];
     for (const vote of order === 'token first' ? votes : votes.toReversed()) replies.push(await vote());
-    expect([order, ...replies.map(({ status }) => status)]).toEqual([order, 200, 409]);
-    expect(replies[1]?.body).toMatchObject({ error: 'conflict', message: expect.stringContaining('alice') });
+    expect([order, ...replies.map(({ status }) => status)]).toEqual([order, 200, 200]);
+    expect(await isOpen()).toBe(true);
+    const other = await byKey(keyOf.alice, { resumeValue: { action: 'reject' } });
+    expect([other.status, other.body]).toMatchObject([
+      409,
+      { error: 'conflict', message: expect.stringContaining('alice') },
+    ]);
     expect(await isOpen()).toBe(true);
   }
 });
