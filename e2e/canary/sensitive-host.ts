@@ -134,7 +134,7 @@ const errs = flow(
   all,
 );
 
-export const flows = [waits, child, fails, errs];
+const flows = [waits, child, fails, errs];
 
 const usage = usageChunk({ prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 });
 const spelt = (text: string): readonly JsonObject[] => [...text].map((character) => chunk({ content: character }));

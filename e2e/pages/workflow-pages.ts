@@ -105,7 +105,7 @@ function typeOf(property: Json): string {
 }
 
 /** The workflow of the example, as its source has it. */
-export function exampleOf(typeId: string): string {
+function exampleOf(typeId: string): string {
   const from = examplesSource.indexOf(`\n  '${typeId}': {\n    workflow: defineWorkflow({`);
   if (from < 0) throw new Error(`There is no example for ${typeId}.`);
   const text = examplesSource.slice(examplesSource.indexOf('defineWorkflow', from));

@@ -23,29 +23,16 @@ export function jsonSize(value: Json | undefined): number {
   return bytes;
 }
 
-/** A longer text is measured by the encoder, which takes a fiftieth of the time. */
-const LONG_TEXT = 1_024;
+const NOT_ASCII = /[^\0-\x7f]/;
 
 function textSize(text: string): number {
-  if (text.length > LONG_TEXT) return encodedSize(text);
+  // The search is compiled code from the first call on, so a long text of ASCII takes no loop.
+  if (!NOT_ASCII.test(text)) return text.length;
   let bytes = text.length;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
     // Each half of a surrogate pair takes two of the pair's four bytes.
     if (code >= 0x80) bytes += code >= 0x800 && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
-  }
-  return bytes;
-}
-
-/** The same but for half of a surrogate pair alone, which is encoded as a mark of three bytes. */
-function encodedSize(text: string): number {
-  const encoder = new TextEncoder();
-  const buffer = new Uint8Array(Math.min(3 * text.length, 65_536));
-  let bytes = 0;
-  for (let from = 0; from < text.length; ) {
-    const { read, written } = encoder.encodeInto(from === 0 ? text : text.slice(from), buffer);
-    bytes += written;
-    from += read;
   }
   return bytes;
 }

@@ -6,7 +6,7 @@ import { text } from '../fields.ts';
 /** Maximum lifetime of a token in seconds: one day. */
 export const MAX_READ_TOKEN_SECONDS = 86_400;
 
-export const readTokenScopes = ['run', 'context'] as const;
+const readTokenScopes = ['run', 'context'] as const;
 
 /** `POST /v1/runs/{runId}/tokens` (closed). */
 export const mintReadToken = z

@@ -22,7 +22,7 @@ export const isReference = (value: Json | undefined): value is string =>
 export type Replace = (reference: string) => Json | undefined;
 
 /** Replaces the references in a text. A text that is one reference takes any value; inside a text a value is text. */
-export function replacedInText(text: string, replace: Replace): Json {
+function replacedInText(text: string, replace: Replace): Json {
   if (!text.includes(OPENING)) return text;
   if (WHOLE.test(text)) return replace(text) ?? text;
   return text.replaceAll(REFERENCE, (reference) => asText(replace(reference) ?? reference));

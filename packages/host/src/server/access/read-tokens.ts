@@ -11,7 +11,7 @@ import type { EndedSessions } from './ended-sessions.ts';
 
 const DEFAULT_LIFE_MS = 3_600_000;
 /** Longest life of a token, and how long a revocation is kept. */
-export const MAX_READ_TOKEN_MS = 86_400_000;
+const MAX_READ_TOKEN_MS = 86_400_000;
 /** Revocations of a tenant that are kept at a time, so that one tenant cannot displace those of others. */
 const MAX_REVOKED_PER_TENANT = 1_000;
 
