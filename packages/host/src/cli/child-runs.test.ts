@@ -1,6 +1,7 @@
 /** Child runs in the terminal: shown as they work, listed, and asked about where the person is. */
 import { expect, test } from 'vitest';
-import { servedCli } from './served-cli.kit.ts';
+import { inMemoryStore } from '../log/in-memory/store.ts';
+import { crowd, servedCli, workflow } from './served-cli.kit.ts';
 
 test('a child run is shown below its parent as it works, and its questions are asked here', async () => {
   const { cairn } = await servedCli();
@@ -69,4 +70,75 @@ test('show lists the runs below a run as a tree, with their questions', async ()
   await cairn(['answer', runId, 'accept']);
   await cairn(['tail', runId]);
   expect((await cairn(['show', runId])).out).toContain(`└─ ✓ outer  ${runId}.0  completed\n   └─ ✓ review`);
+});
+
+/** More than the streams that the command has for child runs at a time. */
+const CROWD = 11;
+
+test('child runs beyond the streams of the command wait for their turn, and all are shown in the end', async () => {
+  const workflows = [workflow('leaf', [{ id: 'end', typeId: 'core.noop' }]), crowd('many', Array(CROWD).fill('leaf'))];
+  const { cairn } = await servedCli(inMemoryStore(), { workflows });
+  const { code, err } = await cairn(['run', 'many']);
+  expect(code).toBe(0);
+  const shown = new Set(err.match(/^ {2}↳ leaf {2}\S+$/gm));
+  expect([shown.size, err.match(/^ {6}✓ end /gm)?.length]).toEqual([CROWD, CROWD]);
+  expect(err.match(/^ {6}✓ completed in /gm)).toHaveLength(CROWD);
+});
+
+test('runs below child runs that hold every stream are shown and asked about', async () => {
+  const workflows = [crowd('many', Array(CROWD).fill('outer'))];
+  const { cairn } = await servedCli(inMemoryStore(), { workflows });
+  let asked = 0;
+  const { code, err } = await cairn(['run', 'many'], {
+    person: async () => {
+      asked += 1;
+      return 'yes';
+    },
+  });
+  expect([code, asked]).toEqual([0, CROWD]);
+  expect(err.match(/^ {10}✓ completed in /gm)).toHaveLength(CROWD);
+});
+
+test('a run that ends while it waits for a stream is shown although the others go on working', async () => {
+  const workflows = [
+    workflow('leaf', [{ id: 'end', typeId: 'core.noop' }]),
+    crowd('many', [...Array(CROWD).fill('slow'), 'leaf']),
+  ];
+  const { cairn } = await servedCli(inMemoryStore(), { workflows });
+  let interrupt: () => void = () => undefined;
+  const { code, err } = await cairn(['run', 'many'], {
+    onStart: (press) => {
+      interrupt = press;
+    },
+    onLine: (line) => {
+      if (/^ {2}✓ n11 /.test(line)) interrupt();
+    },
+  });
+  expect(code).toBe(130);
+  expect(err).toMatch(/↳ leaf .*\n {6}✓ end /);
+});
+
+test('the end of a run that waits for a stream is shown although the others wait for people', async () => {
+  const late = workflow('late', [
+    { id: 'wait', typeId: 'core.delay', config: { delayMs: 300 } },
+    { id: 'end', typeId: 'core.noop' },
+  ]);
+  const workflows = [late, crowd('many', [...Array(CROWD).fill('review'), 'late'])];
+  const { cairn } = await servedCli(inMemoryStore(), { workflows });
+  const { code, err } = await cairn(['run', 'many']);
+  expect(code).toBe(5);
+  expect(err).toMatch(/^ {6}✓ end /m);
+  expect(err.match(/answer with: cairn answer/g)).toHaveLength(CROWD);
+});
+
+test('a question of a run that waits for a stream ends the command, too, when nobody is asked here', async () => {
+  const late = workflow('late', [
+    { id: 'wait', typeId: 'core.delay', config: { delayMs: 300 } },
+    { id: 'gate', typeId: 'core.approvalGate', config: { title: 'Late?' } },
+  ]);
+  const workflows = [late, crowd('many', [...Array(CROWD).fill('review'), 'late'])];
+  const { cairn } = await servedCli(inMemoryStore(), { workflows });
+  const { code, err } = await cairn(['run', 'many']);
+  expect(code).toBe(5);
+  expect(err).toContain('Late?');
 });

@@ -37,8 +37,14 @@ export interface TreeOptions {
   readonly showsQuestions: boolean;
 }
 
-/** Child runs that are followed at the same time. Each needs a stream of its own; further ones wait for their turn. */
-const MAX_STREAMS = 8;
+/** Child runs that work and are followed at the same time. Further ones wait for their turn. */
+const MAX_WORKING = 8;
+
+/**
+ * Streams of child runs in total. A run that waits for a person or for its own child runs lets the next one begin:
+ * otherwise runs that wait could hide the question or the run that they wait for.
+ */
+const MAX_STREAMS = 256;
 
 interface Followed {
   readonly view: RunView;
@@ -52,8 +58,10 @@ export class RunTree {
   readonly #runs = new Map<string, Followed>();
   /** Resolves when the last event of a child run is shown. */
   readonly #ends = new Map<string, Promise<void>>();
-  #free = MAX_STREAMS;
-  readonly #queue: (() => void)[] = [];
+  /** The child runs that have a stream now. */
+  readonly #streams = new Set<Followed>();
+  /** Starts the child runs that wait for a stream. */
+  readonly #queue = new Map<string, () => void>();
 
   constructor(options: TreeOptions) {
     this.#options = options;
@@ -61,7 +69,7 @@ export class RunTree {
 
   /** Follows the run to its end. The events of its child runs are shown before the event that reports their end. */
   async root(runId: string): Promise<void> {
-    await this.#follow(runId, { runId: '', parent: null, heading: '' });
+    await this.#follow(newFollowed(runId, { runId: '', parent: null, heading: '' }));
   }
 
   /** The questions of all runs, the root's first. */
@@ -77,17 +85,21 @@ export class RunTree {
     return this.waiting.length > 0 && open.every(isQuiet);
   }
 
-  async #follow(runId: string, place: RunPlace): Promise<void> {
+  async #follow(run: Followed): Promise<void> {
     const { client, signal, changed } = this.#options;
-    const run: Followed = { view: newRunView(runId as RunId), place, parents: new Map() };
+    const { runId } = run.view;
     this.#runs.set(runId, run);
     for await (const event of client.follow(runId, { signal })) {
       const over = endedChild(event);
-      // The child's last event is durable before its parent reports it, so this wait is short.
-      if (over !== null) await this.#ends.get(over);
+      if (over !== null) {
+        // The child's last event is durable before its parent reports it, so this wait is short. It has no turn to wait for.
+        this.#queue.get(over)?.();
+        await this.#ends.get(over);
+      }
       foldRun(run.view, foldable(event));
       this.#show(event, run);
       if (event.type === 'node.dispatched') this.#dispatched(event, run);
+      this.#startQueued();
       if (isTerminalStatus(run.view.status)) return;
       await changed();
     }
@@ -111,19 +123,38 @@ export class RunTree {
   /** A child run that cannot be followed does not end the command: the events of its parent still tell how it ended. */
   async #child(runId: string, place: RunPlace): Promise<void> {
     const { transcript, style, signal } = this.#options;
-    if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    else this.#free -= 1;
+    const run = newFollowed(runId, place);
+    await this.#turnOf(run);
     try {
-      await this.#follow(runId, place);
+      await this.#follow(run);
     } catch (error) {
       if (signal.aborted) return;
       if (!isCairnError(error)) throw error;
       const how = `cairn tail ${safe(runId)}`;
       transcript?.addLine('', `  ${style.yellow('!')} cannot be followed: ${safe(errorText(error))}  ${how}`, place);
     } finally {
-      const next = this.#queue.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      this.#streams.delete(run);
+      this.#startQueued();
+    }
+  }
+
+  #turnOf(run: Followed): Promise<void> {
+    const { runId } = run.view;
+    return new Promise((resolve) => {
+      this.#queue.set(runId, () => {
+        this.#queue.delete(runId);
+        this.#streams.add(run);
+        resolve();
+      });
+      this.#startQueued();
+    });
+  }
+
+  #startQueued(): void {
+    for (const start of this.#queue.values()) {
+      const working = [...this.#streams].filter((run) => !isQuiet(run)).length;
+      if (working >= MAX_WORKING || this.#streams.size >= MAX_STREAMS) return;
+      start();
     }
   }
 
@@ -147,6 +178,12 @@ export class RunTree {
     return `  ${mark} ${safe(interrupt.nodeId)} asks: ${oneLine(promptOf(interrupt).replaceAll('\n', ' / '))}  ${style.dim(how)}`;
   }
 }
+
+const newFollowed = (runId: string, place: RunPlace): Followed => ({
+  view: newRunView(runId as RunId),
+  place,
+  parents: new Map(),
+});
 
 const waitsOf = ({ interrupts }: RunView) => Object.values(interrupts).filter(({ suspended }) => suspended);
 

@@ -20,7 +20,11 @@ interface Step {
 }
 
 /** Nodes in a row, or side by side. */
-function workflow(id: string, steps: readonly Step[], fields: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
+export function workflow(
+  id: string,
+  steps: readonly Step[],
+  fields: Partial<WorkflowDefinition> = {},
+): WorkflowDefinition {
   return {
     id,
     name: id,
@@ -111,6 +115,14 @@ const workflows: readonly WorkflowDefinition[] = [
   ),
 ];
 
+/** Child runs of these workflows, side by side. */
+export const crowd = (id: string, workflowIds: readonly string[]): WorkflowDefinition =>
+  workflow(
+    id,
+    workflowIds.map((workflowId, i) => ({ id: `n${i}`, typeId: 'core.subWorkflow', config: { workflowId } })),
+    { edges: [] },
+  );
+
 export interface ServedCli {
   readonly url: string;
   /** One command line against this host. */
@@ -121,7 +133,7 @@ export interface ServedCli {
 
 export async function servedCli(
   store: Store = inMemoryStore(),
-  options: Pick<HostOptions, 'allowUnsignedPacks' | 'agents' | 'tools'> = {},
+  options: Pick<HostOptions, 'allowUnsignedPacks' | 'agents' | 'tools' | 'workflows'> = {},
 ): Promise<ServedCli> {
   const host = await createHostOver(store, {
     config: {
@@ -134,7 +146,7 @@ export async function servedCli(
       ],
     },
     ...options,
-    workflows,
+    workflows: [...workflows, ...(options.workflows ?? [])],
     report: () => undefined,
   });
   onTestFinished(() => host.close());
