@@ -16,6 +16,7 @@ const commands: readonly (readonly [part: RegExp, command: (details: Details) =>
   [/GET \/v1\/runs\b/g, () => '"cairn runs"'],
   [/\bread the run to see (\w+ it \w+(?: for)?)/gi, (details) => `${showRun(details)} shows $1`],
   [/Its data and resumeSchema say what an answer looks like/g, (details) => `${showRun(details)} shows the question`],
+  [/ GET \/v1\/host\/cairn\/limits shows the limits\./g, () => ''],
   [/Wait for the time in Retry-After, then send the request again/g, () => 'Wait a moment, then repeat the command'],
 ];
 
