@@ -33,6 +33,13 @@ test('a folder in which nothing was started yet is doubtful, not bad', async () 
   });
 });
 
+test('on a narrow terminal no finding and no hint is cut', async () => {
+  const { out } = await typed(['doctor'], { cwd: folder(), columns: 40 });
+  expect(out.replaceAll(/\s/g, '')).toContain('Nodatafolderfound');
+  for (const line of out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(40);
+  expect(out).not.toMatch(/…$/m);
+});
+
 test('a healthy folder is told, while a host runs on it and after', async () => {
   const cwd = folder();
   const store = await openSqliteStore({ folder: join(cwd, '.cairn') });

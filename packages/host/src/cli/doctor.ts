@@ -110,5 +110,5 @@ function lines(findings: readonly Finding[], style: Style, columns: number | nul
     const row = [`${style[colour](mark)} ${subject}`, safe(text)];
     return hint === undefined ? [row] : [row, ['', style.dim(safe(hint))]];
   });
-  return table(rows, { style, columns });
+  return table(rows, { style, columns, wraps: true });
 }

@@ -30,7 +30,8 @@ export function runs(terminal: Terminal, words: readonly string[], flags: RunsFl
     const style = styleOf(terminal.colours.out);
     const rows = page.runs.map((run) => listed(run, style, terminal.now()));
     const header = ['  RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'TOOK', ''];
-    for (const line of table(rows, { header, style, columns: terminal.columns })) terminal.print(line);
+    const options = { header, style, columns: terminal.columns, wraps: true };
+    for (const line of table(rows, options)) terminal.print(line);
     if (page.nextCursor !== null) {
       const more = ['cairn runs', ...words, `--limit ${limit}`, `--cursor ${safe(page.nextCursor)}`].join(' ');
       terminal.tell(styleOf(terminal.colours.err).dim(`older runs: ${more}`));

@@ -60,6 +60,12 @@ test('a line is cut to the screen, whatever is in it, and its colours are closed
   );
 });
 
+test('a table that wraps loses no text, and its header is cut', () => {
+  const options = { header: ['WHAT', 'WHY'], style: styleOf(false), columns: 12, wraps: true };
+  expect(table([['run', 'it divides by zero']], options)).toEqual(['WHAT  WHY', 'run   it', '  divides', '  by zero']);
+  expect(table([['run', 'none']], { ...options, header: ['WHAT', 'A LONG WHY'] })[0]).toBe('WHAT  A LON…');
+});
+
 test('no text from outside can hold a control character once it is printed', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {

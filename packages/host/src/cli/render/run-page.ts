@@ -98,7 +98,7 @@ function nodeLines(run: RunSnapshot, { style, columns, instant }: PageOptions): 
     const name = `${branch} ${mark} ${safe(node.nodeId)}`;
     return [name, style.dim(safe(node.typeId)), paint(node.status), timeOf(node, instant), noteOf(node, style)];
   });
-  return table(rows, { style, columns });
+  return table(rows, { style, columns, wraps: true });
 }
 
 function timeOf({ startedAt, endedAt, status }: NodeState, instant: number): string {

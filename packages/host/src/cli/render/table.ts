@@ -1,4 +1,4 @@
-/** Formats aligned columns, cut to the width of the screen. */
+/** Formats aligned columns, cut or wrapped to the width of the screen. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Style } from './style.ts';
 
@@ -21,19 +21,22 @@ export interface TableOptions {
   /** The width of the screen; null for no limit. */
   readonly columns: number | null;
   readonly indent?: string;
+  /** Whether long rows go on in a further line, for rows that tell an error. Without it they are cut. */
+  readonly wraps?: boolean;
 }
 
-/** Columns are two spaces apart. The last column is not padded, and it is cut if the line is too long. */
+/** Columns are two spaces apart. The last column is not padded. The header is cut if it is too long. */
 export function table(rows: readonly (readonly string[])[], options: TableOptions): readonly string[] {
-  const { header, style, columns, indent = '' } = options;
+  const { header, style, columns, indent = '', wraps = false } = options;
   const all = header === undefined ? rows : [header, ...rows];
   const widths = (all[0] ?? []).map((_, i) => Math.max(...all.map((row) => widthOf(row[i] ?? ''))));
-  const lines = all.map((row) => {
+  const lineOf = (row: readonly string[]) => {
     const cells = row.map((cell, i) => (i === row.length - 1 ? cell : pad(cell, widths[i] ?? 0)));
-    const line = `${indent}${cells.join('  ')}`.trimEnd();
-    return columns === null ? line : cut(line, columns);
-  });
-  return header === undefined ? lines : [style.dim(lines[0] ?? ''), ...lines.slice(1)];
+    return `${indent}${cells.join('  ')}`.trimEnd();
+  };
+  const shorten = (line: string) => (columns === null ? line : cut(line, columns));
+  const lines = rows.map(lineOf).flatMap((line) => (wraps ? wrap(line, columns) : [shorten(line)]));
+  return header === undefined ? lines : [style.dim(shorten(lineOf(header))), ...lines];
 }
 
 const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
