@@ -1,5 +1,6 @@
 /** Masks texts that look like keys of well-known vendors, private keys and signed tokens. It knows no secret. */
 import { MARKER } from './markers.ts';
+import { Redactor } from './redactor.ts';
 
 /** The start of a text, a character that is no part of a key, or an escape of JSON. */
 const START = String.raw`(?<=^|[^\w-]|\\[nrtbf])`;
@@ -27,4 +28,15 @@ export function maskKeyShapes(text: string): string {
     const cut = /(?:^|[^\\])(?:\\\\)*(\\)$/.exec(found) === null ? '' : '\\';
     return MARKER + cut;
   });
+}
+
+/** Masks them in every text of a value, including keys. */
+export class KeyShapeMask extends Redactor {
+  constructor() {
+    super([]);
+  }
+
+  override text(text: string): string {
+    return maskKeyShapes(text);
+  }
 }

@@ -7,6 +7,7 @@ import type { CrashRecord, Redactor, Report } from '../engine/ports.ts';
 import type { EngineOptions } from '../engine/stepping/engine-options.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { Store } from '../log/ports/store.ts';
+import { KeyShapeMask } from '../redaction/key-shapes.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
@@ -104,6 +105,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
     steps: options.steps,
     report,
     redactor,
+    entryMask: config.maskKeyShapes ? new KeyShapeMask() : null,
     vault: createVault(deriveKeys('sensitive-values'), redactor),
     crashes: options.crashes,
   });

@@ -12,6 +12,7 @@ import { type SealPorts, sealInputs } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
+import type { EntryRedaction } from './entry-redaction.ts';
 import { recordFor } from './idempotency-record.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { RunCreation } from './mailbox-ports.ts';
@@ -25,6 +26,7 @@ export interface RunCreationPorts extends SealPorts {
   readonly runOptions?: readonly string[];
   readonly workflows: WorkflowRegistry;
   readonly pins: AgentPins;
+  readonly redaction: Pick<EntryRedaction, 'sealedInputs'>;
   readonly shares: TenantShares;
   readonly isSteppedHere: (id: RunId) => boolean;
   readonly open: (id: RunId, creation: RunCreation) => Mailbox;
@@ -53,7 +55,8 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     limits,
     knownOptions: ports.runOptions,
     pins,
-    shownInputs: sealing?.inputs,
+    // A child's inputs come from its parent, not from a caller.
+    shownInputs: child === undefined ? ports.redaction.sealedInputs(sealing?.inputs ?? inputs) : sealing?.inputs,
   });
   const drafts = [
     started,

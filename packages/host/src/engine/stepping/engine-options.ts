@@ -39,6 +39,8 @@ export interface EngineOptions {
   readonly report: Report;
   /** Removes known secrets from external data. Default: no redaction. */
   readonly redactor?: Redactor | null;
+  /** Masks further texts in what callers send, except in values that are sealed. Default: none. */
+  readonly entryMask?: Pick<Redactor, 'value'> | null;
   /** Whether a definition may be registered again with other content under the same version. Default false. */
   readonly replacesVersions?: boolean;
   /** Seals sensitive variables. Default: a workflow with such variables cannot run. */

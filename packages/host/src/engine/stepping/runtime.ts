@@ -67,11 +67,11 @@ class Runtime implements Engine {
   #closed = false;
 
   constructor(options: EngineOptions) {
-    const { store, clock, owner, report, redactor = null, leaseMs = 30_000 } = options;
+    const { store, clock, owner, report, redactor = null, entryMask = null, leaseMs = 30_000 } = options;
     this.#options = options;
     this.#redactor = redactor;
     this.#secretsOf = createSecretsOf(options.vault ?? null);
-    this.#redaction = entryRedaction(redactor, this.#secretsOf);
+    this.#redaction = entryRedaction({ redactor, entryMask, secretsOf: this.#secretsOf });
     const { steps, nodeTypes: others = [], performers = [], agents = null } = options;
     this.#steps = new StepTypes(steps, others, [...performers, this.#childPerformer()]);
     this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
@@ -101,6 +101,7 @@ class Runtime implements Engine {
     return {
       ...this.#options,
       vault,
+      redaction: this.#redaction,
       pins,
       shares: this.shares,
       workflows: this.#workflows,

@@ -25,6 +25,7 @@ test('fills in everything that was left out', () => {
     keys: [],
     workflows: [],
     secrets: new Map(),
+    maskKeyShapes: false,
     knownSecrets: [],
     weakSecrets: [],
     trustedProxies: [],

@@ -77,6 +77,14 @@ export const configShape = z.strictObject({
       'Secrets by name, at least 8 characters each. Headers refer to them as `{ "secret": "<name>" }`. The host [keeps their values out of the log](security.md#secrets).',
     examples: [{ collector: { env: 'COLLECTOR_TOKEN' } }],
   }),
+  maskKeyShapes: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Masks text that only [looks like a key](security.md#secrets) in what callers send: inputs, `configurable`, `metadata`, `tags`, `scopeId` and trace headers of runs, answers and messages, and reasons. Inputs for `sensitive` variables are sealed instead. Definitions, addresses, and results of models, tools and steps stay as they are.',
+      examples: [true],
+    }),
   masterKey: masterKeySchema.optional().meta({
     description:
       'The key that encrypts the secrets that the host stores: 32 bytes as base64 or hex (`cairn key`). It cannot be in this file.',
