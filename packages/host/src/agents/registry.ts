@@ -276,6 +276,8 @@ const stillNeeded = (name: string, dependent: string): TerminalError =>
 
 const noPack = (name: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `There is no pack ${JSON.stringify(name.slice(0, 130))} of this tenant.`,
+    message: /^[a-z][\w.-]{0,255}$/.test(name)
+      ? `There is no pack "${name}" of this tenant.`
+      : 'There is no such pack of this tenant: this is no name of a pack.',
     hint: 'GET /v1/host/cairn/packs lists them; packs of the host itself are removed from its folders.',
   });

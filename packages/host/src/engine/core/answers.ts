@@ -131,7 +131,9 @@ const conversationClosed = ({ runId, view }: RunState, name: string): TerminalEr
 function closedError(state: RunState, end: string | undefined, name: string): TerminalError {
   const details = { runId: state.runId, runStatus: state.view.status };
   if (end === undefined) {
-    const message = `The run ${state.runId} has no interrupt ${name}.`;
+    // Other text may be anything, also a secret.
+    const shown = /^(?:of node )?[\w.:-]{1,128}$/.test(name) ? `interrupt ${name}` : 'such interrupt';
+    const message = `The run ${state.runId} has no ${shown}.`;
     return new TerminalError('interrupt_not_found', {
       message,
       hint: 'Read the run to see what it waits for.',

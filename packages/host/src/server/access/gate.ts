@@ -48,6 +48,8 @@ export interface Gate {
   know(request: FastifyRequest): Promise<void>;
   /** For a request with content: counts it as a failed attempt of its sender if it contains a secret of the host. */
   inspect(request: FastifyRequest): void;
+  /** Counts a request as a failed attempt of its sender, once: its response tells that it contained a secret. */
+  guessed(request: FastifyRequest): void;
   /** Open streams and long polls of a tenant. */
   openStreams(tenant: string): number;
   readonly readTokens: ReadTokens;
@@ -104,6 +106,7 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
   };
 
   return {
+    ...guesses(limits, redactor),
     check(request, reply) {
       checkShape(request);
       checkHost(request.headers.host);
@@ -122,16 +125,29 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     async know(request) {
       limits.request(await known(request));
     },
-    inspect({ body, headers, caller, ip }) {
-      // The log shows where redaction replaced a text, so it confirms a guess.
-      const isHit = redactor !== null && redactor.secretIn([body, headers.tracestate]) !== null;
-      if (isHit) limits.secretSent(caller ?? ip);
-    },
     openStreams: (tenant) => limits.openStreams(tenant),
     readTokens,
     routes: sessionRoutes(sessions),
     drain() {
       draining = true;
+    },
+  };
+}
+
+function guesses(limits: Limits, redactor: GatePorts['redactor']): Pick<Gate, 'inspect' | 'guessed'> {
+  const counted = new WeakSet<FastifyRequest>();
+  const guessed = (request: FastifyRequest): void => {
+    if (counted.has(request)) return;
+    counted.add(request);
+    limits.secretSent(request.caller ?? request.ip);
+  };
+  return {
+    guessed,
+    inspect(request) {
+      const { body, headers } = request;
+      // The log shows where redaction replaced a text, so it confirms a guess.
+      const isHit = redactor !== null && redactor.secretIn([body, headers.tracestate]) !== null;
+      if (isHit) guessed(request);
     },
   };
 }

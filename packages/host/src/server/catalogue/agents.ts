@@ -1,5 +1,6 @@
 /** Agents and packs over HTTP: the agent inventory, and routes to install, list and remove packs. */
 import {
+  agentIdProblem,
   agentInventory,
   agentInventoryEntry,
   type ErrorCode,
@@ -9,13 +10,13 @@ import {
   installPack,
   packList,
   parseShape,
-  quoted,
   TerminalError,
 } from '@cairn/protocol';
 import { oneAtATime } from '../../agents/one-at-a-time.ts';
 import { openTarball } from '../../agents/packs/tarball.ts';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
+import { thereIsNo } from '../http/unknown-id.ts';
 
 /** `open` is replaceable for tests that count concurrent calls. */
 export function agentRoutes(registry: AgentRegistry, open: typeof openTarball = openTarball): readonly Route[] {
@@ -136,7 +137,7 @@ async function oneAgent(call: Call, registry: AgentRegistry): Promise<string> {
   const found = (await registry.agents(call.caller.tenant)).find((agent) => agent.agentId === agentId);
   if (found !== undefined) return JSON.stringify(found);
   throw new TerminalError('not_found', {
-    message: `There is no agent ${quoted(agentId, 260)}.`,
+    message: thereIsNo('agent', agentId, agentIdProblem(agentId) === null),
     hint: 'GET /v1/agents lists those of the tenant; "cairn pack add" installs more.',
   });
 }

@@ -11,9 +11,10 @@ import {
 import { z } from 'zod';
 import { invocable, permitted, type ToolPolicy } from '../../agents/allowlist.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
-import type { ToolRegistry } from '../../agents/tools/tool-registry.ts';
+import { MAX_TOOL_ID, type ToolRegistry, toolIdPattern } from '../../agents/tools/tool-registry.ts';
 import type { Caller } from '../access/auth.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { thereIsNo } from '../http/unknown-id.ts';
 
 export interface OfferedTools {
   readonly registry: ToolRegistry;
@@ -66,7 +67,7 @@ function one(call: Call, offered: OfferedTools): string {
   const found = callable(call.caller, offered).find(({ id }) => id === toolId);
   if (found !== undefined) return JSON.stringify(descriptor(found));
   throw new TerminalError('not_found', {
-    message: `There is no tool ${quoted(toolId, 80)}.`,
+    message: thereIsNo('tool', toolId, toolId.length <= MAX_TOOL_ID && toolIdPattern.test(toolId)),
     hint: 'GET /v1/tools lists those that the caller may use.',
   });
 }

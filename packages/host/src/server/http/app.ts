@@ -185,7 +185,10 @@ function notServed(method: string, path: string, methods: readonly string[]): Te
     });
   }
   if (path.startsWith('/v1/') || path.startsWith('/.well-known/')) {
-    return new TerminalError('not_found', { message: `There is nothing at ${quoted(path)}.` });
+    return new TerminalError('not_found', {
+      message: 'There is nothing at this path.',
+      hint: 'GET /v1/openapi.json lists the paths.',
+    });
   }
   return new TerminalError('validation_error', {
     message: `${quoted(path)} has no version.`,

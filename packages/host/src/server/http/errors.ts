@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import {
   type CairnError,
   type ErrorCode,
+  type ErrorEnvelope,
   errorKinds,
   isCairnError,
   RetryableError,
@@ -10,11 +11,12 @@ import {
   thrownText,
   toEnvelope,
 } from '@cairn/protocol';
-import type { FastifyReply } from 'fastify';
-import type { Report, UniqueId } from '../../engine/ports.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Redactor, Report, UniqueId } from '../../engine/ports.ts';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import { thrownCode } from '../../thrown-code.ts';
 import { utf8Size } from '../../utf8.ts';
+import type { Gate } from '../access/gate.ts';
 import type { SafetyHeaders } from './http-server.ts';
 
 export interface ErrorPorts {
@@ -22,6 +24,8 @@ export interface ErrorPorts {
   readonly uniqueId: UniqueId;
   readonly maxRequestBodyBytes: number;
   readonly watch: Pick<HttpWatch, 'refused'>;
+  readonly redactor: Pick<Redactor, 'text' | 'secretIn'> | null;
+  readonly gate: Pick<Gate, 'guessed'>;
 }
 
 /** Sends an error response. Host faults are reported under a correlation id that the response contains. */
@@ -35,7 +39,17 @@ export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPort
   const seconds = retryAfterSeconds(error);
   if (seconds !== null) reply.header('retry-after', String(seconds));
   if (error.code === 'payload_too_large') keepReading(reply);
-  reply.send(JSON.stringify(toEnvelope(error)));
+  const envelope = toEnvelope(error);
+  reply.send(JSON.stringify(status === 404 ? withoutSecrets(envelope, reply.request, ports) : envelope));
+}
+
+/** An id that holds a secret is not repeated. Its absence confirms a guess, so the request counts as one. */
+function withoutSecrets(envelope: ErrorEnvelope, request: FastifyRequest, ports: ErrorPorts): ErrorEnvelope {
+  const { redactor, gate } = ports;
+  if (redactor === null || redactor.secretIn(envelope) === null) return envelope;
+  gate.guessed(request);
+  const details = Object.entries(envelope.details ?? {}).filter((entry) => redactor.secretIn(entry) === null);
+  return { ...envelope, message: redactor.text(envelope.message), details: Object.fromEntries(details) };
 }
 
 /** Of a body that is too large, as much is read and thrown away. */
@@ -132,6 +146,9 @@ function frameworkError(thrown: unknown, maxRequestBodyBytes: number): CairnErro
         message: 'The body has a media type this host does not read.',
         hint: 'Send JSON with the header "Content-Type: application/json".',
       });
+    // The framework's own text repeats the path.
+    case 'not_found':
+      return new TerminalError(code, { message: 'There is nothing at this path: a part of it is too long.' });
     default:
       return new TerminalError(code, { message: `${thrownText(thrown)}.` });
   }

@@ -39,6 +39,7 @@ const notOpen = (asked: boolean, runId: RunId, name: string): TerminalError =>
         hint: 'Only the first answer counts; read the run to see where it stands.',
       })
     : new TerminalError('interrupt_not_found', {
-        message: `The run ${runId} has no interrupt ${quoted(name, 130)}.`,
+        // Other text may be anything, also a secret.
+        message: `The run ${runId} has no ${/^[\w.:-]{1,128}$/.test(name) ? `interrupt ${name}` : 'such interrupt'}.`,
         hint: 'Read the run to see what it waits for.',
       });

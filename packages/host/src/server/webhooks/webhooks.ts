@@ -15,6 +15,7 @@ import type { RequestKey } from '../../log/ports/idempotency.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
+import { thereIsNo } from '../http/unknown-id.ts';
 import type { DeriveKeys, Keys } from '../secrets/host-secret.ts';
 import { type CallbackPorts, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
@@ -272,6 +273,6 @@ const tooMany = (tenant: string): TerminalError =>
 
 const unknown = (id: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `There is no webhook ${quoted(id, 80)}.`,
+    message: thereIsNo('webhook', id, /^wh_[\w-]{1,80}$/.test(id)),
     hint: 'List the webhooks to see their ids.',
   });
