@@ -37,6 +37,8 @@ export interface SqliteStorePorts {
   readonly db: DatabaseSync;
   readonly file: string;
   readonly onFault?: ListenerFault | undefined;
+  /** Called before the database is closed, which merges the WAL and removes it. */
+  readonly beforeClose?: (() => void) | undefined;
   /** Called once the database is closed: `whole`, or `broken` after a failed flush. */
   readonly closed: (as: 'whole' | 'broken') => void;
   /** Default: flushes the WAL in Node's thread pool. */
@@ -46,7 +48,14 @@ export interface SqliteStorePorts {
 }
 
 /** A store over an open, migrated database without other writers. */
-export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }: SqliteStorePorts): SqliteStore {
+export function assembleStore({
+  db,
+  file,
+  onFault = uncaught,
+  beforeClose,
+  closed,
+  ...ports
+}: SqliteStorePorts): SqliteStore {
   const listed = new ListedRuns(db);
   const heads = new HeadCache(db, listed);
   const sessions = new Sessions();
@@ -87,6 +96,7 @@ export function assembleStore({ db, file, onFault = uncaught, closed, ...ports }
     await writer.close();
     await checkpointer.close();
     wal.close();
+    beforeClose?.();
     db.close();
     closed(writer.isBroken ? 'broken' : 'whole');
   };

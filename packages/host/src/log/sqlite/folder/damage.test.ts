@@ -16,7 +16,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { present } from '../../../../test/kit/present.ts';
 import { creation } from '../../ports/samples.kit.ts';
 import { folders, open } from './folders.kit.ts';
 
@@ -164,6 +165,24 @@ describe('a write-ahead log', () => {
     await refused(crashed, 'store_mismatch');
     rmSync(join(crashed, 'cairn.running'));
     expect(await runsIn(crashed)).toEqual(['run_a']);
+  });
+
+  it('is not missed when the host was killed just after it merged the log to stop', async () => {
+    const folder = await used();
+    const store = await open(folder);
+    const close = DatabaseSync.prototype.close;
+    const copies: string[] = [];
+    const spy = vi.spyOn(DatabaseSync.prototype, 'close').mockImplementation(function (this: DatabaseSync) {
+      close.call(this);
+      copies.push(copyOf(folder));
+    });
+    onTestFinished(() => spy.mockRestore());
+    await store.close();
+    spy.mockRestore();
+    const [stopped] = copies;
+    expect(existsSync(fileOf(present(stopped), '-wal'))).toBe(false);
+    expect(existsSync(join(present(stopped), 'cairn.running'))).toBe(true);
+    expect(await runsIn(present(stopped))).toEqual(['run_a']);
   });
 
   it('is not missed after a start that failed and merged it', async () => {

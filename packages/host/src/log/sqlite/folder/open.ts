@@ -62,13 +62,14 @@ export async function openSqliteStore({
     migrate(db, file, { onMigration });
     writeFileSync(marker, String(stamp(db, folder)), { mode: 0o600 });
     narrow(marker);
+    // If the process is killed while it closes the database, the log is gone for a good reason, too.
+    const beforeClose = () => writeFileSync(marker, '');
     const closed: SqliteStorePorts['closed'] = (as) => {
       // A kept marker makes the next process treat the folder as crashed. Its log is merged, as far as it was readable.
       if (as === 'whole') rmSync(marker, { force: true });
-      else writeFileSync(marker, '');
       lock.release();
     };
-    return assembleStore({ db, file, onFault, closed, elapsedMs });
+    return assembleStore({ db, file, onFault, beforeClose, closed, elapsedMs });
   } catch (error) {
     undo();
     throw storeError(error, file);
