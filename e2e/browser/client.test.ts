@@ -5,26 +5,15 @@ import { join } from 'node:path';
 import * as nodeClient from '@cairn/client';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createHost, defineWorkflow, type Host } from '../../packages/host/src/index.ts';
+import { createHost, type Host } from '../../packages/host/src/index.ts';
 import { launchBrowser, newContext } from './chromium.ts';
 import { bundleClient } from './client-bundle.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
+import { key, order } from './order.ts';
 import { emptySite, type Site } from './site.ts';
 
 /** What the bundle puts into a page. */
 declare const cairnClient: typeof nodeClient;
-
-const key = 'a-key-for-the-browser';
-
-const order = defineWorkflow({
-  id: 'order',
-  version: '1.0.0',
-  nodes: {
-    before: { type: 'core.noop' },
-    approve: { type: 'core.approvalGate', config: { title: 'Go on?' } },
-    after: { type: 'core.noop' },
-  },
-});
 
 let browser: Browser;
 let bundle: string;

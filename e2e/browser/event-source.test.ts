@@ -4,21 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@cairn/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { createHost, defineWorkflow, type Host } from '../../packages/host/src/index.ts';
+import { createHost, type Host } from '../../packages/host/src/index.ts';
 import { launchBrowser, newContext } from './chromium.ts';
+import { key, order } from './order.ts';
 import { emptySite } from './site.ts';
-
-const key = 'a-key-for-the-browser';
-
-const order = defineWorkflow({
-  id: 'order',
-  version: '1.0.0',
-  nodes: {
-    before: { type: 'core.noop' },
-    approve: { type: 'core.approvalGate', config: { title: 'Go on?' } },
-    after: { type: 'core.noop' },
-  },
-});
 
 /** In the page: hears of each event. */
 declare const heard: (type: string, id: string) => Promise<void>;

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { CRASH_RECORD, openCrashRecord } from './crash-record.ts';
 import { DecisionMemory } from './decision-memory.ts';
@@ -143,6 +143,37 @@ describe('with a thread that watches', () => {
     nextTurn();
     look();
     expect(content(path)).toBe('');
+  });
+
+  test('a mark gives way to the decision that follows', () => {
+    const path = folder();
+    const { record, look } = watched(path);
+    record.deciding(a, ['pay#0']);
+    look();
+    look();
+    record.deciding(b, ['mail#0']);
+    look();
+    expect(content(path)).toBe('["run_b","mail#0"]');
+  });
+
+  test('the real thread writes a decision that lasts, and removes it', async () => {
+    const path = folder();
+    const turns: (() => void)[] = [];
+    const eventLoop = { elapsedMs: () => 0, nextTurn: (go: () => void) => void turns.push(go) };
+    const record = openCrashRecord(path, { eventLoop, failed: () => {} });
+    onTestFinished(() => record.close());
+    const nextTurn = () => {
+      for (const go of turns.splice(0)) go();
+    };
+    // The event loop writes decisions itself until the thread is ready.
+    await vi.waitFor(() => {
+      nextTurn();
+      record.deciding(a, ['pay#0']);
+      expect(content(path)).toBe('');
+    }, 10_000);
+    await vi.waitFor(() => expect(content(path)).toBe('["run_a","pay#0"]'), 10_000);
+    nextTurn();
+    await vi.waitFor(() => expect(content(path)).toBe(''), 10_000);
   });
 
   test('decisions that each end between two looks are never written', () => {

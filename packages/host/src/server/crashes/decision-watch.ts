@@ -24,16 +24,18 @@ export class DecisionWatch {
   /** Marks the decision if the last look saw it too. Returns the count it saw. */
   look(): number {
     const { count } = this.#memory;
-    if (count !== this.#seen) {
-      this.#seen = count;
-      if (this.#isMarked) this.#write(NOBODY);
-      this.#isMarked = false;
-    } else if (!this.#isMarked) {
-      const decision = this.#memory.decision(count);
-      if (decision !== null) this.#write(lineOf(decision));
-      this.#isMarked = decision !== null;
-    }
+    // A mark gives way to the next decision: the event loop may have written that one already.
+    if (count === this.#seen || this.#isMarked) this.#mark(count);
+    this.#seen = count;
     return count;
+  }
+
+  #mark(count: number): void {
+    if (this.#isMarked && count === this.#seen) return;
+    const decision = this.#memory.decision(count);
+    if (decision !== null) this.#write(lineOf(decision));
+    else if (this.#isMarked) this.#write(NOBODY);
+    this.#isMarked = decision !== null;
   }
 
   #write(bytes: Buffer): void {
