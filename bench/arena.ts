@@ -2,6 +2,7 @@
  * The processes of one comparison: the host, the load generator, and the hollow server, which does the minimum work.
  */
 import { join } from 'node:path';
+import { hostHeapFlags } from '../packages/host/bin/heap.mjs';
 import { present } from '../packages/host/test/kit/present.ts';
 import { Child } from './child.ts';
 import type { Durability } from './figure.ts';
@@ -28,7 +29,7 @@ export interface Arena extends AsyncDisposable {
 export async function openArena(plan: Plan): Promise<Arena> {
   // Ends both processes if the host fails to start. A leftover process would keep the benchmark from exiting.
   await using starting = new AsyncDisposableStack();
-  const host = starting.use(new Child<HostCommands>(new URL('./host.ts', import.meta.url)));
+  const host = starting.use(new Child<HostCommands>(new URL('./host.ts', import.meta.url), hostHeapFlags));
   const load = starting.use(new Child<LoadCommands>(new URL('./load.ts', import.meta.url)));
   const hostFolder = freshFolder(plan, 'host');
   const hostTarget = await host.ask('serve', { folder: hostFolder });

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { hostHeapFlags } from '../../packages/host/bin/heap.mjs';
 import type { FromHost, HostSettings } from './host-main.ts';
 
 /** How the start of a process ended. */
@@ -33,7 +34,7 @@ export class HostProcess implements AsyncDisposable {
   /** Starts a process. Resolves once it serves, or has exited before serving. */
   async start(): Promise<Birth> {
     const child = fork(this.#program, [JSON.stringify(this.settings)], {
-      execArgv: ['--conditions=@cairn/source', '--disable-warning=ExperimentalWarning'],
+      execArgv: [...hostHeapFlags, '--conditions=@cairn/source', '--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child = child;

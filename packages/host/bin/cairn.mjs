@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { compileCacheFolder } from './compile-cache.mjs';
+import { missingHeapFlags } from './heap.mjs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 16)) {
@@ -14,6 +15,16 @@ if (major < 24 || (major === 24 && minor < 16)) {
     : `npm has no newer Node for ${here}. Install one from nodejs.org.`;
   process.stderr.write(`cairn needs Node 24.16 or newer; this is ${process.version}. ${hint}\n`);
   process.exit(1);
+}
+
+const heapFlags = missingHeapFlags();
+// Node takes these flags only at its start. Windows cannot replace a process, and a parent's channel would be lost.
+if (heapFlags.length > 0 && process.platform !== 'win32' && process.channel === undefined) {
+  process.execve(
+    process.execPath,
+    [process.execPath, ...heapFlags, ...process.execArgv, ...process.argv.slice(1)],
+    process.env,
+  );
 }
 
 const cache = compileCacheFolder();

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { hostHeapFlags } from '../../bin/heap.mjs';
 
 const bin = fileURLToPath(new URL('../../bin/cairn.mjs', import.meta.url));
 
@@ -68,6 +69,8 @@ test('dev prints one ready line, serves with the key it made, and stops cleanly 
   await (await fetch(url + eventsUrl, { headers: { ...headers, accept: 'text/event-stream' } })).text();
   const run = await (await fetch(url + statusUrl, { headers })).json();
   expect(run).toMatchObject({ status: 'completed', variables: { greeting: 'Hello, Ada!' } });
+  const args = execFileSync('ps', ['-o', 'args=', '-p', `${host.process.pid}`], { encoding: 'utf8' });
+  for (const flag of hostHeapFlags) expect(args).toContain(flag);
   host.process.kill('SIGINT');
   const { code, out, err } = await host.ended;
   expect([code, out]).toEqual([0, line]);

@@ -9,7 +9,7 @@ function turns() {
   const clock = { at: 0 };
   const begun: string[] = [];
   const later: (() => void)[] = [];
-  const sockets = new Map<string, { destroyed: boolean; destroy(): void }>();
+  const sockets = new Map<string, EventEmitter & { destroyed: boolean; destroy(): void }>();
   const closed: (() => void)[] = [];
   const handle = inTurns(
     (request) => {
@@ -19,12 +19,12 @@ function turns() {
     { elapsedMs: () => clock.at, nextTurn: (work) => later.push(work) },
   );
   const socketOf = (name: string) => {
-    const made = {
+    const made = Object.assign(new EventEmitter(), {
       destroyed: false,
       destroy() {
         made.destroyed = true;
       },
-    };
+    });
     const socket = sockets.get(name) ?? made;
     sockets.set(name, socket);
     return socket;
@@ -34,7 +34,7 @@ function turns() {
     socketOf,
     closed,
     send(connection: string, url = connection) {
-      const request: Partial<IncomingMessage> = { url, socket: socketOf(connection) as Partial<Socket> as Socket };
+      const request: Partial<IncomingMessage> = { url, socket: socketOf(connection) as EventEmitter as Socket };
       const response = new EventEmitter();
       closed.push(() => response.emit('close'));
       handle(request as IncomingMessage, response as ServerResponse);
@@ -64,4 +64,19 @@ test('a connection with more unanswered requests than it may have is closed, and
   expect(socketOf('a').destroyed).toBe(true);
   nextTurn();
   expect(begun).toEqual([]);
+});
+
+test('the errors of a cut connection have no stack, and later ones do', async () => {
+  const { send, socketOf } = turns();
+  for (let i = 0; i < 12; i += 1) send('a', `a${i}`);
+  const limit = Error.stackTraceLimit;
+  const socket = socketOf('a');
+  let atClose = limit;
+  socket.once('close', () => {
+    atClose = Error.stackTraceLimit;
+  });
+  socket.emit('close');
+  expect(atClose).toBe(0);
+  await new Promise((resolve) => process.nextTick(resolve));
+  expect(Error.stackTraceLimit).toBe(limit);
 });

@@ -57,7 +57,7 @@ export function inTurns(handle: Handle, { elapsedMs, nextTurn }: TurnPorts): Han
     const count = (open.get(socket) ?? 0) + 1;
     open.set(socket, count);
     if (count > MAX_PIPELINED) {
-      socket.destroy();
+      if (!socket.destroyed) cutOff(socket);
       return;
     }
     response.once('close', () => open.set(socket, (open.get(socket) ?? 1) - 1));
@@ -66,4 +66,19 @@ export function inTurns(handle: Handle, { elapsedMs, nextTurn }: TurnPorts): Han
     else if (waiting.size > 0 || isOver()) waiting.set(socket, [[request, response]]);
     else handle(request, response);
   };
+}
+
+/**
+ * Closes a connection with hundreds of requests. Node makes an error for each of them, and traces of the stack that nobody
+ * reads would take most of the time.
+ */
+function cutOff(socket: Socket): void {
+  socket.prependOnceListener('close', () => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    process.nextTick(() => {
+      Error.stackTraceLimit = stackTraceLimit;
+    });
+  });
+  socket.destroy();
 }

@@ -1,0 +1,24 @@
+/**
+ * The heap of a host. With many gigabytes of memory, V8 lets garbage grow to several times the live data and frees it in
+ * one pause: large events then stop everybody for 60 ms. In a smaller heap it frees less at a time, more often.
+ */
+import { getHeapStatistics } from 'node:v8';
+
+const MAX_MB = 1_024;
+
+/** Flags for the Node process of a host. */
+export const hostHeapFlags = [`--max-old-space-size=${MAX_MB}`, '--max-semi-space-size=16'];
+
+const hostCommands = ['start', 'dev'];
+
+const isHeapFlag = (flag) => /--max[-_](old|semi)[-_]space[-_]size/.test(flag);
+
+/** The flags that this command needs and does not have. Flags of the user win, and so does a machine with less memory. */
+export function missingHeapFlags({
+  args = process.argv.slice(2),
+  nodeFlags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''],
+  heapBytes = getHeapStatistics().heap_size_limit,
+} = {}) {
+  const needs = hostCommands.includes(args[0]) && heapBytes > MAX_MB * 1_048_576;
+  return needs && !nodeFlags.some(isHeapFlag) ? hostHeapFlags : [];
+}
