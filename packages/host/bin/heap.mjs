@@ -6,8 +6,8 @@ import { getHeapStatistics } from 'node:v8';
 
 const MAX_MB = 1_024;
 
-/** Flags for the Node process of a host. */
-export const hostHeapFlags = [`--max-old-space-size=${MAX_MB}`, '--max-semi-space-size=16'];
+/** Flags for the Node process of a host. A smaller old space alone would shrink the new space, which costs 10 % CPU. */
+export const hostHeapFlags = [`--max-old-space-size=${MAX_MB}`, '--max-semi-space-size=32'];
 
 const hostCommands = ['start', 'dev'];
 
