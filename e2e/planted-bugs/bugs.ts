@@ -105,8 +105,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'hash-ignores-the-audience',
     file: 'packages/host/src/log/chain.ts',
-    find: `const { seq, contextId, at, type, nodeId, cause, audience, payload, task } = row;`,
-    replace: `const { seq, contextId, at, type, nodeId, cause, payload, task } = row;
+    find: `const { seq, at, type, nodeId, cause, audience, payload } = row;`,
+    replace: `const { seq, at, type, nodeId, cause, payload } = row;
   const audience = 'client';`,
     suite: simulation,
     why: 'An operator row can be turned into a client row without breaking the chain.',

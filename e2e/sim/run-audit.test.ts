@@ -21,7 +21,7 @@ function rowsOf(sketches: readonly Sketch[]): Row[] {
   return sketches.map(({ type, payload = {}, at = 1000, cause = null }, seq) => {
     const nodeId = /^(cairn|node)\./.test(type) ? 'n' : null;
     const body = { seq, contextId: 'ctx_1' as ContextId, at, type, nodeId, cause, audience: 'client' as const };
-    const own = rowHash({ ...body, payload: JSON.stringify(payload), task: null });
+    const own = rowHash({ ...body, payload: JSON.stringify(payload) });
     hash = chainHash(hash, own);
     return { runId, ...body, cursor: seq + 1, payload: JSON.stringify(payload), task: null, rowHash: own, hash };
   });

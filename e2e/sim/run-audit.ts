@@ -114,8 +114,8 @@ export class RunAudit {
 
   /** A second implementation of the hash recipe. Without it, a change to the store's own recipe would go unnoticed. */
   #checkChain(row: Row): void {
-    const columns = [row.seq, row.contextId, row.at, row.type, row.nodeId, row.cause, row.audience];
-    const own = sha256(`${JSON.stringify(columns)}\n${row.payload}\n${row.task ?? ''}`);
+    const columns = [row.seq, row.at, row.type, row.nodeId, row.cause, row.audience];
+    const own = sha256(`${JSON.stringify(columns)}\n${row.payload}`);
     this.#hash = sha256(this.#hash + own);
     if (own !== row.rowHash || this.#hash !== row.hash) {
       this.#complain('the hash chain holds', { runId: row.runId, seq: row.seq });

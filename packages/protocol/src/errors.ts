@@ -93,6 +93,7 @@ export const errorKinds = {
   store_full: kind(503, 1),
   store_locked: kind(503, 1),
   store_newer: kind(503, 1),
+  store_older: kind(503, 1),
   store_corrupt: kind(503, 1),
   store_missing: kind(503, 1),
   store_mismatch: kind(503, 1),

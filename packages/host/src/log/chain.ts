@@ -1,22 +1,26 @@
 /** The hash chain proves that a run's rows are unchanged and in order. The recipe never changes. */
-import { hash as digest } from 'node:crypto';
+import { createHash, hash as digest } from 'node:crypto';
 import type { RunId } from '@cairn/protocol';
 import { jsonText } from './feed/json-text.ts';
 import type { Row } from './ports/rows.ts';
 
-/** The fields covered by a row's own hash: all stored fields except the run, the cursor and the hashes. */
-export type HashedRow = Pick<
-  Row,
-  'seq' | 'contextId' | 'at' | 'type' | 'nodeId' | 'cause' | 'audience' | 'payload' | 'task'
->;
+/**
+ * The fields covered by a row's own hash. A fork shares the rows of its source under a run and a context of its own, so
+ * neither is covered. The task face is a projection of these fields: it can be computed again.
+ */
+export type HashedRow = Pick<Row, 'seq' | 'at' | 'type' | 'nodeId' | 'cause' | 'audience' | 'payload'>;
 
 const sha256 = (text: string): string => digest('sha256', text, 'hex');
 
+/** From here on, joining the parts into one more large text costs more than a hash object. */
+const LARGE_PAYLOAD_CHARS = 16_384;
+
 export function rowHash(row: HashedRow): string {
-  const { seq, contextId, at, type, nodeId, cause, audience, payload, task } = row;
-  // Same text as JSON.stringify over the seven columns, without allocating the array: this runs for every row.
-  const columns = `[${seq},${quote(contextId)},${at},${quote(type)},${quote(nodeId)},${quote(cause)},"${audience}"]`;
-  return sha256(`${columns}\n${payload}\n${task ?? ''}`);
+  const { seq, at, type, nodeId, cause, audience, payload } = row;
+  // Same text as JSON.stringify over the six columns, without allocating the array: this runs for every row.
+  const columns = `[${seq},${at},${quote(type)},${quote(nodeId)},${quote(cause)},"${audience}"]`;
+  if (payload.length < LARGE_PAYLOAD_CHARS) return sha256(`${columns}\n${payload}`);
+  return createHash('sha256').update(`${columns}\n`).update(payload).digest('hex');
 }
 
 const quote = (value: string | number | null): string => (typeof value === 'string' ? jsonText(value) : `${value}`);

@@ -5,7 +5,7 @@ import { count, instant, text } from '../fields.ts';
 import { MAX_ID_LENGTH } from '../ids.ts';
 
 /** The format version that this program reads and writes. */
-export const BUNDLE_VERSION = 1;
+export const BUNDLE_VERSION = 2;
 
 const id = text.max(MAX_ID_LENGTH);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
@@ -32,7 +32,7 @@ export const bundleHeader = z.strictObject({
 /** The second line: the definition, as the text that was hashed. */
 export const bundleDefinition = z.strictObject({ kind: z.literal('definition'), hash: sha256, body: text });
 
-/** Then each row in order; payload and task face are the stored texts, because the hashes cover their bytes. */
+/** Then each row in order; the payload is the stored text, because the hashes cover its bytes. */
 export const bundleRow = z.strictObject({
   kind: z.literal('row'),
   seq: count,

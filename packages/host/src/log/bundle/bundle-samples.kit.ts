@@ -13,7 +13,7 @@ const definitionHash = hash('sha256', definition, 'hex');
 
 /** A run of three events. The middle one is for operators, and the text holds multi-byte characters. */
 export const sampleRows: readonly NewRow[] = [
-  started({ definitionHash, inputs: { city: 'Zürich' } }),
+  started({ definitionHash, contextId: context, inputs: { city: 'Zürich' } }),
   row('cairn.timer.set', {
     at: 1_001,
     audience: 'operator',

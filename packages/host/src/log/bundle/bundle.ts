@@ -130,7 +130,7 @@ class BundleReader {
       if (row.seq !== seq) throw this.#wrong(`it holds event ${row.seq} where event ${seq} belongs`);
       if (ended) throw this.#wrong('it follows the event that ended the run');
       if (row.at < at) throw this.#wrong(`event ${seq} is earlier than the one before it`);
-      if (rowHash({ ...hashed(row), contextId: run.contextId }) !== row.rowHash) {
+      if (rowHash({ ...row, cause: causeOf(row.cause) }) !== row.rowHash) {
         throw this.#wrong(`event ${seq} (${row.type}) is not what its hash says`);
       }
       hash = chainHash(hash, row.rowHash);
@@ -161,6 +161,10 @@ class BundleReader {
     if (row.type !== 'run.started') throw this.#wrong(`the first event is ${row.type}, not run.started`);
     if (memberOf(payload, 'definitionHash') !== run.definitionHash)
       throw this.#wrong('the run was started with another definition');
+    const context = memberOf(payload, 'contextId');
+    // A fork shares this event with its source, which has another context.
+    if (context !== undefined && context !== run.contextId && run.originRunId === run.runId)
+      throw this.#wrong('the run was started in another context');
   }
 
   #end(text: string, rows: number): void {
@@ -202,17 +206,6 @@ class BundleReader {
     return invalid(this.#number, why);
   }
 }
-
-const hashed = ({ seq, at, type, nodeId, cause, audience, payload, task }: BundleRow) => ({
-  seq,
-  at,
-  type,
-  nodeId,
-  cause: causeOf(cause),
-  audience,
-  payload,
-  task,
-});
 
 const newRow = ({ at, type, nodeId, cause, audience, payload, task }: BundleRow): NewRow => ({
   at,

@@ -51,11 +51,12 @@ export function undo(folder: string, migration: string): void {
       .prepare(`PRAGMA ${schema}.table_info(${table})`)
       .all()
       .map(({ name }) => String(name));
-  for (const table of ['runs', 'run_tags', 'events', 'interrupts']) {
+  for (const table of ['runs', 'run_tags', 'events', 'large_values', 'interrupts']) {
     const newerColumns = columnsOf('newer', table);
     const common = columnsOf('main', table)
       .filter((name) => newerColumns.includes(name))
       .join(', ');
+    if (common === '') continue;
     db.exec(`INSERT INTO ${table} (${common}) SELECT ${common} FROM newer.${table}`);
   }
   db.exec('DETACH newer');

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { TerminalError } from '@cairn/protocol';
+import type { RowProgress } from './migration.ts';
 import { migrations } from './migrations.ts';
 
 /** The schema version of a database. Rejects a database from a newer program. */
@@ -17,8 +18,11 @@ export function checkVersion(db: DatabaseSync, file: string): number {
   return version;
 }
 
-/** One migration of a database that has runs, before it begins. A large database may take a minute. */
-export interface MigrationNotice {
+/**
+ * One migration of a database that has runs, before it begins. A large database may take a minute. A migration that
+ * changes many rows reports again how many are done.
+ */
+export interface MigrationNotice extends Partial<RowProgress> {
   readonly number: number;
   readonly of: number;
   readonly name: string;
@@ -34,11 +38,14 @@ export interface MigrateOptions {
 /** Migrates a database to the current schema. Each migration and its ledger row commit in one transaction. */
 export function migrate(db: DatabaseSync, file: string, { onMigration, before }: MigrateOptions = {}): void {
   const version = checkVersion(db, file);
-  for (const [place, { name, sql }] of migrations.entries()) {
+  for (const [place, { name, sql, changeRows }] of migrations.entries()) {
     if (name === before) return;
     if (place < version) continue;
     const number = place + 1;
-    if (version > 0) onMigration?.({ number, of: migrations.length, name, bytes: statSync(file).size });
+    const notice = { number, of: migrations.length, name };
+    if (version > 0) onMigration?.({ ...notice, bytes: statSync(file).size });
+    if (version > 0)
+      changeRows?.(db, (progress) => onMigration?.({ ...notice, bytes: statSync(file).size, ...progress }));
     db.exec('BEGIN IMMEDIATE');
     try {
       db.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT');

@@ -2,6 +2,7 @@
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
 import type { Migration } from './migration.ts';
+import { rehashRows } from './rehash.ts';
 
 /**
  * Migration n+1 is at index n. A released migration never changes.
@@ -240,4 +241,5 @@ export const migrations: readonly Migration[] = [
     name: 'what a host knows of its own folder',
     sql: 'CREATE TABLE folder_facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
   },
+  rehashRows,
 ];

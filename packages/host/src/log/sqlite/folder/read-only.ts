@@ -5,11 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
 import type { Row } from '../../ports/rows.ts';
-import { EVENT_COLUMNS, type EventColumns, rowOf } from '../columns.ts';
+import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
 import { storeError } from '../errors.ts';
 import { query } from '../query.ts';
 import { rowReader } from '../values/large-values.ts';
 import { checkVersion } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { rehashRows } from './rehash.ts';
 
 /** A stored run, without its rows. */
 export interface KeptRun {
@@ -77,7 +79,6 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     db,
     'SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1',
   );
-  const rowsOf = eventRows(db);
   const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   return {
@@ -85,6 +86,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
       guarded(() => {
         const found = one.get(id);
         if (found === undefined) return null;
+        checkHashes(db, file);
         const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
         const [seq, hash] = last.get(key) ?? [-1, ''];
         return { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status, seq, hash };
@@ -92,7 +94,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     runs: () => runIds(db),
     *rows(run) {
       try {
-        yield* rowsOf(run);
+        yield* eventRows(db)(run);
       } catch (error) {
         throw storeError(error, file);
       }
@@ -125,12 +127,20 @@ function* runIds(db: DatabaseSync): Generator<{ readonly runId: RunId; readonly 
   for (const [runId, parent] of ids.iterate()) yield parent === null ? { runId } : { runId, parentRunId: parent };
 }
 
-/** The rows of a run. A folder that no host has opened since large values are kept apart has them all in the rows. */
+/** Hashes of an older folder follow another recipe. Read here, they would all look wrong. */
+function checkHashes(db: DatabaseSync, file: string): void {
+  const version = checkVersion(db, file);
+  if (version >= migrations.indexOf(rehashRows) + 1) return;
+  throw new TerminalError('store_older', {
+    message: `The database ${file} has version ${version}; this program reads runs of version ${migrations.length}.`,
+    hint: 'Start the host once on this folder, or run "cairn doctor --rebuild": both migrate it.',
+    details: { version, known: migrations.length },
+  });
+}
+
 function eventRows(db: DatabaseSync): (run: KeptRun) => Iterable<Row> {
-  const hasValues = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'large_values'").get() !== undefined;
-  const columns = hasValues ? EVENT_COLUMNS : EVENT_COLUMNS.replace('cuts', 'NULL');
-  const events = query<EventColumns>(db, `SELECT ${columns} FROM events WHERE run = ? ORDER BY seq`);
-  const toRow = hasValues ? rowReader(db) : rowOf;
+  const events = query<EventColumns>(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`);
+  const toRow = rowReader(db);
   return function* ({ key, runId, contextId }) {
     for (const event of events.iterate(key)) yield toRow(runId, contextId, event);
   };

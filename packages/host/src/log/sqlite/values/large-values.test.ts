@@ -84,21 +84,6 @@ it('keeps a value for each run that holds it', async () => {
   db.close();
 });
 
-it('reads a folder whose rows were written before values were kept apart', async () => {
-  const folder = fresh();
-  const store = await open(folder);
-  const payload = JSON.stringify({ note: '[[1,1],[]]' });
-  await store.log.append(creation(runA, { rows: [started(), row('a', { payload, task: payload })] }));
-  await store.close();
-  const db = new DatabaseSync(join(folder, 'cairn.db'));
-  db.exec('ALTER TABLE events DROP COLUMN cuts; DROP TABLE large_values');
-  db.close();
-  const offline = openReadOnly(folder);
-  const run = offline.run(runA);
-  expect(run === null ? [] : [...offline.rows(run)].map((found) => found.payload)).toContain(payload);
-  offline.close();
-});
-
 const leaf = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.constantFrom('"', '\\', '\\"', '[{', '}]').map((part) => part.repeat(LARGE_VALUE_CHARS)),
