@@ -295,7 +295,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'e2e',
     path: 'e2e',
-    imports: everything,
+    imports: [...everything, 'host/bin'],
     ...unrestricted,
   },
   // A seed must repeat bit for bit: the simulated world has its own clock and randomness. Its only ambient access is
@@ -317,7 +317,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'bench',
     path: 'bench',
-    imports: everything,
+    imports: [...everything, 'host/bin'],
     ...unrestricted,
   },
   { name: 'scripts', path: 'scripts', imports: ['protocol'], packages: 'any', builtins: 'any', world: 'any' },
