@@ -8,6 +8,14 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+/** For views of a run that can show the past. */
+export interface PastOptions extends CallOptions {
+  /** As it was after the event with this sequence. Default: as it is. */
+  readonly atSeq?: number;
+}
+
+export const past = ({ atSeq }: PastOptions = {}): string => query({ atSeq });
+
 export interface ChangeOptions extends CallOptions {
   /**
    * Sent again with the same key, the same request is carried out once. At most 255 characters. Default: a fresh one for

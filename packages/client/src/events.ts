@@ -1,6 +1,6 @@
 /** Events without a stream: the whole log of a run, or a long poll for the next events. */
 import type { EventDoc, RunStatus } from '@cairn/protocol';
-import { type CallOptions, query, read, runPath } from './calls.ts';
+import { type CallOptions, type PastOptions, past, query, read, runPath } from './calls.ts';
 import type { Connection } from './connection.ts';
 
 export interface PollOptions extends CallOptions {
@@ -20,8 +20,8 @@ export interface Polled {
 }
 
 export interface Events {
-  /** Every event so far. */
-  all(runId: string, options?: CallOptions): Promise<readonly EventDoc[]>;
+  /** Every event so far, or up to `atSeq`. */
+  all(runId: string, options?: PastOptions): Promise<readonly EventDoc[]>;
   /** The events after a position; waits for the next one when there is none yet. */
   poll(runId: string, options?: PollOptions): Promise<Polled>;
 }
@@ -34,7 +34,8 @@ const MARGIN_MS = 30_000;
 export function eventCalls(connection: Connection): Events {
   return {
     async all(runId, options) {
-      const { events } = await read<{ events: readonly EventDoc[] }>(connection, `${runPath(runId)}/events`, options);
+      const path = `${runPath(runId)}/events${past(options)}`;
+      const { events } = await read<{ events: readonly EventDoc[] }>(connection, path, options);
       return events;
     },
     poll(runId, options = {}) {

@@ -26,7 +26,7 @@ export {
   type WorkflowDefinition,
 } from '@cairn/protocol';
 export type { Agents } from './agents.ts';
-export type { CallOptions, ChangeOptions } from './calls.ts';
+export type { CallOptions, ChangeOptions, PastOptions } from './calls.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export type { Key } from './connection.ts';
 export type { Events, Polled, PollOptions } from './events.ts';

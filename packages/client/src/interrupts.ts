@@ -7,7 +7,17 @@ import type {
   OpenInterrupts,
   PendingInterrupts,
 } from '@cairn/protocol';
-import { type CallOptions, type ChangeOptions, change, query, read, runPath, segment } from './calls.ts';
+import {
+  type CallOptions,
+  type ChangeOptions,
+  change,
+  type PastOptions,
+  past,
+  query,
+  read,
+  runPath,
+  segment,
+} from './calls.ts';
 import type { Connection } from './connection.ts';
 
 export interface InterruptPage {
@@ -18,8 +28,8 @@ export interface InterruptPage {
 }
 
 export interface Interrupts {
-  /** What a run waits for, with the data of each question, the oldest first. */
-  ofRun(runId: string, options?: CallOptions): Promise<readonly OpenInterrupt[]>;
+  /** What a run waits for, or waited for after an event, with the data of each question, the oldest first. */
+  ofRun(runId: string, options?: PastOptions): Promise<readonly OpenInterrupt[]>;
   /** What all runs of the tenant wait for, the oldest first, one page. */
   pending(page?: InterruptPage, options?: CallOptions): Promise<PendingInterrupts>;
   /** A token that answers (or only shows) one question, once, without a key. */
@@ -33,7 +43,8 @@ export interface Interrupts {
 export function interruptCalls(connection: Connection): Interrupts {
   return {
     async ofRun(runId, options) {
-      return (await read<OpenInterrupts>(connection, `${runPath(runId)}/interrupts`, options)).interrupts;
+      return (await read<OpenInterrupts>(connection, `${runPath(runId)}/interrupts${past(options)}`, options))
+        .interrupts;
     },
     pending: (page, options) => read(connection, `/v1/host/cairn/interrupts${query({ ...page })}`, options),
     token: (runId, nodeId, token, options) =>

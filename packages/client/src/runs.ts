@@ -15,7 +15,18 @@ import {
   type RunStatus,
   type RunsCancelled,
 } from '@cairn/protocol';
-import { asked, type CallOptions, type ChangeOptions, change, query, read, runPath, segment } from './calls.ts';
+import {
+  asked,
+  type CallOptions,
+  type ChangeOptions,
+  change,
+  type PastOptions,
+  past,
+  query,
+  read,
+  runPath,
+  segment,
+} from './calls.ts';
 import type { Connection } from './connection.ts';
 import { watch } from './follow.ts';
 import type { Timers } from './timers.ts';
@@ -61,7 +72,8 @@ export interface MarkedRun {
 
 export interface Runs {
   create(run: NewRunRequest, options?: CreateRunOptions): Promise<RunCreated>;
-  get(runId: string, options?: CallOptions): Promise<RunSnapshot>;
+  /** The run as it is, or as it was after one of its events. */
+  get(runId: string, options?: PastOptions): Promise<RunSnapshot>;
   /** The run if it has changed since the snapshot with this etag, else null; with null, the run as it is. */
   getIfChanged(runId: string, etag: string | null, options?: CallOptions): Promise<MarkedRun | null>;
   /** One page, newest first. */
@@ -79,7 +91,7 @@ export interface Runs {
   /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
   answer(runId: string, nodeOrInterruptId: string, value: Json, options?: ChangeOptions): Promise<InterruptAnswered>;
   /** The run with its events and spans in one document, for debugging. */
-  debugBundle(runId: string, options?: CallOptions): Promise<DebugBundle>;
+  debugBundle(runId: string, options?: PastOptions): Promise<DebugBundle>;
 }
 
 export function runCalls(connection: Connection, timers: Timers): Runs {
@@ -94,7 +106,7 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
         { path: '/v1/runs', body: run, headers: options?.dedup === undefined ? {} : { 'x-dedup': options.dedup } },
         options,
       ),
-    get: (runId, options) => read(connection, runPath(runId), options),
+    get: (runId, options) => read(connection, `${runPath(runId)}${past(options)}`, options),
     getIfChanged: (runId, etag, options) => getIfChanged(connection, runId, etag, options),
     list,
     all: (filter, options) => allPages(list, filter, options),
@@ -105,7 +117,7 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     resume: (runId, reason, options) => post(`${runPath(runId)}:resume`, because(reason), options),
     answer: (runId, waiting, value, options) =>
       post(`${runPath(runId)}/interrupts/${segment(waiting)}`, { resumeValue: value }, options),
-    debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle`, options),
+    debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle${past(options)}`, options),
   };
 }
 

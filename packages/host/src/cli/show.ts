@@ -1,14 +1,6 @@
 /** `cairn show`: shows the state of a run, now or after one of its events. */
 import type { Client } from '@cairn/client';
-import {
-  foldRun,
-  isJsonObject,
-  newRunView,
-  type RunId,
-  type RunSnapshot,
-  runSnapshot,
-  TerminalError,
-} from '@cairn/protocol';
+import { isCairnError, type RunSnapshot, TerminalError } from '@cairn/protocol';
 import { childLines } from './child-lines.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
@@ -20,7 +12,6 @@ import type { Question } from './render/question.ts';
 import { runPage } from './render/run-page.ts';
 import { jsonLine, styleOf } from './render/style.ts';
 import { runNamed } from './run-name.ts';
-import { foldable } from './run-tree.ts';
 import type { Terminal } from './terminal.ts';
 import { outputOf } from './terminal-output.ts';
 
@@ -71,28 +62,21 @@ interface Shown {
   readonly instant: number;
 }
 
-/** The run as it was after an event: the fold of the events up to it. */
-async function asOf(client: Client, now: RunSnapshot, at: number): Promise<Shown> {
-  const view = newRunView(now.runId as RunId);
-  let last = -1;
-  for await (const event of pastEvents(client, now)) {
-    last = event.sequence;
-    if (event.sequence > at) break;
-    foldRun(view, foldable(event));
-  }
-  if (last < at) {
+/** The run as it was after an event, from the host. */
+async function asOf(client: Client, now: RunSnapshot, atSeq: number): Promise<Shown> {
+  try {
+    const [run, open] = await Promise.all([
+      client.runs.get(now.runId, { atSeq }),
+      client.interrupts.ofRun(now.runId, { atSeq }),
+    ]);
+    const questions = open.map(({ kind, nodeId, interruptId, data }) => ({ kind, nodeId, interruptId, data }));
+    return { run, questions, instant: Date.parse(run.asOf ?? '') };
+  } catch (error) {
+    const last = isCairnError(error, 'validation_error') ? error.details?.lastSequence : undefined;
+    if (last === undefined) throw error;
     throw new TerminalError('not_found', {
-      message: `Run ${now.runId} has no event ${at} yet; the last one is ${last}.`,
+      message: `Run ${now.runId} has no event ${atSeq} yet; the last one is ${last}.`,
       hint: `Choose an event from 0 to ${last}. "cairn tail ${now.runId}" lists them.`,
     });
   }
-  const { importedAt } = now;
-  const questions = Object.values(view.interrupts).map(({ kind, nodeId, interruptId, data }) => ({
-    kind,
-    nodeId,
-    interruptId,
-    data: isJsonObject(data) ? data : {},
-  }));
-  const run = { ...runSnapshot(view), ...(importedAt === undefined ? {} : { importedAt }) };
-  return { run, questions, instant: view.lastAt };
 }

@@ -54,6 +54,9 @@ export const runSnapshotSchema = z
     outputs: jsonObject.optional(),
     /** When the run was imported from another host. An imported run never continues. */
     importedAt: instant.optional(),
+    /** In a view of the past: the sequence of the last event in it, and its time. */
+    atSeq: count.optional(),
+    asOf: instant.optional(),
     /** What the run waits for, while it waits; never a token. */
     interrupt: z
       .looseObject({

@@ -1,4 +1,4 @@
-/** Loads a run's public view for readers that do not step runs: the newest checkpoint, then the tail of the log. */
+/** Loads a run's public view for readers that do not step runs: a checkpoint, then the rows after it. */
 import { foldEventOf, foldRun, newRunView, type RunId, type RunView } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -9,21 +9,25 @@ import { STATE_FORMAT } from './run-loader.ts';
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
 
-export type LoadView = (runId: RunId) => Promise<RunView>;
+/** The view after an event of the run; by default after its last durable row. The caller owns the returned object. */
+export type LoadView = (runId: RunId, atSeq?: number) => Promise<RunView>;
 
-/** Returns the view after the last durable row. The caller owns the returned object. */
 export function createLoadView({ log, checkpoints }: Pick<Store, 'log' | 'checkpoints'>): LoadView {
-  return async (runId) => {
+  return async (runId, atSeq = Number.MAX_SAFE_INTEGER) => {
     const head = await log.head(runId);
     if (head !== null && isQuarantined(head)) return outlineOf(log, head);
     const checkpoint = await checkpoints.get(runId);
     const view =
-      checkpoint?.format === STATE_FORMAT ? (JSON.parse(checkpoint.body) as RunState).view : newRunView(runId);
-    for (;;) {
-      const rows = await log.read({ runId, after: view.lastSeq, ...PAGE });
+      checkpoint?.format === STATE_FORMAT && checkpoint.seq <= atSeq
+        ? (JSON.parse(checkpoint.body) as RunState).view
+        : newRunView(runId);
+    while (view.lastSeq < atSeq) {
+      const limit = Math.min(PAGE.limit, atSeq - view.lastSeq);
+      const rows = await log.read({ ...PAGE, runId, after: view.lastSeq, limit });
       for (const row of rows) foldRow(view, row);
-      if (rows.length === 0) return view;
+      if (rows.length === 0) break;
     }
+    return view;
   };
 }
 

@@ -22,6 +22,7 @@ import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
 import { type InboxSurface, inboxRoutes } from '../inbox/routes.ts';
 import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
+import { PastRuns } from '../runs/past-runs.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
 import { sealerOf } from '../secrets/sealed.ts';
@@ -129,6 +130,7 @@ function surfaceOf(
   const { log, runIndex } = store;
   const shares = { engine, gate: ports.gate, limits };
   const loadView = createLoadView(store);
+  const past = new PastRuns({ log, loadView });
   const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: setImmediate });
   const responses = { unread: ports.unread, turns };
   const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now });
@@ -137,16 +139,16 @@ function surfaceOf(
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
   const { isUnderTest } = ports.extension;
-  const interrupts = { engine, log, runIndex, loadView, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
+  const interrupts = { engine, log, runIndex, loadView, past, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
   const inbox = new InboxFeed({ log, runIndex, cursors, timers });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
-  const bundles = { engine, log, version, now, responses };
+  const bundles = { engine, log, version, now, responses, past };
   const runsAgents = discovery.agents?.supported === true;
   const models = { ...ports.models, allowsMocks: isUnderTest };
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses }),
+    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses, past }),
     ...runControlRoutes(engine),
-    ...eventRoutes({ log, streams, unread: ports.unread, report: ports.report }),
+    ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, cursors, streams, feed: inbox }),

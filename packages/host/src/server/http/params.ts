@@ -1,9 +1,10 @@
 /** Parses numbers and ids from paths, queries and headers. Errors name the invalid parameter. */
 import { parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
 import { runNotFound } from '../../engine/stepping/run-loader.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Caller } from '../access/auth.ts';
-import { type Call, pathParam } from './routes.ts';
+import { type Call, pathParam, queryParam } from './routes.ts';
 
 export interface IntegerRule {
   readonly name: string;
@@ -20,6 +21,28 @@ export function integerParam(text: string | undefined, rule: IntegerRule): numbe
   throw new TerminalError('validation_error', {
     message: `${rule.name} must be an integer ${range}, not ${quoted(text, 60)}.`,
     details: { parameter: rule.name },
+  });
+}
+
+/** The query parameter of every view of a run that can show the past. */
+export const atSeqQuery = z.coerce
+  .number()
+  .int()
+  .min(0)
+  .optional()
+  .describe('Shows the run as it was after the event with this sequence.');
+
+/** The `atSeq` of a request; undefined for the present. */
+export const atSeqParam = (call: Call): number | undefined =>
+  integerParam(queryParam(call, 'atSeq'), { name: 'atSeq', min: 0, max: Number.MAX_SAFE_INTEGER });
+
+/** Throws for an event that the run does not have yet. */
+export function requireEvent({ record: { runId }, seq }: RunHead, atSeq: number): void {
+  if (atSeq <= seq) return;
+  throw new TerminalError('validation_error', {
+    message: `Run ${runId} has no event ${atSeq}; its last one is ${seq}.`,
+    hint: `Use atSeq from 0 to ${seq}, or leave it out for the present.`,
+    details: { parameter: 'atSeq', lastSequence: seq },
   });
 }
 

@@ -20,6 +20,13 @@ export function interruptsFor(caller: Caller, view: RunView): readonly OpenInter
   });
 }
 
+/** The interrupts that were open in a view of the past. Who may answer them is a question of the present. */
+export const interruptsThen = (view: RunView): readonly OpenInterrupt[] =>
+  waitingInterrupts(view).map((open) => {
+    const interrupt = view.interrupts[open.interruptId];
+    return interrupt === undefined ? open : { ...open, ...asDecided(interrupt) };
+  });
+
 const asDecided = ({ kind, data, votes }: InterruptView): Pick<OpenInterrupt, 'assignees' | 'quorum'> =>
   kind === 'approval' ? deciders(data, votes) : {};
 

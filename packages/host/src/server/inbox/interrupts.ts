@@ -13,10 +13,11 @@ import {
 import { z } from 'zod';
 import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
-import { integerParam, runIdParam, visibleRun } from '../http/params.ts';
+import { atSeqParam, atSeqQuery, integerParam, requireEvent, runIdParam, visibleRun } from '../http/params.ts';
 import { type Call, type OpenCall, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
-import { interruptsFor } from './deciders.ts';
+import type { PastRuns } from '../runs/past-runs.ts';
+import { interruptsFor, interruptsThen } from './deciders.ts';
 import type { InterruptTokens } from './interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from './open-interrupt.ts';
 
@@ -27,6 +28,7 @@ export interface InterruptSurface extends Interrupts {
   /** The public address of this host, without a trailing slash. */
   readonly baseUrl: () => string;
   readonly cursors: PageCursors;
+  readonly past: PastRuns;
   /** Whether an answer may name its voter, as suites with one key do. Otherwise votes belong to principals. */
   readonly trustsVoter: boolean;
 }
@@ -65,9 +67,10 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
       handle: (call) => ofRun(call, surface),
       doc: {
         id: 'listRunInterrupts',
-        summary: 'List the open interrupts of a run',
+        summary: 'List the open interrupts of a run, now or after one of its events',
+        query: z.object({ atSeq: atSeqQuery }),
         responses: { 200: { description: 'Its open interrupts, the oldest first.', shape: openInterrupts } },
-        errors: ['not_found'],
+        errors: ['validation_error', 'not_found', 'conflict'],
       },
     },
     {
@@ -126,9 +129,15 @@ async function answer(call: Call, { engine, trustsVoter }: InterruptSurface): Pr
   });
 }
 
-async function ofRun(call: Call, { log, loadView }: InterruptSurface): Promise<string> {
-  const { record } = await visibleRun(call, log);
-  const interrupts = record.importedAt === null ? interruptsFor(call.caller, await loadView(record.runId)) : [];
+async function ofRun(call: Call, { log, loadView, past }: InterruptSurface): Promise<string> {
+  const atSeq = atSeqParam(call);
+  const head = await visibleRun(call, log);
+  const { runId, importedAt } = head.record;
+  if (atSeq !== undefined) {
+    requireEvent(head, atSeq);
+    return JSON.stringify({ interrupts: interruptsThen(await past.view(head, atSeq)) });
+  }
+  const interrupts = importedAt === null ? interruptsFor(call.caller, await loadView(runId)) : [];
   return JSON.stringify({ interrupts });
 }
 

@@ -2,7 +2,9 @@
  * The debug bundle of a run: snapshot, log and spans in one document of bounded size. The newest events are kept first.
  */
 import { debugBundle, foldEventOf, isoTime, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
+import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
+import type { SnapshotAt } from '../../engine/stepping/snapshots.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -13,8 +15,9 @@ import type { Caller } from '../access/auth.ts';
 import { implementation } from '../catalogue/discovery.ts';
 import { jsonPieces, nextStretch } from '../http/json-pieces.ts';
 import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
-import { visibleRun } from '../http/params.ts';
+import { atSeqParam, atSeqQuery, requireEvent, visibleRun } from '../http/params.ts';
 import type { Call, Route } from '../http/routes.ts';
+import type { PastRuns } from './past-runs.ts';
 
 /** Maximum bundle size in bytes. */
 export const MAX_BUNDLE_BYTES = 8_000_000;
@@ -29,6 +32,7 @@ export interface BundlePorts {
   readonly version: string;
   readonly now: () => number;
   readonly responses: ResponsePorts;
+  readonly past: PastRuns;
 }
 
 export function debugBundleRoutes(ports: BundlePorts): readonly Route[] {
@@ -42,17 +46,20 @@ export function debugBundleRoutes(ports: BundlePorts): readonly Route[] {
       doc: {
         id: 'getDebugBundle',
         summary: 'A run with its log and spans in one document',
+        query: z.object({ atSeq: atSeqQuery }),
         responses: { 200: { description: 'The bundle, cut to 8 MB when it must be.', shape: debugBundle } },
-        errors: ['not_found'],
+        errors: ['validation_error', 'not_found', 'conflict'],
       },
     },
   ];
 }
 
 async function bundle(call: Call, ports: BundlePorts, open: OpenBundles): Promise<string | undefined> {
+  const atSeq = atSeqParam(call);
   const head = await visibleRun(call, ports.log);
+  if (atSeq !== undefined) requireEvent(head, atSeq);
   open.take(call);
-  const pieces = await bundlePieces(head, call.caller, ports);
+  const pieces = await bundlePieces({ head, caller: call.caller, atSeq }, ports);
   call.reply.header('cache-control', 'no-store');
   return answerInPieces(call, pieces, ports.responses);
 }
@@ -86,14 +93,27 @@ const tooManyBundles = (): RetryableError =>
 
 /** The bundle of a run as this caller may see it. */
 export async function bundleText(head: RunHead, caller: Caller, ports: BundlePorts): Promise<string> {
-  return [...(await bundlePieces(head, caller, ports))].join('');
+  return [...(await bundlePieces({ head, caller }, ports))].join('');
+}
+
+/** A bundle to build: of the present, or as it would have been after an event. */
+interface BundleRequest {
+  readonly head: RunHead;
+  readonly caller: Caller;
+  readonly atSeq?: number | undefined;
+}
+
+async function shownState({ head, caller, atSeq }: BundleRequest, { engine, past }: BundlePorts): Promise<SnapshotAt> {
+  if (atSeq === undefined) return engine.snapshotAt(caller.tenant, head.record.runId);
+  return { seq: atSeq, snapshot: await past.snapshot(head, atSeq) };
 }
 
 /** Everything is read before the first piece is taken. Only one page, stretch or row is handled at a time. */
-async function bundlePieces({ record }: RunHead, caller: Caller, ports: BundlePorts): Promise<Generator<string>> {
-  const { engine, version, now } = ports;
-  const { runId } = record;
-  const { seq, snapshot } = await engine.snapshotAt(caller.tenant, runId);
+async function bundlePieces(request: BundleRequest, ports: BundlePorts): Promise<Generator<string>> {
+  const { version, now } = ports;
+  const { head: runHead, caller } = request;
+  const { runId } = runHead.record;
+  const { seq, snapshot } = await shownState(request, ports);
   const run = await shownRun(snapshot, caller.tenant, ports);
   const fixed = run.bytes + FRAME_BYTES;
   const found = await newestEvents(ports, { runId, seq, caller }, MAX_BUNDLE_BYTES - fixed);

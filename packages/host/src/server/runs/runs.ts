@@ -17,11 +17,12 @@ import { etagMatches } from '../http/etag.ts';
 import { jsonPieces } from '../http/json-pieces.ts';
 import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
-import { integerParam, visibleRun } from '../http/params.ts';
+import { atSeqParam, atSeqQuery, integerParam, requireEvent, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { TenantSlots } from '../http/tenant-slots.ts';
 import { type CreateRunPorts, createRunFrom } from './create-run.ts';
 import { OpenSnapshots } from './open-snapshots.ts';
+import type { PastRuns } from './past-runs.ts';
 import { hasOpenChildren, withFamily } from './run-family.ts';
 
 export interface RunPorts extends CreateRunPorts {
@@ -29,6 +30,7 @@ export interface RunPorts extends CreateRunPorts {
   readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
   readonly responses: ResponsePorts;
+  readonly past: PastRuns;
 }
 
 interface GetPorts extends RunPorts {
@@ -97,12 +99,13 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       handle: (call) => get(call, { ...ports, ...states }),
       doc: {
         id: 'getRun',
-        summary: 'Read the state of a run',
+        summary: 'Read the state of a run, now or after one of its events',
+        query: z.object({ atSeq: atSeqQuery }),
         responses: {
-          200: { description: 'The run as it is now.', shape: runSnapshotSchema },
+          200: { description: 'The run as it is now, or as it was.', shape: runSnapshotSchema },
           304: { description: 'Nothing happened since the snapshot that If-None-Match names.' },
         },
-        errors: ['not_found'],
+        errors: ['validation_error', 'not_found', 'conflict'],
       },
     },
   ];
@@ -121,8 +124,24 @@ const SNAPSHOT_VERSION = 3;
 
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
+/** The state after an event never changes, so its ETag is known before it is folded. */
+async function getPast(call: Call, atSeq: number, { log, past, responses }: GetPorts): Promise<string | undefined> {
+  const head = await visibleRun(call, log);
+  requireEvent(head, atSeq);
+  const etag = `"${SNAPSHOT_VERSION}-at-${atSeq}"`;
+  if (etagMatches(call.request.headers['if-none-match'], etag)) {
+    call.reply.code(304).header('etag', etag).header('cache-control', REVALIDATE).send();
+    return undefined;
+  }
+  const snapshot = await past.snapshot(head, atSeq);
+  call.reply.header('etag', etag).header('cache-control', REVALIDATE);
+  return answerInPieces(call, jsonPieces(snapshot), responses);
+}
+
 /** The ETag is derived from the last event, so a 304 needs no fold of the run. */
 async function get(call: Call, ports: GetPorts): Promise<string | undefined> {
+  const atSeq = atSeqParam(call);
+  if (atSeq !== undefined) return getPast(call, atSeq, ports);
   const known = call.request.headers['if-none-match'];
   if (known !== undefined) {
     const etag = etagOf((await visibleRun(call, ports.log)).seq);

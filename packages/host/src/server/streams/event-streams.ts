@@ -142,7 +142,7 @@ export class EventStreams {
   }
 
   #subscribe({ runId, lastSeq, audience, modes, bufferMs }: StreamRequest, sink: Sink): Subscription {
-    const form = bufferMs === 0 ? 'frames' : 'documents';
+    const form = formOf(bufferMs);
     const { feed, snapshots } = this.#ports;
     if (modes.has('values')) return snapshots.subscribe({ runId, fresh: lastSeq !== null, form }, sink);
     return feed.subscribe({ runId, after: lastSeq ?? -1, audience, lens: lensOf(modes, form) }, sink);
@@ -278,8 +278,11 @@ export class EventStreams {
   }
 }
 
+/** Events that may wait go out as documents of one batch. */
+export const formOf = (bufferMs: number): Form => (bufferMs === 0 ? 'frames' : 'documents');
+
 /** The lens of modes that are decided row by row; subscribers with equal modes share its text. */
-function lensOf(modes: ReadonlySet<StreamMode>, form: Form): Lens {
+export function lensOf(modes: ReadonlySet<StreamMode>, form: Form): Lens {
   if (form === 'frames' && modes.size === 1 && modes.has('debug')) return everything;
   return payloads(`${[...modes].sort().join()} ${form}`, (type) => shownAs(modes, type), form);
 }

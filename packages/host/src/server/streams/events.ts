@@ -2,20 +2,25 @@
 import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes, runEventDoc } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Report } from '../../engine/ports.ts';
+import type { FairTurns } from '../../fair-turns.ts';
 import { docText } from '../../log/feed/frame.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { PacedWriter, takenOver } from '../http/large-response.ts';
-import { integerParam, visibleRun } from '../http/params.ts';
+import { atSeqParam, integerParam, requireEvent, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
-import type { EventStreams } from './event-streams.ts';
+import type { PastRuns } from '../runs/past-runs.ts';
+import { type EventStreams, formOf } from './event-streams.ts';
+import { subscribePast } from './past-stream.ts';
 
 export interface EventSurface {
   readonly log: EventLog;
   readonly report: Report;
   readonly streams: EventStreams;
   readonly unread: UnreadBytes;
+  readonly past: PastRuns;
+  readonly turns: FairTurns;
 }
 
 /** What the JSON form reads at a time; it bounds the memory of a long run. */
@@ -47,6 +52,12 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
             .max(MAX_BUFFER_MS)
             .optional()
             .describe('How long events may be held back to be sent as one batch, in milliseconds.'),
+          atSeq: z.coerce
+            .number()
+            .int()
+            .min(0)
+            .optional()
+            .describe('Ends with the event of this sequence. With values, gives the state after it.'),
           token: z.string().optional().describe('A read token, in the place of a key.'),
         }),
         responses: {
@@ -56,31 +67,60 @@ export function eventRoutes(surface: EventSurface): readonly Route[] {
             orStream: runEventDoc,
           },
         },
-        errors: ['validation_error', 'unsupported_stream_mode', 'not_found'],
+        errors: ['validation_error', 'unsupported_stream_mode', 'not_found', 'conflict'],
       },
     },
   ];
 }
 
 /** Parameters are checked before the form is negotiated, and both before the run is looked up. */
-async function events(call: Call, { log, streams, unread, report }: EventSurface): Promise<string | undefined> {
+async function events(call: Call, surface: EventSurface): Promise<string | undefined> {
   const modes = parseStreamModes(queryParam(call, 'streamMode'));
   const bufferMs = integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: MAX_BUFFER_MS }) ?? 0;
+  const atSeq = atSeqParam(call);
   const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
   const lastSeq = wantsStream ? lastEventId(call.request.headers['last-event-id']) : null;
-  const { record, seq } = await visibleRun(call, log);
-  const { runId } = record;
+  const head = await visibleRun(call, surface.log);
+  if (atSeq !== undefined) requireEvent(head, atSeq);
+  if (!wantsStream) return allEvents(call, { head, upTo: atSeq }, surface);
+  const { runId } = head.record;
   const { tenant, audience, expiresAt } = call.caller;
-  if (wantsStream) {
+  const { streams } = surface;
+  if (atSeq === undefined) {
     streams.serve(takenOver(call), { tenant, runId, lastSeq, audience, modes, bufferMs, expiresAt });
-    return undefined;
+  } else {
+    const range = { head, atSeq, after: lastSeq ?? -1, audience, modes, form: formOf(bufferMs) };
+    streams.serveFrom(takenOver(call), { tenant, bufferMs, expiresAt, what: runId }, (sink) =>
+      subscribePast(range, surface, sink),
+    );
   }
-  const range = { runId, after: -1, audience };
-  const first = await log.read({ ...range, ...PAGE });
-  if ((first.at(-1)?.seq ?? seq) >= seq) return `{"events":[${first.map(docText).join()}]}`;
+  return undefined;
+}
+
+interface Log {
+  readonly head: RunHead;
+  /** The last event of the answer. Default: the newest. */
+  readonly upTo: number | undefined;
+}
+
+/** The log as one JSON document. */
+async function allEvents(call: Call, { head, upTo }: Log, surface: EventSurface): Promise<string | undefined> {
+  const { log, unread, report } = surface;
+  const { runId } = head.record;
+  const range = { runId, audience: call.caller.audience };
+  const read = async (after: number): Promise<readonly Row[]> => {
+    if (upTo === undefined) return log.read({ ...range, ...PAGE, after });
+    const limit = Math.min(PAGE.limit, upTo - after);
+    const page = limit <= 0 ? [] : await log.read({ ...range, ...PAGE, after, limit });
+    // Without operator rows, a page may reach beyond the last event.
+    return page.filter(({ seq }) => seq <= upTo);
+  };
+  const first = await read(-1);
+  const end = upTo ?? head.seq;
+  if ((first.at(-1)?.seq ?? end) >= end) return `{"events":[${first.map(docText).join()}]}`;
   const writer = new PacedWriter(call, unread);
   try {
-    await writePages(writer, (after) => log.read({ ...range, ...PAGE, after }), first);
+    await writePages(writer, read, first);
   } catch (error) {
     report({ level: 'error', event: 'stream.read_failed', facts: { stream: runId }, error });
     // The status is out: only a broken connection still says that this is not the whole log.

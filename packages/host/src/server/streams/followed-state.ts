@@ -5,6 +5,7 @@ import {
   isTerminalStatus,
   isTransition,
   type JsonObject,
+  type RunSnapshot,
   type RunView,
   runSnapshot,
   streamTypes,
@@ -157,14 +158,14 @@ const beginningOf = (view: RunView, urgent: boolean): StateText =>
   textOf(view, nextStretch(jsonPieces(stateDocument(view)), LARGE_STATE + 1), urgent);
 
 /** The snapshot of a run in the envelope of an event that is not in the log. */
-export function stateDocument(view: RunView): JsonObject {
+export function stateDocument(view: RunView, snapshot: RunSnapshot = runSnapshot(view)): JsonObject {
   const { runId, lastSeq, lastAt } = view;
   const cause = eventId(runId, lastSeq);
   return {
     eventId: `${cause}:state`,
     runId,
     type: streamTypes.snapshot,
-    payload: { ...runSnapshot(view), atSeq: lastSeq },
+    payload: { ...snapshot, atSeq: lastSeq },
     timestamp: isoTime(lastAt),
     sequence: lastSeq,
     causationId: cause,

@@ -1,5 +1,5 @@
 /** Long poll: the events after a position, or the wait for the next one. */
-import { isTerminalStatus, POLL_TIMEOUT, pollAnswer } from '@cairn/protocol';
+import { isTerminalStatus, POLL_TIMEOUT, pollAnswer, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Timers } from '../../engine/ports.ts';
 import type { Chunk } from '../../log/feed/sink.ts';
@@ -45,6 +45,7 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
 }
 
 async function poll(call: Call, { log, polls, timers }: PollSurface): Promise<string> {
+  if (queryParam(call, 'atSeq') !== undefined) throw noPast();
   // `since` is the name in earlier versions of the protocol.
   const position = queryParam(call, 'lastSequence') ?? queryParam(call, 'since');
   const after = integerParam(position, { name: 'lastSequence', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
@@ -73,6 +74,14 @@ async function poll(call: Call, { log, polls, timers }: PollSurface): Promise<st
     subscription.close();
   }
 }
+
+/** A view of the past has nothing to wait for. */
+const noPast = (): TerminalError =>
+  new TerminalError('validation_error', {
+    message: 'A poll waits for events to come and cannot show the past.',
+    hint: 'Leave atSeq out, or read GET /v1/runs/{runId}/events?atSeq=N.',
+    details: { parameter: 'atSeq' },
+  });
 
 /** The head is read after the rows, so that an answer never claims to be complete when a row came between. */
 async function answer(call: Call, log: EventLog, { text, upTo }: Documents): Promise<string> {
