@@ -113,12 +113,21 @@ function exampleOf(typeId: string): string {
   return [...lines.map((line) => line.replace(/^ {4}/, '')), '});'].join('\n');
 }
 
+/** A shape that is part of itself, or of others, is a reference to its definition. */
+function withoutRef(schema: JsonObject): JsonObject {
+  const { $ref, $defs } = schema;
+  const name = typeof $ref === 'string' ? $ref.replace('#/$defs/', '') : '';
+  const found = isJsonObject($defs) ? $defs[name] : undefined;
+  return isJsonObject(found) ? found : schema;
+}
+
 /** A table of the fields of a shape. Each needs a text. */
 function fieldTable(what: string, shape: z.ZodType, omit: readonly string[] = []): string[] {
   const texts = fieldTexts[what] ?? {};
-  const schema = jsonSchemaOf(shape);
+  const schema = withoutRef(jsonSchemaOf(shape));
   const required = Array.isArray(schema.required) ? schema.required : [];
   const names = Object.keys(isJsonObject(schema.properties) ? schema.properties : {});
+  if (names.length === 0) throw new Error(`The shape ${what} has no fields.`);
   const unexplained = names.filter((name) => texts[name] === undefined && !omit.includes(name));
   if (unexplained.length > 0)
     throw new Error(`workflow-prose.ts says nothing about ${what}: ${unexplained.join(', ')}`);

@@ -53,7 +53,8 @@ export const fieldTexts: Readonly<Record<string, Readonly<Record<string, string>
     envelopeContract: unread,
     artifactType: 'The type of the artifact of a gate.',
     cardType: unread,
-    outputSensitivity: 'Which outputs are sensitive.',
+    outputSensitivity:
+      'Outputs of a step that are sealed: `{ "token": true }`. See [sensitive variables](security.md#sensitive-variables).',
   },
   edge: {
     id: 'Unique in the workflow.',
@@ -67,11 +68,12 @@ export const fieldTexts: Readonly<Record<string, Readonly<Record<string, string>
   },
   variable: {
     name: 'Unique in the workflow.',
-    type: 'An input of another type is refused.',
+    type: '`string`, `number`, `boolean`, `object` or `array`. An input of another type is refused.',
     description: 'For people.',
     required: 'A run without this input is refused.',
     defaultValue: 'Its value if the run has no such input. Without it, the variable is null.',
-    sensitive: 'Whether its value must be kept out of sight.',
+    sensitive:
+      'Seals the value: the log and all views show a reference. See [sensitive variables](security.md#sensitive-variables).',
   },
   channel: {
     reducer: 'How writes combine: `replace`, `append`, `merge`, `counter`, `votes`, `feedback`, `message`.',
@@ -83,7 +85,7 @@ export const fieldTexts: Readonly<Record<string, Readonly<Record<string, string>
     ttlMs: 'How long an entry lasts.',
     options: '`agentSharing`: with whom agents share messages.',
     access: '`public`, `private`, or lists of node ids and types: `readers`, `writers`.',
-    sensitive: 'Whether its value must be kept out of sight.',
+    sensitive: 'Refused: this host seals variables and outputs of steps, not channels.',
   },
   settings: {
     timeout: 'The most ms that a run may take; 0 means no limit.',
