@@ -46,6 +46,8 @@ export interface Caller {
   readonly credential: string;
   /** When the credential expires, in ms since the epoch; undefined if it does not expire. */
   readonly expiresAt: number | undefined;
+  /** Set for a session or a read token, which somebody can end before its time: its id. */
+  readonly endableId?: string | undefined;
   /** Set for a read token. */
   readonly grant?: Grant | undefined;
 }

@@ -12,7 +12,8 @@ import { createAttempt } from './attempts.ts';
 import { type Caller, createKeyRing, currentScopes, requireScope } from './auth.ts';
 import { createAuthenticate, isAnonymous, noCredential } from './credentials.ts';
 import { createCheckOrigin } from './cross-origin.ts';
-import type { EndedSessions } from './ended-sessions.ts';
+import type { Ended } from './ended-sessions.ts';
+import { HeldResponses } from './held-responses.ts';
 import { IssuerKeys } from './jwks.ts';
 import { createTokenCheck } from './jwt.ts';
 import { type AccessLimits, Limits } from './limits.ts';
@@ -30,7 +31,7 @@ export interface GatePorts {
   readonly redactor: Pick<Redactor, 'secretIn'> | null;
   /** Keys that sign the cookies of sessions. */
   readonly sessionKeys: Keys;
-  readonly endedSessions: EndedSessions;
+  readonly endedSessions: Ended;
   /** Keys that sign read tokens. */
   readonly readTokenKeys: Keys;
 }
@@ -63,17 +64,19 @@ export interface Gate {
 const MAX_HEADERS = 100;
 
 export function createGate(config: GateConfig, ports: GatePorts): Gate {
-  const { now, report, redactor, sessionKeys, endedSessions } = ports;
+  const { now, report, redactor, sessionKeys } = ports;
+  const held = new HeldResponses();
+  const ended = cutting(ports.endedSessions, held);
   const checkHost = createCheckHost(config.bind, config.publicUrl);
   const checkOrigin = createCheckOrigin(config.cors.origins, config.publicUrl);
   const { jwt } = config;
   const scopesOf = currentScopes(config.keys, jwt !== undefined);
-  const readTokens = new ReadTokens({ now, keys: ports.readTokenKeys, revoked: endedSessions, scopesOf });
+  const readTokens = new ReadTokens({ now, keys: ports.readTokenKeys, revoked: ended, scopesOf });
   const sessions = new Sessions({
     secure: config.publicUrl?.startsWith('https:') ?? false,
     now,
     keys: sessionKeys,
-    ended: endedSessions,
+    ended,
     scopesOf,
   });
   const token =
@@ -102,6 +105,7 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     limits.request(caller);
     requireScope(caller, route.scope);
     whileOpen(reply, () => (route.holds ? limits.hold(caller) : limits.begin(caller)));
+    if (route.holds) held.hold(caller, reply.raw);
     return caller;
   };
 
@@ -133,6 +137,16 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     },
   };
 }
+
+/** What ends before its time takes its open streams with it. */
+const cutting = (ended: Ended, held: HeldResponses): Ended => ({
+  has: (one) => ended.has(one),
+  count: (begin) => ended.count(begin),
+  async add(one, expiresAt) {
+    await ended.add(one, expiresAt);
+    held.cut(one);
+  },
+});
 
 function guesses(limits: Limits, redactor: GatePorts['redactor']): Pick<Gate, 'inspect' | 'guessed'> {
   const counted = new WeakSet<FastifyRequest>();

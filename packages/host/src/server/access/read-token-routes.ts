@@ -59,7 +59,7 @@ async function mint(call: Call, { log, tokens, baseUrl }: ReadTokenSurface): Pro
 
 async function revoke(call: Call, { log, tokens }: ReadTokenSurface): Promise<undefined> {
   await visibleRun(call, log);
-  await tokens.revoke(call.caller.tenant, pathParam(call, 'tokenId').slice(0, 64));
+  await tokens.revoke(call.caller.tenant, pathParam(call, 'tokenId'));
   call.reply.code(204);
   call.reply.send();
   return undefined;

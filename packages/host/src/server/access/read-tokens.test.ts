@@ -1,10 +1,11 @@
 /** Read tokens over the HTTP surface: what they open, and when they end. */
 import type { JsonObject } from '@cairn/protocol';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { approval } from '../sample-workflows.kit.ts';
 import { hostSecret } from '../secrets/host-secret.ts';
 import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
+import { EndedSessions } from './ended-sessions.ts';
 
 async function bench(options: ServedOptions = {}) {
   const clock = { at: Date.now() };
@@ -103,6 +104,73 @@ test('a revoked token stays revoked over a restart, and others survive it', asyn
   const { host: next } = await bench(options);
   expect(await read(next, events(runId, first.token))).toBe('401 key_expired');
   expect(await read(next, events(runId, second.token))).toBe('200');
+});
+
+/** A stream that has sent its first events. */
+async function streamed(host: Served, path: string, headers: Readonly<Record<string, string>> = {}) {
+  const leave = new AbortController();
+  const options = { headers: { accept: 'text/event-stream', ...headers }, signal: leave.signal };
+  const reader = (await fetch(`${host.url}${path}`, options)).body?.getReader();
+  await reader?.read();
+  const next = async (): Promise<string> => {
+    const { value } = (await reader?.read()) ?? {};
+    return new TextDecoder().decode(value);
+  };
+  return { next, leave: () => leave.abort() };
+}
+
+test('a revoked token takes its open streams and polls with it, and those of others stay', async () => {
+  const { host } = await bench();
+  const { runId } = await started(host);
+  const [revoked, kept] = [await minted(host, runId), await minted(host, runId)];
+  const [cut, open] = [
+    await streamed(host, events(runId, revoked.token)),
+    await streamed(host, events(runId, kept.token)),
+  ];
+  const poll = fetch(`${host.url}/v1/runs/${runId}/events/poll?token=${revoked.token}&lastSequence=1000`);
+  await vi.waitUntil(() => host.server.open.polls === 1);
+  expect((await host.ask('DELETE', `/v1/runs/${runId}/tokens/${revoked.tokenId}`)).status).toBe(204);
+  await expect(poll).rejects.toThrow();
+  await expect(cut.next()).rejects.toThrow();
+  await host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue: { action: 'accept' } } });
+  expect(await open.next()).toContain('interrupt.resolved');
+  open.leave();
+});
+
+test('a session that somebody ends takes its open streams with it', async () => {
+  const { host } = await bench();
+  const { runId } = await started(host);
+  const { headers } = await host.ask('POST', '/v1/host/cairn/session');
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
+  const stream = await streamed(host, `/v1/runs/${runId}/events`, { cookie });
+  await host.ask('DELETE', '/v1/host/cairn/session', { key: null, headers: { cookie } });
+  await expect(stream.next()).rejects.toThrow();
+});
+
+test('a tenant that ends thousands of sessions does not bring back what others revoked', async () => {
+  const { checkpoints } = inMemoryStore();
+  const revoked = { tenant: 'victim', id: 'read:one' };
+  const before = await EndedSessions.load(checkpoints, () => 0);
+  await before.add(revoked, 10);
+  const mine = await checkpoints.position('sessions.ended');
+  const noisy = Array.from({ length: 9_999 }, (_, i) => [`"noisy" s${i}`, 1_000 + i]);
+  await checkpoints.putPosition('sessions.ended', JSON.stringify([...JSON.parse(mine ?? ''), ...noisy]));
+  const ended = await EndedSessions.load(checkpoints, () => 0);
+  await ended.add({ tenant: 'noisy', id: 'last' }, 99_999);
+  const has = (id: string) => ended.has({ tenant: 'noisy', id });
+  expect([ended.has(revoked), has('s0'), has('s1'), has('last')]).toEqual([true, false, true, true]);
+});
+
+test('the id of a session, or any other text, revokes nothing', async () => {
+  const { host } = await bench();
+  const { runId } = await started(host);
+  const { headers } = await host.ask('POST', '/v1/host/cairn/session');
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
+  const { id } = JSON.parse(Buffer.from(cookie.split('=')[1]?.split('.')[0] ?? '', 'base64url').toString());
+  const revoke = (tokenId: string) => host.ask('DELETE', `/v1/runs/${runId}/tokens/${encodeURIComponent(tokenId)}`);
+  expect((await revoke(String(id))).status).toBe(204);
+  expect((await host.ask('GET', `/v1/runs/${runId}`, { key: null, headers: { cookie } })).status).toBe(200);
+  expect((await revoke('no such id')).status).toBe(404);
 });
 
 test('another tenant can neither mint nor revoke a token, and a changed token is refused and counted', async () => {

@@ -7,7 +7,7 @@ import { RetryableError, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Keys } from '../secrets/host-secret.ts';
 import type { Caller, Grant, Scope } from './auth.ts';
-import type { EndedSessions } from './ended-sessions.ts';
+import type { Endable, Ended } from './ended-sessions.ts';
 
 const DEFAULT_LIFE_MS = 3_600_000;
 /** Longest life of a token, and how long a revocation is kept. */
@@ -31,7 +31,7 @@ export interface ReadTokenPorts {
   readonly now: () => number;
   /** The first key signs; all keys verify. */
   readonly keys: Keys;
-  readonly revoked: EndedSessions;
+  readonly revoked: Ended;
   /** The scopes that a credential of this tenant has now; null if it is gone. A token ends with its key. */
   readonly scopesOf: (tenant: string, credential: string) => ReadonlySet<Scope> | null;
 }
@@ -70,15 +70,27 @@ export class ReadTokens {
     const mayRead = scopesOf(tenant, credential)?.has('runs:read') === true;
     if (!mayRead || expiresAt <= now() || revoked.has(revocationOf(tenant, token.id))) throw over();
     const grant: Grant = { runId, contextId };
-    return { tenant, principal, scopes: READ, toolScopes: [], audience: 'client', credential, expiresAt, grant };
+    return {
+      tenant,
+      principal,
+      scopes: READ,
+      toolScopes: [],
+      audience: 'client',
+      credential,
+      expiresAt,
+      endableId: revocationOf(tenant, token.id).id,
+      grant,
+    };
   }
 
   /** Resolves once the revocation is stored. An unknown id is no error, as for a token that has expired. */
   async revoke(tenant: string, tokenId: string): Promise<void> {
     const { revoked, now } = this.#ports;
-    const name = revocationOf(tenant, tokenId);
-    if (!revoked.has(name) && revoked.count(revocationOf(tenant, '')) >= MAX_REVOKED_PER_TENANT) throw tooMany();
-    await revoked.add(name, now() + MAX_READ_TOKEN_MS);
+    if (!TOKEN_ID.test(tokenId))
+      throw new TerminalError('not_found', { message: 'There is no such token: this is no token id.' });
+    const token = revocationOf(tenant, tokenId);
+    if (!revoked.has(token) && revoked.count(revocationOf(tenant, '')) >= MAX_REVOKED_PER_TENANT) throw tooMany();
+    await revoked.add(token, now() + MAX_READ_TOKEN_MS);
   }
 
   #signed(text: string): Signed | null {
@@ -99,8 +111,11 @@ export class ReadTokens {
   }
 }
 
-/** As JSON, because a tenant may contain any separator. */
-const revocationOf = (tenant: string, tokenId: string): string => `${JSON.stringify(tenant)} ${tokenId}`;
+/** 16 bytes in base64url. */
+const TOKEN_ID = /^[\w-]{22}$/;
+
+/** Apart from sessions, so that nobody ends a session by this way. */
+const revocationOf = (tenant: string, tokenId: string): Endable => ({ tenant, id: `read:${tokenId}` });
 
 const MINT = 'Ask for a new one: POST /v1/runs/{runId}/tokens.';
 

@@ -6,7 +6,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Keys } from '../secrets/host-secret.ts';
 import { audienceFor, type Caller, type Scope, scopes } from './auth.ts';
-import type { EndedSessions } from './ended-sessions.ts';
+import type { Ended } from './ended-sessions.ts';
 import { SessionCaps } from './session-caps.ts';
 
 /** A session expires after this time, or earlier with the credential that opened it. */
@@ -21,7 +21,7 @@ export interface SessionPorts {
   readonly now: () => number;
   /** The first key signs; all keys verify. */
   readonly keys: Keys;
-  readonly ended: EndedSessions;
+  readonly ended: Ended;
   /** The scopes that a credential of this tenant has now; null if it is gone. A session ends with its key. */
   readonly scopesOf: (tenant: string, credential: string) => ReadonlySet<Scope> | null;
 }
@@ -72,15 +72,16 @@ export class Sessions {
     const { now, ended, scopesOf } = this.#ports;
     const { id, tenant, principal, credential, expiresAt } = session;
     const current = scopesOf(tenant, credential);
-    if (current === null || expiresAt <= now() || ended.has(id) || !this.#caps.admit(session)) return 'over';
+    if (current === null || expiresAt <= now() || ended.has(session) || !this.#caps.admit(session)) return 'over';
     const held = new Set(session.scopes.filter((scope) => current.has(scope)));
-    return { tenant, principal, scopes: held, toolScopes: [], audience: audienceFor(held), credential, expiresAt };
+    const audience = audienceFor(held);
+    return { tenant, principal, scopes: held, toolScopes: [], audience, credential, expiresAt, endableId: id };
   }
 
   /** Ends the session, if it exists, also for later starts; returns the cookie that clears it in the browser. */
   async end(text: string | null): Promise<string> {
     const session = text === null ? null : this.#signed(text);
-    if (session !== null) await this.#ports.ended.add(session.id, session.expiresAt);
+    if (session !== null) await this.#ports.ended.add(session, session.expiresAt);
     return this.#cookie('', 0);
   }
 
