@@ -1,9 +1,9 @@
 /** "Did you mean": the known name closest to an unknown one. */
 
-/** The nearest name within two edits or a third of the word's length; null when none is close enough. */
-export function nearest(word: string, names: readonly string[]): string | null {
+/** The nearest name within `atLeast` edits or a third of the word's length; null when none is close enough. */
+export function nearest(word: string, names: readonly string[], atLeast = 2): string | null {
   let best: string | null = null;
-  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let least = Math.max(atLeast, Math.floor(word.length / 3)) + 1;
   for (const name of names) {
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());
     if (distance < least) {

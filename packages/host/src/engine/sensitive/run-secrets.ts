@@ -65,7 +65,9 @@ export class RunSecrets {
     const known = this.#opened.get(reference);
     const sealed = Object.hasOwn(this.#sealed, reference) ? this.#sealed[reference] : undefined;
     if (known !== undefined || sealed === undefined) return known;
-    const value: Json = JSON.parse(this.#vault.open(ownerOf(this.#tenant, reference), sealed));
+    const text: Json = JSON.parse(this.#vault.open(ownerOf(this.#tenant, reference), sealed));
+    // An output that contains an earlier value was sealed with the reference to it.
+    const value = this.open(text);
     this.#opened.set(reference, value);
     return value;
   }

@@ -2,6 +2,7 @@
 import { type Json, jsonSize, type WorkflowNode } from '@cairn/protocol';
 import type { SealedValues, StepResult } from '../core/state.ts';
 import { asOutputs } from '../nodes/values.ts';
+import { isReference } from './references.ts';
 import { MAX_SENSITIVE_BYTES, type SealPorts, sealValue } from './seal-inputs.ts';
 
 export interface SealedResult {
@@ -21,7 +22,8 @@ export function sealOutputs(
   const sealed: Record<string, string> = {};
   for (const [name, isSensitive] of Object.entries(outputSensitivity)) {
     const value = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
-    if (!isSensitive || value == null) continue;
+    // A value of this run that the step gives back is a reference already.
+    if (!isSensitive || value == null || isReference(value)) continue;
     const bytes = jsonSize(value);
     if (bytes > MAX_SENSITIVE_BYTES) return { result: { error: tooLarge(name, bytes) }, sealed: {} };
     const { reference, text } = sealValue(ports, { tenant, name, value });

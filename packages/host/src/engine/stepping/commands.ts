@@ -15,6 +15,9 @@ import type {
   RunPaused,
   RunResumed,
 } from '../engine.ts';
+import { sealedRow } from '../sensitive/references.ts';
+import type { SealPorts } from '../sensitive/seal-inputs.ts';
+import { sealVerdict } from '../sensitive/seal-verdict.ts';
 
 /** A fact sent by a caller. The runtime redacts the sender's texts before it creates the command. */
 export interface Command<Answer> {
@@ -30,19 +33,24 @@ export interface Command<Answer> {
   readonly isPositioned?: boolean;
 }
 
-/** `valueFor` gives the value of the answer without the sensitive values of the run. */
+/** `valueFor` gives the value of the answer without the sensitive values of the run; `sealing` seals those it brings. */
 export function answerCommand(
   request: AnswerInterrupt,
   valueFor: (state: RunState) => Json,
+  sealing: SealPorts,
 ): Command<InterruptAnswered> {
   let interruptId = '';
   let nodeId = '';
   return {
     propose(state, now, workflow) {
-      const answer = answerDrafts({ state, workflow }, { ...request, value: valueFor(state) }, now);
+      const value = valueFor(state);
+      const answer = answerDrafts({ state, workflow }, { ...request, value }, now);
       interruptId = answer.interruptId;
       nodeId = answer.nodeId;
-      return answer.drafts;
+      const hidden = sealVerdict(sealing, { state, workflow, tenant: request.tenant, interruptId }, value);
+      if (hidden === null) return answer.drafts;
+      const { drafts } = answerDrafts({ state, workflow }, { ...request, value: hidden.value }, now);
+      return [sealedRow(hidden.sealed), ...drafts];
     },
     look: ({ view }) => ({ nodeId, status: view.status }),
     idempotency: request.idempotency,

@@ -179,7 +179,8 @@ class Runtime implements Engine {
   }
 
   answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
-    return this.#send(request, () => answerCommand(request, this.#redaction.answer(request.value, request.tenant)));
+    const valueFor = this.#redaction.answer(request.value, request.tenant);
+    return this.#send(request, () => answerCommand(request, valueFor, this.#creation));
   }
 
   cancel(request: CancelRun): Promise<RunCancelled> {

@@ -49,6 +49,39 @@ describe('a variable that does not exist is refused, with the nearest one', () =
   });
 });
 
+describe('an input that is not declared is refused, with the nearest one', () => {
+  const wrong = expect.stringContaining('there is no input greting; did you mean greeting?; declare it in variables');
+  test.each<[string, NodeOptions]>([
+    ['an expression of an input', { ...noop, inputs: { a: expression('size(inputs.greting)') } }],
+    ['an index', { ...noop, inputs: { a: expression('inputs["greting"]') } }],
+    ['a condition', { type: 'core.loop', config: { whileExpression: 'inputs.greting == ""' } }],
+  ])('in %s', (_where, node) => {
+    expect(of({ a: node })).toEqual([wrong]);
+  });
+
+  test('on an edge', () => {
+    const when = { type: 'equals' as const, left: 'inputs.greting', right: 1 };
+    expect(of({ a: noop, b: noop }, [{ from: 'a', to: 'b', when }])).toEqual([wrong]);
+  });
+
+  test('and a variable that only a node sets is no input', () => {
+    const set: NodeOptions = { type: 'core.setVariable', config: { name: 'made', expression: 'inputs.made' } };
+    expect(of({ set })).toEqual([expect.stringContaining('there is no input made; declare it in variables')]);
+    expect(of({ a: { ...noop, inputs: { a: expression('has(inputs.other) ? inputs.greeting : ""') } } })).toEqual([]);
+    expect(problems(workflowOf({ a: { ...noop, inputs: { a: expression('inputs.any') } } }))).toEqual([]);
+  });
+});
+
+describe('a node that sets nearly a declared variable is refused', () => {
+  const wrong = expect.stringContaining('it sets the variable greting, which is not declared; did you mean greeting?');
+  test.each<[string, NodeOptions]>([
+    ['setVariable', { type: 'core.setVariable', config: { name: 'greting', value: 'x' } }],
+    ['a mapping', { type: 'core.subWorkflow', config: { workflowId: 'kid', outputMapping: { greting: 'x' } } }],
+  ])('in %s', (_where, node) => {
+    expect(of({ a: node })).toEqual([wrong]);
+  });
+});
+
 test('a variable that a node sets exists, and has() may ask for any', () => {
   const set: NodeOptions = { type: 'core.setVariable', config: { name: 'made', value: 1 } };
   const kid: NodeOptions = { type: 'core.subWorkflow', config: { workflowId: 'kid', outputMapping: { given: 'x' } } };

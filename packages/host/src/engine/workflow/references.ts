@@ -7,7 +7,9 @@ import type { NodeType, NodeTypeRegistry, Problem } from './node-type.ts';
 
 /** What a reference may name. */
 interface Known {
-  /** Declared variables, and those that nodes set. */
+  /** Declared variables: those that a run can be given. */
+  readonly declared: ReadonlySet<string>;
+  /** These, and those that nodes set. */
   readonly variables: ReadonlySet<string>;
   readonly types: ReadonlyMap<string, NodeType | undefined>;
 }
@@ -18,11 +20,12 @@ export function* referenceProblems(
   nodeTypes: NodeTypeRegistry,
 ): Generator<Problem | undefined, void> {
   const types = new Map(definition.nodes.map(({ id, typeId }) => [id, nodeTypes.get(typeId)]));
-  const variables = new Set(definition.variables.map(({ name }) => name));
+  const declared = new Set(definition.variables.map(({ name }) => name));
+  const variables = new Set(declared);
   for (const node of definition.nodes) {
     for (const name of namesOf(node, types.get(node.id)).sets) variables.add(name);
   }
-  const known: Known = { variables, types };
+  const known: Known = { declared, variables, types };
   yield undefined;
   for (const [index, node] of definition.nodes.entries()) {
     for (const { path, message } of nodeReferences(node, known)) {
@@ -53,7 +56,9 @@ function namesOf(node: WorkflowNode, type: NodeType | undefined): Names {
 function* nodeReferences(node: WorkflowNode, known: Known): Generator<Problem, void> {
   const type = known.types.get(node.id);
   for (const [name, value] of Object.entries(node.inputs)) yield* inputReferences(['inputs', name], value, known);
-  for (const name of namesOf(node, type).reads) yield* variableProblem(['config'], name, known);
+  const { sets, reads } = namesOf(node, type);
+  for (const name of sets) yield* typoProblem(['config'], name, known);
+  for (const name of reads) yield* variableProblem(['config'], name, known);
   for (const setting of type?.expressions ?? []) {
     const source = node.config[setting];
     if (typeof source === 'string') yield* expressionProblems(['config', setting], source, known);
@@ -116,6 +121,7 @@ function* readProblems(
 ): Generator<Problem, void> {
   if (name === undefined) return;
   if (root === 'variables') yield* variableProblem(path, name, known);
+  if (root === 'inputs') yield* inputProblem(path, name, known);
   if (root !== 'outputs') return;
   if (known.types.has(name)) yield* outputProblem(path, name, key ?? 'output', known);
   else yield { path, message: `there is no node ${name}${suggestion(name, [...known.types.keys()])}` };
@@ -125,6 +131,19 @@ function* variableProblem(path: readonly PropertyKey[], name: string, { variable
   if (variables.has(name)) return;
   const message = `there is no variable ${name}${suggestion(name, [...variables])}; declare it in variables`;
   yield { path, message };
+}
+
+/** A workflow that declares nothing takes what callers give; the others say which inputs they take. */
+function* inputProblem(path: readonly PropertyKey[], name: string, { declared }: Known): Generator<Problem, void> {
+  if (declared.size === 0 || declared.has(name)) return;
+  yield { path, message: `there is no input ${name}${suggestion(name, [...declared])}; declare it in variables` };
+}
+
+/** A node may set a variable that nobody declared. A name that differs from a declared one by a slip is a typo. */
+function* typoProblem(path: readonly PropertyKey[], name: string, { declared }: Known): Generator<Problem, void> {
+  const near = declared.has(name) ? null : nearest(name, [...declared], 1);
+  if (near === null) return;
+  yield { path, message: `it sets the variable ${name}, which is not declared; did you mean ${near}?` };
 }
 
 /** Unknown nodes are reported elsewhere. `output` stands for all outputs of a node. */

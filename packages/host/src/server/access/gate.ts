@@ -185,7 +185,7 @@ function whileOpen({ raw, request }: FastifyReply, take: () => () => void): void
 function checkShape({ method, headers, raw }: FastifyRequest): void {
   const { rawHeaders, url = '' } = raw;
   // An absolute URL names its own host, so checking the Host header would not be enough.
-  if (!url.startsWith('/') && url !== '*') throw malformed(`The request is for ${quoted(url, 100)}, which is no path.`);
+  if (!url.startsWith('/') && url !== '*') throw malformed('The request is for an address, not for a path.');
   if (rawHeaders.length > 2 * MAX_HEADERS) throw malformed(`The request has more than ${MAX_HEADERS} headers.`);
   let hosts = 0;
   let credentials = 0;

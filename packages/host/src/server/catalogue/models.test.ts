@@ -1,8 +1,12 @@
+import { createClient } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { chunk, fakeOpenAi } from '../../../test/kit/fake-openai.ts';
+import { defineAgent } from '../../agents/define-agent.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { systemClock } from '../compose.ts';
 import { parseConfig } from '../config/config.ts';
+import { createHostOver } from '../create-host.ts';
 import { keys, served } from '../served.kit.ts';
 import { hostModels } from './models.ts';
 
@@ -61,6 +65,23 @@ test('a credential is its tenant’s alone', async () => {
     status: 403,
     body: { error: 'credential_forbidden' },
   });
+});
+
+test.each([
+  ['flat', { 'ai.credentialRef': 'mine' }],
+  ['nested', { ai: { credentialRef: 'mine' } }],
+])('a run that names a credential, %s, calls the model with it', async (_form, configurable) => {
+  await using server = await fakeOpenAi(() => ({ chunks: [chunk({ content: 'hi' }), chunk({}, 'stop')] }));
+  const key = 'a-key-for-these-tests';
+  await using host = await createHostOver(inMemoryStore(), {
+    config: { ...configured(server.url), port: 0, keys: [{ key, tenant: 't' }] },
+    agents: [defineAgent({ id: 'host:talker', persona: 'Talker', instructions: 'Talk.' })],
+    report: () => undefined,
+  });
+  const client = createClient({ url: host.url ?? '', key });
+  const { runId } = await client.runs.create({ agentId: 'host:talker', inputs: { message: 'Hello' }, configurable });
+  expect(await client.runs.wait(runId)).toMatchObject({ status: 'completed', outputs: { content: 'hi' } });
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer sk-of-the-tenant-01']);
 });
 
 test('where the conformance switch is on, a mock is taken, and one that is none is refused', async () => {

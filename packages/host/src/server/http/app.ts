@@ -180,7 +180,7 @@ function refusalOf(check: () => void): Error | undefined {
 function notServed(method: string, path: string, methods: readonly string[]): TerminalError {
   if (methods.length > 0) {
     return new TerminalError('method_not_allowed', {
-      message: `${quoted(path)} does not answer ${method}.`,
+      message: `This path does not answer ${method}.`,
       hint: `Use ${methods.join(' or ')}.`,
     });
   }
@@ -191,7 +191,7 @@ function notServed(method: string, path: string, methods: readonly string[]): Te
     });
   }
   return new TerminalError('validation_error', {
-    message: `${quoted(path)} has no version.`,
+    message: 'The path has no version.',
     hint: 'Every path begins with /v1/, but for /.well-known/openwop and those of health and figures.',
   });
 }

@@ -146,9 +146,17 @@ function frameworkError(thrown: unknown, maxRequestBodyBytes: number): CairnErro
         message: 'The body has a media type this host does not read.',
         hint: 'Send JSON with the header "Content-Type: application/json".',
       });
-    // The framework's own text repeats the path.
+    // The framework's own texts repeat the path.
     case 'not_found':
       return new TerminalError(code, { message: 'There is nothing at this path: a part of it is too long.' });
+    case 'validation_error':
+      if (name === 'FST_ERR_BAD_URL') {
+        return new TerminalError(code, {
+          message: 'The path is not well-formed.',
+          hint: 'Percent-encode what is not a letter, a digit or one of - _ . ~ as UTF-8.',
+        });
+      }
+      return new TerminalError(code, { message: `${thrownText(thrown)}.` });
     default:
       return new TerminalError(code, { message: `${thrownText(thrown)}.` });
   }

@@ -54,6 +54,18 @@ test.each([
   expect(reply.text).not.toContain('zebra');
 });
 
+test.each([
+  ['a method that the path does not answer', 'DELETE', '/v1/runs/zebra/events', 405],
+  ['a path without a version', 'GET', '/zebra', 400],
+  ['a path that is not well-formed', 'GET', '/v1/runs/zebra%zz', 400],
+])('%s is refused without the path', async (_what, method, path, status) => {
+  const host = await served();
+  const response = await fetch(`${host.url}${path}`, { method, headers: { authorization: `Bearer ${keys.alice}` } });
+  expect(response.status).toBe(status);
+  const text = await response.text();
+  expect([text.includes('zebra'), text.includes('"message":')]).toEqual([false, true]);
+});
+
 test('a 404 for an interrupt repeats only a well-formed name without a secret', async () => {
   const host = await served({ redactor });
   await host.engine.register('t', approval);

@@ -1,5 +1,5 @@
 /** Which values a sensitive variable takes, over a real host. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject, WorkflowDefinition, WorkflowNode } from '@cairn/protocol';
@@ -46,10 +46,15 @@ const flow = (id: string, nodes: readonly WorkflowNode[]): WorkflowDefinition =>
   settings: {},
 });
 
-async function bench() {
+function folder(): string {
   const data = mkdtempSync(join(tmpdir(), 'cairn-sensitive-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  return data;
+}
+
+async function bench(data = folder()) {
   const seen: unknown[] = [];
+  const begun = Promise.withResolvers<void>();
   const make = defineStep({
     name: 'make',
     safety: 'read',
@@ -63,14 +68,28 @@ async function bench() {
       return { saw: token ?? null };
     },
   });
+  const echo = defineStep({ name: 'echo', safety: 'read', run: async ({ token }) => ({ token: token ?? null }) });
+  const wrap = defineStep({ name: 'wrap', safety: 'read', run: async ({ token }) => ({ token: `Bearer ${token}` }) });
+  // Never gives a result: the host stops while it works.
+  const issue = defineStep({
+    name: 'issue',
+    safety: 'write',
+    run: () => {
+      begun.resolve();
+      return new Promise<never>(() => undefined);
+    },
+  });
   const host = await createHost({
     config: { port: 0, data, keys: [{ key: KEY, tenant: 'a', principal: 'p' }] },
-    steps: [make, look],
+    steps: [make, look, echo, wrap, issue],
     workflows: [
       flow('seals', [{ ...makes, ...hidden }, sets, looks]),
       flow('exposes', [makes, sets]),
       flow('is-large', [{ ...makes, ...hidden, config: { size: 20_000 } }]),
       flow('passes', [looks]),
+      flow('echoes', [{ ...looks, ...hidden, id: 'makes', typeId: 'local.step.echo' }, sets, looks]),
+      flow('wraps', [{ ...looks, ...hidden, id: 'makes', typeId: 'local.step.wrap' }, sets, looks]),
+      flow('issues', [{ ...makes, ...hidden, typeId: 'local.step.issue' }, sets, looks]),
     ],
     report: () => undefined,
   });
@@ -92,7 +111,7 @@ async function bench() {
       await ask(`/v1/runs/${String(body.runId)}/events/poll?timeout=1`);
     }
   };
-  return { ask, ended, seen };
+  return { ask, ended, seen, host, begun: begun.promise };
 }
 
 test('a sensitive output of a step can be kept in a sensitive variable, and later steps get its value', async () => {
@@ -101,6 +120,40 @@ test('a sensitive output of a step can be kept in a sensitive variable, and late
   expect(run).toMatchObject({ status: 'completed', variables: { token: '[REDACTED]' } });
   expect(seen).toEqual(['x'.repeat(20)]);
   expect(JSON.stringify(run)).not.toContain('xxxx');
+});
+
+test.each([
+  ['echoes', 'value-of-the-caller'],
+  ['wraps', 'Bearer value-of-the-caller'],
+])('a step of the workflow %s can give a sensitive value back, and later steps get it', async (workflowId, value) => {
+  const { ended, seen } = await bench();
+  expect(await ended(workflowId, { token: 'value-of-the-caller' })).toMatchObject({ status: 'completed' });
+  expect(seen).toEqual([value]);
+});
+
+test('the result that a person gives for an interrupted step is sealed like the result of the step', async () => {
+  const data = folder();
+  const before = await bench(data);
+  const { body } = await before.ask('/v1/runs', { workflowId: 'issues' });
+  const run = `/v1/runs/${String(body.runId)}`;
+  await before.begun;
+  await before.host.close();
+  const { ask, seen, host } = await bench(data);
+  const answer = (result: JsonObject) => ask(`${run}/interrupts/makes`, { resumeValue: { action: 'use', result } });
+  expect(await answer({ token: 'y'.repeat(17_000) })).toMatchObject({
+    status: 400,
+    body: { error: 'validation_error' },
+  });
+  expect((await answer({ token: 'given-by-a-person', other: 'shown' })).status).toBe(200);
+  while (!['completed', 'failed'].includes(String((await ask(run)).body.status))) {
+    await ask(`${run}/events/poll?timeout=1`);
+  }
+  expect(seen).toEqual(['given-by-a-person']);
+  const events = JSON.stringify((await ask(`${run}/events`)).body);
+  expect([events.includes('given-by-a-person'), events.includes('shown')]).toEqual([false, true]);
+  await host.close();
+  const files = readdirSync(data).map((name) => readFileSync(join(data, name)));
+  expect(files.some((bytes) => bytes.includes('given-by-a-person'))).toBe(false);
 });
 
 test('an output that the log holds already cannot become a sensitive variable', async () => {
