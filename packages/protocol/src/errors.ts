@@ -36,6 +36,8 @@ export const errorKinds = {
   definition_too_large: kind(413, 2),
   unsupported_media_type: kind(415, 2),
   interrupt_cancelled: kind(422, 4),
+  invalid_from_seq: kind(422, 4),
+  replay_memory_snapshot_unavailable: kind(422, 4),
   rate_limited: kind(429, 4),
   internal_error: kind(500, 1),
   service_unavailable: kind(503, 1),

@@ -205,6 +205,23 @@ export { type CreateRun, createRun, type RunCreated, runCreated } from './runs/c
 export { parsePosition } from './runs/cursor.ts';
 export { type DebugBundle, debugBundle } from './runs/debug-bundle.ts';
 export {
+  type CallRule,
+  type CallUse,
+  callRule,
+  callUses,
+  type ForkMode,
+  type ForkOverlay,
+  type ForkRun,
+  forkModes,
+  forkRun,
+  MAX_CALL_RULES,
+  MAX_OVERLAY_BYTES,
+  type RetryRun,
+  type RunForked,
+  retryRun,
+  runForked,
+} from './runs/fork-run.ts';
+export {
   type NodeTypeDescriptor,
   type NodeTypeList,
   nodeTypeDescriptor,

@@ -58,6 +58,8 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
       return index.record.status === 'paused' ? changed(index, { status: activeStatus(index.open) }) : index;
     case 'cairn.cancel.requested':
       return changed(index, { status: 'cancelling' });
+    case 'cairn.run.forked':
+      return forked(index, objectOr(payloadOf(row).overlay));
     case 'node.completed':
     case 'node.failed':
     case 'node.skipped':
@@ -137,6 +139,16 @@ function started(payload: JsonObject): Partial<RunRecord> {
     scopeId: textOr(payload.scopeId),
     status: 'running',
   };
+}
+
+/** A pause or a cancellation of the source does not hold for a branch. */
+function forked(index: IndexedRun, { tags }: JsonObject): IndexedRun {
+  const { status } = index.record;
+  const isHeld = status === 'paused' || status === 'cancelling';
+  return changed(index, {
+    ...(isHeld ? { status: activeStatus(index.open) } : {}),
+    ...(Array.isArray(tags) ? { tags: tags.filter((tag) => typeof tag === 'string') } : {}),
+  });
 }
 
 function asked(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
 import { conversationTurn, participant } from '../interrupts/conversation.ts';
-import { recoveries, stepSafety } from './cairn.ts';
+import { recoveries, reusedFrom, stepSafety } from './cairn.ts';
 
 const contentTrust = z.enum(['trusted', 'untrusted']);
 const causationHostId = text.optional();
@@ -58,6 +58,7 @@ export const agentPayloads = {
     /** The outcome by its other name. */
     result: json.optional(),
     attempt: ordinal.optional(),
+    reusedFrom,
     contentTrust: contentTrust.optional(),
   }),
   'agent.handoff': z.looseObject({

@@ -1,6 +1,7 @@
 /** Payloads of Cairn's own events: the closed list of `cairn.*` types, each legal as a vendor type on the wire. */
 import { z } from 'zod';
 import { count, errorObject, instant, json, jsonObject, ordinal, runBudget, runId, share, text } from '../fields.ts';
+import { callRule, forkModes } from '../runs/fork-run.ts';
 import { drainPolicies } from './run.ts';
 
 export const taskStatuses = [
@@ -88,6 +89,9 @@ const modelError = errorObject.extend({
 const spent = z.looseObject({ tokens: z.number(), costUsd: z.number(), toolCalls: z.number(), runs: z.number() });
 const artifact = { artifactId: text, index: count, complete: z.boolean(), nodeId };
 
+/** Names the event of a source run whose recorded result a branch took again. */
+export const reusedFrom = z.looseObject({ runId, seq: count }).optional();
+
 /** Operator rows: requests to the outside, their results, and timers. */
 export const operatorPayloads = {
   'cairn.step.requested': z.looseObject({
@@ -106,6 +110,7 @@ export const operatorPayloads = {
     outcome: json.optional(),
     error: errorObject.optional(),
     suspended: jsonObject.optional(),
+    reusedFrom,
     /** The child run whose end, or failed start, this row records. */
     childRunId: runId.optional(),
     /** For a step inside a tool: its tool call, its index from 0, and its name. */
@@ -145,7 +150,7 @@ export const operatorPayloads = {
     confidenceRefused: z.boolean().optional(),
   }),
   /** Either a turn or an error. */
-  'cairn.model.returned': z.looseObject({ ...call, turn: turn.optional(), error: modelError.optional() }),
+  'cairn.model.returned': z.looseObject({ ...call, turn: turn.optional(), error: modelError.optional(), reusedFrom }),
   /** Discards what this attempt streamed. */
   'cairn.model.abandoned': z.looseObject({ ...call, reason: z.string().optional() }),
   /** A memory entry. `memory.written` announces it to clients without the content. */
@@ -190,6 +195,33 @@ export const clientPayloads = {
   'cairn.artifact.chunk': z.looseObject({ ...artifact, data: z.string().optional() }),
   'cairn.artifact.rows': z.looseObject({ ...artifact, rows: z.array(jsonObject).optional() }),
   'cairn.input.forwarded': z.looseObject({ inputId: text }),
+  /** The first own row of a branch. The rows before it are those of the source. */
+  'cairn.run.forked': z.looseObject({
+    sourceRunId: runId,
+    fromSeq: count,
+    mode: z.enum(forkModes),
+    contextId: text.optional(),
+    forkedBy: z.string().optional(),
+    /** The tool scopes that the source and the caller of the fork both have. */
+    toolScopes: z.array(z.string()).optional(),
+    rules: z.array(callRule).optional(),
+    overlay: z
+      .looseObject({
+        inputs: jsonObject.optional(),
+        configurable: jsonObject.optional(),
+        tags: z.array(z.string()).optional(),
+        metadata: jsonObject.optional(),
+        prompts: z.record(z.string(), z.string()).optional(),
+        /** The open call whose result follows, and the open interrupt whose answer follows. */
+        resultOf: text.optional(),
+        answerTo: text.optional(),
+      })
+      .optional(),
+    /** Child runs that were open at the cut, and their forks. */
+    children: z.record(z.string(), runId).optional(),
+    /** The parent's fork, for a child that was forked with it. */
+    parentRunId: runId.optional(),
+  }),
   'cairn.error': z.looseObject({
     code: text,
     message: text,

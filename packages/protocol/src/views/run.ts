@@ -7,6 +7,7 @@ import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { childDispatched, childReturned, superviseFrom } from './children.ts';
 import { own, put } from './dictionary.ts';
+import { forkView } from './forked.ts';
 import {
   closeAll,
   closeInterrupt,
@@ -28,6 +29,7 @@ import { changeVariable, seedVariables } from './variables.ts';
  * payloads by reference and never changes them. Payloads are not parsed here; see `typedEvent`.
  */
 export function foldRun(view: RunView, event: FoldEvent): void {
+  const before = view.lastAt;
   view.lastSeq = event.seq;
   view.lastAt = event.at;
   view.ended = null;
@@ -75,6 +77,9 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       break;
     case 'cairn.task.status':
       setTaskStatus(view, event.payload.status, event.seq);
+      break;
+    case 'cairn.run.forked':
+      forkView(view, event, event.at - before);
       break;
     default:
       foldNode(view, event);

@@ -1,0 +1,27 @@
+/** Folds the first own row of a branch: what the fork changes of the state that it shares with its source. */
+import type { EventOf } from '../events/event.ts';
+import { own, put } from './dictionary.ts';
+import type { RunView } from './run-view.ts';
+import { statusOf } from './status.ts';
+import { seedVariables } from './variables.ts';
+
+/** A pause or a cancellation of the source does not hold for a branch, and its waits last as long as they had left. */
+export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>, gapMs: number): void {
+  const { contextId, toolScopes, overlay = {}, children = {}, parentRunId } = payload;
+  if (view.status === 'paused' || view.status === 'cancelling') view.status = statusOf(view.waits);
+  if (contextId !== undefined) view.contextId = contextId;
+  if (toolScopes !== undefined) view.toolScopes = toolScopes;
+  if (parentRunId !== undefined) view.parentRunId = parentRunId;
+  if (overlay.inputs !== undefined) {
+    view.inputs = { ...view.inputs, ...overlay.inputs };
+    view.variables = seedVariables(view.variables, overlay.inputs);
+  }
+  if (overlay.configurable !== undefined) view.configurable = { ...view.configurable, ...overlay.configurable };
+  if (overlay.metadata !== undefined) view.metadata = { ...view.metadata, ...overlay.metadata };
+  if (overlay.tags !== undefined) view.tags = overlay.tags;
+  for (const interrupt of Object.values(view.interrupts)) {
+    if (interrupt.expiresAt === null) continue;
+    put(view.interrupts, interrupt.interruptId, { ...interrupt, expiresAt: interrupt.expiresAt + gapMs });
+  }
+  view.childRuns = view.childRuns.map((child) => ({ ...child, runId: own(children, child.runId) ?? child.runId }));
+}
