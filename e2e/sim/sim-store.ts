@@ -129,6 +129,7 @@ export class StoreLine implements Store {
       head: (runId) => this.#read(() => base.log.head(runId)),
       contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),
       importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
+      fork: (run) => this.#write(`fork ${run.runId}`, () => base.log.fork(run)),
       follow: (listener) => {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
@@ -188,7 +189,7 @@ export class StoreLine implements Store {
     const { checkpoints } = this.#world.base;
     return {
       put: (checkpoint) => this.#write('checkpoint', () => checkpoints.put(checkpoint)),
-      get: (runId) => this.#read(() => checkpoints.get(runId)),
+      get: (runId, atMost) => this.#read(() => checkpoints.get(runId, atMost)),
       position: (reader) => this.#read(() => checkpoints.position(reader)),
       putPosition: (reader, position) => this.#write('mark', () => checkpoints.putPosition(reader, position)),
     };

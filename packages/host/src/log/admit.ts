@@ -4,7 +4,7 @@ import { invariant, isTerminalType, RetryableError, TerminalError } from '@cairn
 import { utf8Size } from '../utf8.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
 import { quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
-import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
+import { asksNobody, foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
 import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
 import { ROW_OVERHEAD_BYTES } from './ports/row-bytes.ts';
@@ -46,7 +46,7 @@ export interface Admitted {
   readonly interrupts: readonly InterruptRecord[];
 }
 
-/** An admitted append to a local run. Rows of an imported run never change memories. */
+/** An admitted append to a local run. Rows of an imported run or of a replay never change memories. */
 export interface AdmittedAppend extends Admitted {
   readonly memories: readonly MemoryChange[];
 }
@@ -61,7 +61,7 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   const stamped = stamp(append, leased, cursor);
   if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
-  return { ...stamped, head: after, memories: memoryChanges(stamped.rows) };
+  return { ...stamped, head: after, memories: asksNobody(after.record) ? noMemories : memoryChanges(stamped.rows) };
 }
 
 /** The run after a new owner claims its lease. The claim consumes the pending wake. */
@@ -182,6 +182,8 @@ function takeLease(append: Append, head: FullHead, guards: GuardQueries): FullHe
   }
   return claimed(head, claim.owner);
 }
+
+const noMemories: readonly MemoryChange[] = [];
 
 const noInterrupts: readonly InterruptRecord[] = [];
 

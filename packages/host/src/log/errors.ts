@@ -1,7 +1,7 @@
 /** Errors shared by all stores, so that one condition has one text. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
-import type { ImportRun } from './ports/event-log.ts';
+import { type ForkRun, type ImportRun, MAX_SHARED_RUNS, type NewRun, type RunFork } from './ports/event-log.ts';
 import type { IdempotencyWrite } from './ports/idempotency.ts';
 import type { PackRecord } from './ports/packs.ts';
 import type { SubscriptionRecord } from './ports/subscriptions.ts';
@@ -36,10 +36,39 @@ export const runImported = (runId: string): TerminalError =>
 export const runExists = (runId: string): TerminalError =>
   new TerminalError('conflict', { message: `Run ${runId} exists already.`, hint: 'Use another run id.' });
 
-export const contextTaken = ({ runId, contextId }: ImportRun): TerminalError =>
+export const contextTaken = ({ runId, contextId }: NewRun & { readonly runId: string }): TerminalError =>
   new TerminalError('conflict', {
     message: `Run ${runId} belongs to the context ${contextId}, which is another tenant's here.`,
     hint: 'Import it for the tenant that has the context, or into another data folder.',
+  });
+
+/** The source of a fork does not exist, or is another tenant's. */
+export const forkSourceMissing = ({ sourceRunId }: RunFork): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no run ${sourceRunId} to fork.`,
+    hint: 'Check the id, and that the key belongs to the tenant that started the run.',
+    details: { runId: sourceRunId },
+  });
+
+export const invalidFromSeq = ({ sourceRunId, fromSeq }: RunFork, lastSeq: number): TerminalError =>
+  new TerminalError('invalid_from_seq', {
+    message: `Run ${sourceRunId} ends at event ${lastSeq}, so it cannot be forked at ${fromSeq}.`,
+    hint: `Fork it at ${lastSeq + 1} or before.`,
+    details: { sourceRunId, fromSeq, maxFromSeq: lastSeq + 1 },
+  });
+
+/** The shared rows keep their cursors, and a context has each cursor once. */
+export const forkContextTaken = ({ runId, contextId, originRunId }: ForkRun): TerminalError =>
+  new TerminalError('conflict', {
+    message: `Run ${runId} cannot begin in the context ${contextId}, which has the events of run ${originRunId} already.`,
+    hint: 'Give the fork a context of its own.',
+  });
+
+export const forkTooDeep = ({ sourceRunId }: RunFork): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The events of run ${sourceRunId} belong to ${MAX_SHARED_RUNS} runs, because it is a fork of forks.`,
+    hint: 'Fork one of the runs that it came from, or start a new run.',
+    details: { runId: sourceRunId },
   });
 
 /** The rows of an import do not lead to the promised hash. */

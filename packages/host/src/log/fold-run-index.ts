@@ -1,7 +1,7 @@
 /** The run list and the inbox as a pure fold of a run's rows, so that every store builds the same index. */
 import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
 import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
-import type { NewRun } from './ports/event-log.ts';
+import type { NewRun, RunFork } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import type { InterruptRecord, RunRecord, Vote } from './ports/run-index.ts';
 
@@ -12,7 +12,12 @@ export interface IndexedRun {
   readonly open: ReadonlyMap<string, InterruptRecord>;
 }
 
-type Identity = NewRun & { readonly importedAt?: number | undefined };
+/** What a run's own rows do not say. A fork has the workflow of its source before its first row. */
+type Identity = NewRun & {
+  readonly importedAt?: number | null | undefined;
+  readonly fork?: RunFork | null | undefined;
+  readonly of?: Pick<RunRecord, 'workflowId' | 'definitionHash' | 'principal'> | undefined;
+};
 
 type IndexedRow = Pick<NewRow, 'at' | 'type' | 'nodeId' | 'payload'>;
 
@@ -31,9 +36,9 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Ind
     contextId: run.contextId,
     originRunId: run.originRunId,
     parentRunId: run.parentRunId ?? null,
-    workflowId: '',
-    definitionHash: '',
-    principal: null,
+    workflowId: run.of?.workflowId ?? '',
+    definitionHash: run.of?.definitionHash ?? '',
+    principal: run.of?.principal ?? null,
     status: 'pending',
     currentNodeId: null,
     tags: [],
@@ -43,6 +48,7 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Ind
     createdAt,
     endedAt: null,
     importedAt: run.importedAt ?? null,
+    fork: run.fork ?? null,
   };
   return { record, open: nothingOpen };
 }
@@ -89,22 +95,24 @@ export interface FullIndex extends IndexedRun {
 
 /** Recomputes the index from every row of a run. Takes only the identity from the stored record. */
 export function reindex(stored: RunRecord, rows: Iterable<Row>): FullIndex {
-  const { runId, tenant, contextId, originRunId, parentRunId, importedAt } = stored;
+  const { runId, tenant, contextId, originRunId, parentRunId, importedAt, fork, createdAt } = stored;
   const identity: Identity = {
     tenant,
     contextId,
     originRunId,
     parentRunId: parentRunId ?? undefined,
-    importedAt: importedAt ?? undefined,
+    importedAt,
+    fork,
+    of: fork === null ? undefined : stored,
   };
   const interrupts = new Map<string, InterruptRecord>();
   let index: IndexedRun | undefined;
   for (const row of rows) {
-    const before = index ?? newRunIndex(runId, identity, row.at);
+    const before = index ?? newRunIndex(runId, identity, fork === null ? row.at : createdAt);
     index = foldRunIndex(before, { ...row, nodeId: row.nodeId ?? undefined }, row.seq);
     noteInterrupts(interrupts, before, index);
   }
-  return { ...(index ?? newRunIndex(runId, identity, stored.createdAt)), interrupts };
+  return { ...(index ?? newRunIndex(runId, identity, createdAt)), interrupts };
 }
 
 /** Whether a stored index matches the rows. */
@@ -116,6 +124,10 @@ export const sameIndex = (fresh: FullIndex, stored: Pick<FullIndex, 'record' | '
 const sameFields = <Record extends object>(a: Record, b: Record | undefined): boolean =>
   b !== undefined &&
   (Object.keys(a) as (keyof Record)[]).every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field]));
+
+/** Whether the interrupts of a run wait for nobody here: it was written elsewhere, or repeats what is recorded. */
+export const asksNobody = ({ importedAt, fork }: Pick<RunRecord, 'importedAt' | 'fork'>): boolean =>
+  importedAt !== null || fork?.mode === 'replay';
 
 /** Records the interrupts that one row opened, changed or closed. */
 export function noteInterrupts(changes: Map<string, InterruptRecord>, before: IndexedRun, after: IndexedRun): void {

@@ -1,19 +1,26 @@
 import type { RunId } from '@cairn/protocol';
-import type { Checkpoint, Checkpoints } from '../ports/checkpoints.ts';
+import { type Checkpoint, type Checkpoints, isSuperseded } from '../ports/checkpoints.ts';
 import type { Tables } from './tables.ts';
 
 export function inMemoryCheckpoints(tables: Tables): Checkpoints {
-  const checkpoints = new Map<RunId, Checkpoint>();
+  /** Oldest first. */
+  const checkpoints = new Map<RunId, readonly Checkpoint[]>();
   const positions = new Map<string, string>();
   return {
     async put(checkpoint) {
       tables.assertOpen();
-      const kept = checkpoints.get(checkpoint.runId);
-      if (kept === undefined || kept.seq <= checkpoint.seq) checkpoints.set(checkpoint.runId, checkpoint);
+      const { runId, seq: after } = checkpoint;
+      const kept = checkpoints.get(runId) ?? [];
+      const newest = kept.at(-1);
+      if (newest !== undefined && newest.seq > after) return;
+      const before = kept.at(-2)?.seq ?? -1;
+      const goes =
+        newest !== undefined && (newest.seq === after || isSuperseded(newest.body.length, { before, after }));
+      checkpoints.set(runId, [...(goes ? kept.slice(0, -1) : kept), checkpoint]);
     },
-    async get(runId) {
+    async get(runId, atMost = Number.POSITIVE_INFINITY) {
       tables.assertOpen();
-      return checkpoints.get(runId) ?? null;
+      return checkpoints.get(runId)?.findLast(({ seq }) => seq <= atMost) ?? null;
     },
     async position(reader) {
       tables.assertOpen();

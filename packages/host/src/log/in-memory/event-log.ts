@@ -1,7 +1,9 @@
 /** The in-memory event log: the simplest implementation of `append`. */
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
-import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
+import { checkFork, forkedHead, forkedIndex } from '../admit-fork.ts';
+import { contextTaken, forkContextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
+import { asksNobody, reindex } from '../fold-run-index.ts';
 import {
   type Append,
   type Appended,
@@ -10,14 +12,16 @@ import {
   type Commit,
   type ContextRows,
   type EventLog,
+  type ForkRun,
   type ImportRun,
   pageBytes,
   type RowFilter,
   type RunRows,
 } from '../ports/event-log.ts';
-import { maySave } from '../ports/idempotency.ts';
+import { type IdempotencyWrite, maySave } from '../ports/idempotency.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
-import { idempotencyId, type StoredRun, type Tables } from './tables.ts';
+import { allRows, rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
+import { idempotencyId, type Tables } from './tables.ts';
 
 export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): EventLog {
   const followers = new Followers(onFault);
@@ -35,6 +39,7 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       return appended;
     },
     importRun: async (run, rows) => importRun(tables, run, [...rows]),
+    fork: async (run) => fork(tables, run),
     read: async (range) => read(tables, range),
     head: async (runId) => {
       const head = tables.runs().get(runId)?.head;
@@ -45,7 +50,7 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
     contextTenant: async (contextId) => {
       tables.assertOpen();
       const [first] = tables.contexts.get(contextId) ?? [];
-      return first === undefined ? null : tables.run(first.runId).head.record.tenant;
+      return first?.head.record.tenant ?? null;
     },
     follow: (listener) => followers.add(listener),
     changes: async (range) => changes(tables, range),
@@ -63,7 +68,7 @@ const guardQueries = (tables: Tables): GuardQueries => ({
     for (const { head } of tables.runs().values()) {
       const { record } = head;
       const isInScope = record.tenant === tenant && record.scopeId === scopeId;
-      if (isInScope && record.endedAt === null && record.importedAt === null) return record.runId;
+      if (isInScope && record.endedAt === null && !asksNobody(record)) return record.runId;
     }
     return null;
   },
@@ -75,13 +80,11 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
   const runs = tables.runs();
   const run = runs.get(runId);
   const { head, rows, interrupts, memories } = admit(append, run?.head ?? null, tables.cursor, guards);
-  for (const one of idempotency) {
-    if (!maySave(tables.idempotency.get(idempotencyId(one.record)) ?? null, one.owner)) throw idempotencyRefused(one);
-  }
+  checkRecords(tables, idempotency);
   // The commit starts here: nothing below throws.
   tables.cursor += rows.length;
-  const stored: StoredRun = run ?? { place: runs.size + 1, head, rows: [], interrupts: new Map() };
-  runs.set(runId, stored);
+  const stored: StoredRun = run ?? { place: runs.size + 1, head, rows: [], source: null, interrupts: new Map() };
+  if (run === undefined) tables.add(stored);
   stored.head = head;
   stored.rows.push(...rows);
   for (const record of interrupts) {
@@ -91,9 +94,6 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
   const { contextId, tenant } = head.record;
   tables.addLogBytes(tenant, rows);
   for (const change of memories) tables.memories.apply(tenant, change);
-  const context = tables.contexts.get(contextId) ?? [];
-  tables.contexts.set(contextId, context);
-  context.push(...rows);
   tables.rows.push(...rows);
   if (claim !== undefined) tables.extendSession(claim.owner, claim.until);
   for (const wake of append.wakes ?? []) {
@@ -107,43 +107,111 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
   };
 }
 
+function checkRecords(tables: Tables, idempotency: readonly IdempotencyWrite[]): void {
+  for (const one of idempotency) {
+    if (!maySave(tables.idempotency.get(idempotencyId(one.record)) ?? null, one.owner)) throw idempotencyRefused(one);
+  }
+}
+
+function fork(tables: Tables, run: ForkRun): void {
+  const runs = tables.runs();
+  const { runId, contextId, tenant, originRunId, idempotency = [] } = run;
+  const { sourceRunId, fromSeq } = run.fork;
+  const source = runs.get(sourceRunId) ?? null;
+  const owners = source === null ? 0 : stretchesOf(source).length;
+  const head = checkFork(run, { source: source?.head ?? null, owners, isKnown: runs.has(runId) });
+  const others = (tables.contexts.get(contextId) ?? []).map((other) => other.head.record);
+  if (others.some((record) => record.tenant !== tenant)) throw contextTaken(run);
+  if (others.some((record) => record.originRunId === originRunId)) throw forkContextTaken(run);
+  checkRecords(tables, idempotency);
+  const last = source === null ? undefined : rowAt(source, fromSeq - 1);
+  const cut = last === undefined || source === null ? null : reindex(head.record, before(source, fromSeq));
+  const index = forkedIndex(run, head, cut);
+  const interrupts = new Map(
+    [...(cut?.interrupts ?? [])].map(([id, record]) => [id, index.open.get(id) ?? { ...record, runId }]),
+  );
+  tables.add({ place: runs.size + 1, head: forkedHead(run, index, last ?? null), rows: [], source, interrupts });
+  tables.interrupts.push(...index.open.values());
+  for (const { record } of idempotency) tables.idempotency.set(idempotencyId(record), record);
+}
+
+function* before(run: StoredRun, seq: number): Iterable<Row> {
+  for (const row of allRows(run)) {
+    if (row.seq >= seq) return;
+    yield row;
+  }
+}
+
 function importRun(tables: Tables, run: ImportRun, given: readonly NewRow[]): void {
   const runs = tables.runs();
   const { runId, contextId, tenant } = run;
   if (runs.has(runId)) throw runExists(runId);
-  const isForeign = ({ head: { record } }: StoredRun) => record.contextId === contextId && record.tenant !== tenant;
-  if ([...runs.values()].some(isForeign)) throw contextTaken(run);
+  const isForeign = ({ head: { record } }: StoredRun) => record.tenant !== tenant;
+  if (tables.contexts.get(contextId)?.some(isForeign) === true) throw contextTaken(run);
   const start = importedHead(run, given[0]?.at ?? run.importedAt);
   if (given.length === 0) throw importMismatch(run, start);
   const { head, rows, interrupts } = admitImported(start, given, tables.cursor);
   if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
   tables.cursor += rows.length;
   const inbox = new Map(interrupts.map((record) => [record.interruptId, record]));
-  runs.set(runId, { place: runs.size + 1, head, rows: [...rows], interrupts: inbox });
+  tables.add({ place: runs.size + 1, head, rows: [...rows], source: null, interrupts: inbox });
   tables.addLogBytes(tenant, rows);
-  tables.contexts.set(contextId, [...(tables.contexts.get(contextId) ?? []), ...rows]);
 }
 
 function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
   const runs = tables.runs();
-  const [rows, start] =
-    'runId' in range
-      ? [runs.get(range.runId)?.rows ?? [], range.after + 1]
-      : afterCursor(tables.contexts.get(range.contextId) ?? [], range.afterCursor);
   const { limit, audience } = range;
-  const isLocal = 'contextId' in range && range.isLocal === true;
   const maxBytes = pageBytes(range.maxBytes);
   const found: Row[] = [];
   let bytes = 0;
-  for (let i = start; i < rows.length && found.length < limit && bytes < maxBytes; i += 1) {
-    const row = rows[i];
-    if (row === undefined) break;
+  if (limit < 1) return found;
+  for (const row of 'runId' in range ? rowsAfter(runs.get(range.runId), range.after) : merged(tables, range)) {
     if (audience !== undefined && row.audience !== audience) continue;
-    if (isLocal && tables.run(row.runId).head.record.importedAt !== null) continue;
     found.push(row);
     bytes += bodySize(row);
+    if (found.length >= limit || bytes >= maxBytes) break;
   }
   return found;
+}
+
+function* rowsAfter(run: StoredRun | undefined, after: number): Iterable<Row> {
+  if (run === undefined) return;
+  for (let seq = after + 1; seq <= run.head.seq; seq += 1) {
+    const row = rowAt(run, seq);
+    if (row !== undefined) yield row;
+  }
+}
+
+/** The rows of a context in the order of their cursors, whichever runs have them. */
+function* merged(tables: Tables, { contextId, afterCursor, isLocal = false }: ContextRows): Iterable<Row> {
+  const runs = (tables.contexts.get(contextId) ?? [])
+    .filter(({ head }) => !isLocal || head.record.importedAt === null)
+    .map((run) => ({ run, seq: firstAfter(run, afterCursor) }));
+  for (;;) {
+    let first: Row | undefined;
+    let from: (typeof runs)[number] | undefined;
+    for (const one of runs) {
+      const row = rowAt(one.run, one.seq);
+      if (row === undefined || (first !== undefined && row.cursor > first.cursor)) continue;
+      first = row;
+      from = one;
+    }
+    if (first === undefined || from === undefined) return;
+    from.seq += 1;
+    yield first;
+  }
+}
+
+/** The seq of the first row after a cursor: within a run, cursors grow with seq. */
+function firstAfter(run: StoredRun, cursor: number): number {
+  let low = 0;
+  let high = run.head.seq + 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rowAt(run, middle)?.cursor ?? 0) <= cursor) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function changes(tables: Tables, { after, limit, maxBytes, filter }: ChangesRange): Changes {

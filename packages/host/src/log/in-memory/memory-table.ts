@@ -1,9 +1,8 @@
 /** Entries of every memory with the rows that kept and dropped them, so that a run reads a memory as of its start. */
 import type { RunId } from '@cairn/protocol';
-import type { FullHead } from '../admit.ts';
 import type { MemoryChange } from '../memory-changes.ts';
 import type { AsOf, MemoryRecordQuery } from '../ports/memories.ts';
-import type { Row } from '../ports/rows.ts';
+import { rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
 
 export type KeptEntry = Extract<MemoryChange, { readonly kind: 'kept' }>;
 
@@ -12,8 +11,7 @@ interface Version {
   dropped: MemoryChange | null;
 }
 
-/** The run data that the table needs. */
-type Runs = ReadonlyMap<RunId, { readonly head: Pick<FullHead, 'record'>; readonly rows: readonly Row[] }>;
+type Runs = ReadonlyMap<RunId, StoredRun>;
 
 export class MemoryTable {
   readonly #runs: Runs;
@@ -50,27 +48,44 @@ export class MemoryTable {
     return found.sort((a, b) => b.cursor - a.cursor);
   }
 
-  /** A run that the tenant does not own sees nothing. */
+  /** A run that the tenant does not own sees nothing. A fork sees what its source saw before the cut. */
   #seenBy(tenant: string, { runId, beforeSeq, turn }: AsOf): (change: MemoryChange) => boolean {
     const run = this.#runs.get(runId);
-    const start = run?.rows[0]?.cursor;
-    if (start === undefined || run?.head.record.tenant !== tenant) return () => false;
-    const end = run.rows[beforeSeq]?.cursor ?? Number.POSITIVE_INFINITY;
+    if (run === undefined || run.head.record.tenant !== tenant) return () => false;
+    const owners = stretchesOf(run);
+    // A fork at the first row starts when its source did.
+    const start = owners.at(-1)?.owner.rows[0]?.cursor;
+    if (start === undefined) return () => false;
+    const stretches = owners.map(({ owner, through }) => ({
+      top: owner.head.record.runId,
+      through: Math.min(through, beforeSeq),
+      // What a run below the owner wrote counts if it ended before the last row that is shared with the owner.
+      end: through === 0 ? 0 : (rowAt(run, Math.min(through - 1, beforeSeq))?.cursor ?? Number.POSITIVE_INFINITY),
+    }));
     return (change) => {
       if (change.cursor <= start) return true;
-      if (change.runId === runId) return change.seq < beforeSeq && change.turn !== turn;
-      return this.#hasEnded(change.runId, end) && this.#isBelow(change.runId, runId);
+      if (stretches.some(({ top, through }) => change.runId === top && change.seq < through))
+        return change.turn !== turn;
+      return this.#having(change).some((writer) =>
+        stretches.some(({ top, end }) => hasEnded(writer, end) && this.#isBelow(writer.head.record.runId, top)),
+      );
     };
   }
 
-  #hasEnded(runId: RunId, before: number): boolean {
-    const run = this.#runs.get(runId);
-    const last = run?.rows.at(-1);
-    return last !== undefined && run?.head.record.endedAt !== null && last.cursor < before;
+  /** The runs that have the row of a change: the one that wrote it, and its forks. */
+  #having({ runId, seq }: MemoryChange): readonly StoredRun[] {
+    return [...this.#runs.values()].filter((run) =>
+      stretchesOf(run).some(({ owner, through }) => owner.head.record.runId === runId && seq < through),
+    );
   }
 
   #isBelow(runId: RunId, top: RunId): boolean {
     const parent = this.#runs.get(runId)?.head.record.parentRunId ?? null;
     return parent !== null && (parent === top || this.#isBelow(parent, top));
   }
+}
+
+function hasEnded(run: StoredRun, before: number): boolean {
+  const last = rowAt(run, run.head.seq);
+  return last !== undefined && run.head.record.endedAt !== null && last.cursor < before;
 }

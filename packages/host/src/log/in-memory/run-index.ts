@@ -1,7 +1,7 @@
 /** The in-memory run index, read from every run's head and inbox. */
 import type { RunId, RunStatus } from '@cairn/protocol';
 import { parseListCursor } from '../errors.ts';
-import { reindex, sameIndex } from '../fold-run-index.ts';
+import { asksNobody, reindex, sameIndex } from '../fold-run-index.ts';
 import { memoryChanges } from '../memory-changes.ts';
 import type {
   PendingInterrupt,
@@ -13,7 +13,8 @@ import type {
   RunQuery,
 } from '../ports/run-index.ts';
 import { isWaiting, shownStatus } from '../shown-status.ts';
-import type { StoredRun, Tables } from './tables.ts';
+import { allRows, type StoredRun } from './stored-run.ts';
+import type { Tables } from './tables.ts';
 
 export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
   list: async (query) => list(tables, query),
@@ -76,7 +77,7 @@ function pending(tables: Tables, { tenant, limit, cursor }: PendingQuery): Pendi
     if (found.length === limit) return { interrupts: found, nextCursor: String(start + offset) };
     const { head, interrupts } = tables.run(runId);
     const one = interrupts.get(interruptId);
-    if (one?.open === true && head.record.tenant === tenant) {
+    if (one?.open === true && head.record.tenant === tenant && !asksNobody(head.record)) {
       found.push({ ...one, workflowId: head.record.workflowId });
     }
   }
@@ -88,9 +89,10 @@ function rebuild(tables: Tables): Rebuilt {
   let repaired = 0;
   tables.memories.clear();
   for (const run of runs.values()) {
-    const { tenant, importedAt } = run.head.record;
-    if (importedAt === null) for (const change of memoryChanges(run.rows)) tables.memories.apply(tenant, change);
-    const fresh = reindex(run.head.record, run.rows);
+    const { tenant } = run.head.record;
+    if (!asksNobody(run.head.record))
+      for (const change of memoryChanges(run.rows)) tables.memories.apply(tenant, change);
+    const fresh = reindex(run.head.record, allRows(run));
     if (!sameIndex(fresh, { record: run.head.record, interrupts: run.interrupts })) repaired += 1;
     run.head = { ...run.head, record: fresh.record, open: fresh.open };
     run.interrupts.clear();

@@ -1,24 +1,16 @@
 /** State shared by the ports of the in-memory store: runs with their rows, sessions, and records that appends write. */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
-import type { FullHead } from '../admit.ts';
 import { storeClosed } from '../errors.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '../ports/idempotency.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
 import { MemoryTable } from './memory-table.ts';
-
-/** One run with all its data. */
-export interface StoredRun {
-  /** Number of the run in creation order, from 1. */
-  readonly place: number;
-  head: FullHead;
-  readonly rows: Row[];
-  readonly interrupts: Map<string, InterruptRecord>;
-}
+import type { StoredRun } from './stored-run.ts';
 
 export class Tables {
-  readonly contexts = new Map<ContextId, Row[]>();
+  /** The runs of each context, in creation order. */
+  readonly contexts = new Map<ContextId, StoredRun[]>();
   /** Rows of all local runs, in cursor order. Rows of imported runs are left out. */
   readonly rows: Row[] = [];
   /** When the session of each owner ends. */
@@ -48,6 +40,13 @@ export class Tables {
     const run = this.#runs.get(runId);
     invariant(run !== undefined, 'row-has-run', { runId });
     return run;
+  }
+
+  /** Adds a run that is new. */
+  add(run: StoredRun): void {
+    const { runId, contextId } = run.head.record;
+    this.#runs.set(runId, run);
+    this.contexts.set(contextId, [...(this.contexts.get(contextId) ?? []), run]);
   }
 
   assertOpen(): void {

@@ -17,6 +17,43 @@ export function checkpointsContract(open: Open<'log' | 'checkpoints'>): void {
     expect(await store().checkpoints.get(runB)).toBeNull();
   });
 
+  it('gives the newest checkpoint at or before a row', async () => {
+    await store().log.append(creation(runA));
+    const at = (seq: number) => ({ runId: runA, seq, format: 'f1', body: `{"seq":${seq}}` });
+    for (const seq of [1_000, 2_100, 3_200]) await store().checkpoints.put(at(seq));
+    expect(await store().checkpoints.get(runA)).toEqual(at(3_200));
+    expect(await store().checkpoints.get(runA, 3_199)).toEqual(at(2_100));
+    expect(await store().checkpoints.get(runA, 2_100)).toEqual(at(2_100));
+    expect(await store().checkpoints.get(runA, 999)).toBeNull();
+    expect(await store().checkpoints.get(runB, 9_999)).toBeNull();
+    await store().checkpoints.put({ ...at(3_200), format: 'f2' });
+    expect(await store().checkpoints.get(runA, 5_000)).toEqual({ ...at(3_200), format: 'f2' });
+    expect(await store().checkpoints.get(runA, 3_199)).toEqual(at(2_100));
+  });
+
+  it.each([
+    ['small', 100, 125],
+    ['small', 100, 1_000],
+    ['large', 200_000, 125],
+    ['large', 200_000, 4_000],
+  ])('thins out the checkpoints of a %s state of %i bytes, saved after every %i rows', async (_, bytes, every) => {
+    const rows = 100_000;
+    const body = 'x'.repeat(bytes);
+    for (let seq = every; seq <= rows; seq += every)
+      await store().checkpoints.put({ runId: runA, seq, format: 'f1', body });
+    let count = 0;
+    let longest = 0;
+    for (let atMost = rows; ; count += 1) {
+      const found = await store().checkpoints.get(runA, atMost);
+      longest = Math.max(longest, atMost - (found?.seq ?? -1));
+      if (found === null) break;
+      atMost = found.seq - 1;
+    }
+    // The newest may stand close to the one before it.
+    expect(count).toBeLessThanOrEqual(1 + rows / Math.max(500, bytes / 100));
+    expect(longest).toBeLessThanOrEqual(Math.max(1_000, every, bytes / 50));
+  });
+
   it('keeps the last position of each reader', async () => {
     expect(await store().checkpoints.position('r')).toBeNull();
     await store().checkpoints.putPosition('r', '1');

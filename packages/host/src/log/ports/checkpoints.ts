@@ -2,9 +2,10 @@
 import type { RunId } from '@cairn/protocol';
 
 export interface Checkpoints {
-  /** Keeps only the newest checkpoint of a run. */
+  /** Ignored if a later one is kept. Older ones are thinned out, see `isSuperseded`. */
   put(checkpoint: Checkpoint): Promise<void>;
-  get(runId: RunId): Promise<Checkpoint | null>;
+  /** The newest checkpoint of a run, or the newest at or before a row. */
+  get(runId: RunId, atMost?: number): Promise<Checkpoint | null>;
   /** The position that a reader of `EventLog.changes` last saved; null when it saved none. */
   position(reader: string): Promise<string | null>;
   putPosition(reader: string, position: string): Promise<void>;
@@ -18,3 +19,19 @@ export interface Checkpoint {
   readonly format: string;
   readonly body: string;
 }
+
+/** The rows between the checkpoints around one that goes. */
+const THINNED_TO_ROWS = 1_000;
+
+/** The most bytes of a checkpoint that stays, for each row between its neighbours. */
+const BYTES_PER_ROW = 50;
+
+/**
+ * Whether the newest checkpoint goes when the next one is put: the checkpoints around it are close enough without it. So a
+ * run keeps at most one for every 500 rows and 100 bytes of them for each row. Its state at any row is folded from 1,000
+ * rows, or from one row for every 50 bytes of its size; the length of the run does not matter.
+ */
+export const isSuperseded = (
+  bytes: number,
+  { before, after }: { readonly before: number; readonly after: number },
+): boolean => after - before <= Math.max(THINNED_TO_ROWS, bytes / BYTES_PER_ROW);

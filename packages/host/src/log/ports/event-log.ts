@@ -20,6 +20,12 @@ export interface EventLog {
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
   /**
+   * Creates a run that shares the rows of another before a position; none is copied. Fails with `not_found` when the
+   * source does not exist or is another tenant's, with `invalid_from_seq` when its log ends before the position, and with
+   * `conflict` when the run exists or its context cannot take it. The run is due at once, unless the shared rows end it.
+   */
+  fork(run: ForkRun): Promise<void>;
+  /**
    * One page of rows in order. It ends with the row that takes its bodies past `maxBytes`, whatever the limit; an empty
    * page is the end of the range. A store loads no more than the page, and spreads the pages of many readers over turns
    * of the event loop, one tenant after the other.
@@ -86,6 +92,32 @@ export interface NewRun {
   readonly originRunId: RunId;
   readonly parentRunId?: RunId | undefined;
 }
+
+/** Where a run was cut off another. */
+export interface RunFork {
+  readonly sourceRunId: RunId;
+  /** The first seq that is its own. */
+  readonly fromSeq: number;
+  /** A `replay` only repeats what is recorded: it keeps no memories and asks nobody. A `branch` goes on live. */
+  readonly mode: 'replay' | 'branch';
+}
+
+/**
+ * A run that begins as another one. Reads give the shared rows as its own, with its run and context and with the cursors
+ * of the source; its own rows have later ones. `originRunId` is that of the source. Its context has no run of this origin
+ * yet, so that no cursor stands in it twice.
+ */
+export interface ForkRun extends NewRun {
+  readonly runId: RunId;
+  readonly fork: RunFork;
+  /** When it is created, and due. */
+  readonly at: number;
+  /** As in `Append`. */
+  readonly idempotency?: readonly IdempotencyWrite[] | undefined;
+}
+
+/** The most runs whose rows one fork shares: a fork of a fork shares those of both. */
+export const MAX_SHARED_RUNS = 1_000;
 
 /** A run written on another host. It is read-only here: no append reaches it and nothing wakes it. */
 export interface ImportRun extends NewRun {

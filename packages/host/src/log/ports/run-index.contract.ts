@@ -42,6 +42,7 @@ function record(store: Indexed): void {
       createdAt: 1_234,
       endedAt: null,
       importedAt: null,
+      fork: null,
     });
   });
 

@@ -1,5 +1,6 @@
 /** The run index: the run list and the inbox. Both are folds of the rows and can be rebuilt. */
 import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
+import type { RunFork } from './event-log.ts';
 
 export interface RunIndex {
   list(query: RunQuery): Promise<RunPage>;
@@ -41,6 +42,8 @@ export interface RunRecord {
   readonly endedAt: number | null;
   /** When the run was imported; null for a local run. */
   readonly importedAt: number | null;
+  /** Where the run was cut off another; null for a run that began by itself. */
+  readonly fork: RunFork | null;
 }
 
 /** The decision of one approver on an interrupt that needs several. */

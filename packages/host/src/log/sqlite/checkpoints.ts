@@ -1,28 +1,35 @@
 /** Run checkpoints and reader positions in SQLite. The table of positions is named `marks`. */
 import type { RunId } from '@cairn/protocol';
-import type { Checkpoints } from '../ports/checkpoints.ts';
+import { type Checkpoint, type Checkpoints, isSuperseded } from '../ports/checkpoints.ts';
 import type { Connection } from './connection.ts';
 import { query } from './query.ts';
 
 export function sqliteCheckpoints({ db, writer, read }: Connection): Checkpoints {
-  const put = db.prepare(
-    `INSERT INTO checkpoints VALUES (?, ?, ?, ?) ON CONFLICT (run) DO UPDATE
-       SET seq = excluded.seq, format = excluded.format, body = excluded.body WHERE excluded.seq >= checkpoints.seq`,
+  const add = db.prepare('INSERT INTO checkpoints VALUES (?, ?, ?, ?)');
+  const drop = db.prepare('DELETE FROM checkpoints WHERE run = ? AND seq = ?');
+  const newest = query<[seq: number, bytes: number]>(
+    db,
+    'SELECT seq, octet_length(body) FROM checkpoints WHERE run = ? ORDER BY seq DESC LIMIT 2',
   );
   const get = query<[runId: RunId, seq: number, format: string, body: string]>(
     db,
-    'SELECT run, seq, format, body FROM checkpoints WHERE run = ?',
+    'SELECT run, seq, format, body FROM checkpoints WHERE run = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
   );
+  const put = ({ runId, seq: after, format, body }: Checkpoint): void => {
+    const [[seq, bytes] = [-1, 0], [before] = [-1]] = newest.all(runId);
+    if (seq > after) return;
+    if (seq === after || isSuperseded(bytes, { before, after })) drop.run(runId, seq);
+    add.run(runId, after, format, body);
+  };
   const putPosition = db.prepare(
     'INSERT INTO marks VALUES (?, ?) ON CONFLICT (reader) DO UPDATE SET position = excluded.position',
   );
   const position = query<[position: string]>(db, 'SELECT position FROM marks WHERE reader = ?');
   return {
-    put: ({ runId, seq, format, body }) =>
-      writer.submit({ rows: 1, bytes: body.length, apply: () => void put.run(runId, seq, format, body) }),
-    get: async (runId) =>
+    put: (checkpoint) => writer.submit({ rows: 1, bytes: checkpoint.body.length, apply: () => put(checkpoint) }),
+    get: async (runId, atMost = Number.MAX_SAFE_INTEGER) =>
       read(() => {
-        const found = get.get(runId);
+        const found = get.get(runId, atMost);
         return found === undefined ? null : { runId: found[0], seq: found[1], format: found[2], body: found[3] };
       }),
     position: async (reader) => read(() => position.get(reader)?.[0] ?? null),

@@ -1,12 +1,13 @@
 /** The column order of every read, and the conversion of columns to records. */
 import type { Cause, ContextId, RunId, RunStatus } from '@cairn/protocol';
+import type { RunFork } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord, RunRecord, Vote } from '../ports/run-index.ts';
 
 /** Columns of a run. The key is first. */
 export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.origin, runs.parent, runs.workflow,
   runs.definition, runs.principal, runs.status, runs.node, runs.tags, runs.error_code, runs.error_message,
-  runs.created_at, runs.ended_at, runs.imported_at, runs.scope`;
+  runs.created_at, runs.ended_at, runs.imported_at, runs.scope, runs.fork_source, runs.fork_seq, runs.fork_mode`;
 
 export type RunColumns = [
   key: number,
@@ -27,6 +28,9 @@ export type RunColumns = [
   endedAt: number | null,
   importedAt: number | null,
   scopeId: string | null,
+  sourceRunId: RunId | null,
+  fromSeq: number | null,
+  mode: RunFork['mode'] | null,
 ];
 
 export function recordOf(run: RunColumns): RunRecord {
@@ -48,8 +52,12 @@ export function recordOf(run: RunColumns): RunRecord {
     endedAt: run[15],
     importedAt: run[16],
     scopeId: run[17],
+    fork: forkOf(run[18], run[19], run[20]),
   };
 }
+
+const forkOf = (sourceRunId: RunId | null, fromSeq: number | null, mode: RunFork['mode'] | null): RunFork | null =>
+  sourceRunId === null || fromSeq === null || mode === null ? null : { sourceRunId, fromSeq, mode };
 
 export type InterruptColumns = [
   interruptId: string,

@@ -1,5 +1,6 @@
 /** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by merging runs. */
 import type { DatabaseSync } from 'node:sqlite';
+import { invariant } from '@cairn/protocol';
 import { FairTurns } from '../../fair-turns.ts';
 import type { Followers } from '../feed/followers.ts';
 import { type ContextRows, type EventLog, pageBytes, type RunRows } from '../ports/event-log.ts';
@@ -70,6 +71,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers }:
       const refusal = await writer.submit(appender.importWork(run, given));
       if (refusal !== null) throw refusal;
     },
+    fork: async () => invariant(false, 'sqlite-forks'),
     read: async (range) =>
       inTurn(
         () => ownerOf(range),

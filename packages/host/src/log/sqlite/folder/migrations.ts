@@ -1,4 +1,5 @@
 /** The database schema as numbered, forward-only migrations. */
+import { forks } from './forks.ts';
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
 import type { Migration } from './migration.ts';
@@ -242,4 +243,5 @@ export const migrations: readonly Migration[] = [
     sql: 'CREATE TABLE folder_facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
   },
   rehashRows,
+  forks,
 ];
