@@ -8,7 +8,9 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { IdempotencyWrite } from './idempotency.ts';
 import type { NewRow, Row } from './rows.ts';
-import type { RunRecord } from './run-index.ts';
+import type { RunFork, RunRecord } from './run-index.ts';
+
+export type { RunFork } from './run-index.ts';
 
 /** Acknowledged means durable: `append` resolves after the commit, never before. */
 export interface EventLog {
@@ -91,15 +93,6 @@ export interface NewRun {
   /** The run whose id seeds the hash chain: the run itself, or the source run of a fork. */
   readonly originRunId: RunId;
   readonly parentRunId?: RunId | undefined;
-}
-
-/** Where a run was cut off another. */
-export interface RunFork {
-  readonly sourceRunId: RunId;
-  /** The first seq that is its own. */
-  readonly fromSeq: number;
-  /** A `replay` only repeats what is recorded: it keeps no memories and asks nobody. A `branch` goes on live. */
-  readonly mode: 'replay' | 'branch';
 }
 
 /**

@@ -3,53 +3,19 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
-import { chainHash, chainStart } from '../chain.ts';
+import { verifyChain } from '../chain.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
-import type { ForkRun, RunFork } from './event-log.ts';
-import type { NewRow, Row } from './rows.ts';
-import { asked, context, creation, lease, resolved, row, runA, runB, started } from './samples.kit.ts';
-
-const fork1 = 'run_f1' as RunId;
-const fork2 = 'run_f2' as RunId;
-const apart = 'ctx_fork' as ContextId;
-const third = 'ctx_third' as ContextId;
-
-export const forkOf = (sourceRunId: RunId, fromSeq: number, fields: Partial<ForkRun & RunFork> = {}): ForkRun => {
-  const { mode = 'branch', ...rest } = fields;
-  const identity = { runId: fork1, tenant: 't', contextId: apart, originRunId: runA, at: 9_000 };
-  return { ...identity, fork: { sourceRunId, fromSeq, mode }, ...rest };
-};
-
-/** Ten rows: operator rows at 1, 4 and 7, a question at 5 that is answered at 8. */
-const ten: readonly NewRow[] = [
-  started(),
-  row('a', { audience: 'operator', payload: '{"n":1}' }),
-  row('b', { payload: '{"n":2}', task: '"two"', cause: 0 }),
-  row('c', { payload: '{"n":3}', nodeId: 'n' }),
-  row('d', { audience: 'operator', payload: '{"n":4}' }),
-  asked('q1'),
-  row('e', { payload: '{"n":6}' }),
-  row('f', { audience: 'operator', payload: '{"n":7}' }),
-  resolved('q1'),
-  row('g', { payload: '{"n":9}' }),
-];
-
-/** What stays the same in a fork. */
-const shared = ({ runId, contextId, ...rest }: Row) => rest;
-
-/** Whether each hash follows from the one before, from the source's first row on. */
-const isChained = (rows: readonly Row[]): boolean =>
-  rows.every(({ rowHash, hash }, i) => hash === chainHash(rows[i - 1]?.hash ?? chainStart(runA), rowHash));
-
-const seqs = (rows: readonly Row[]): readonly number[] => rows.map(({ seq }) => seq);
-
-type Forks = 'log' | 'runIndex' | 'queue';
+import type { ForkRun } from './event-log.ts';
+import { forkIndexContract } from './fork-index.contract.ts';
+import { apart, type Forks, fork1, fork2, forkOf, seqs, shared, ten, third } from './fork-samples.kit.ts';
+import type { Row } from './rows.ts';
+import { context, creation, lease, row, runA, runB, started } from './samples.kit.ts';
 
 export function forkContract(open: Open<Forks>): void {
   const store = eachStore(open);
   describe('shared rows', () => sharedRows(store));
   describe('own rows', () => ownRows(store));
-  describe('the index', () => forkedIndex(store));
+  describe('the index', () => forkIndexContract(store));
   describe('refusals', () => refusals(store));
 }
 
@@ -125,7 +91,7 @@ function sharedRows(store: () => Ports<Forks>): void {
       const found = await rowsOf(store(), runId);
       expect(found.slice(0, -1).map(shared)).toEqual(first.slice(0, fromSeq).map(shared));
       expect(found.at(-1)).toMatchObject({ runId, seq: fromSeq, cursor, type: 'last' });
-      expect(isChained(found)).toBe(true);
+      expect(verifyChain(found, runA)).toBeNull();
       expect(await log().read({ contextId: `ctx_g${i}` as ContextId, afterCursor: 0, limit: 99 })).toEqual(found);
     }
     expect(await rowsOf(store(), fork1)).toEqual(first);
@@ -205,7 +171,8 @@ function ownRows(store: () => Ports<Forks>): void {
     expect(appended.cursor).toBeGreaterThan(present(source.at(-1)).cursor);
     const found = await rowsOf(store(), fork1);
     expect(found.length).toBe(fromSeq + 1);
-    expect(isChained(found)).toBe(true);
+    expect(verifyChain(found, runA)).toBeNull();
+    if (fromSeq < ten.length) expect(found.at(-1)?.hash).toBe(source[fromSeq]?.hash);
     expect((await log().head(fork1))?.hash).toBe(found.at(-1)?.hash);
     expect(await rowsOf(store(), runA)).toEqual(source);
   });
@@ -251,140 +218,6 @@ function ownRows(store: () => Ports<Forks>): void {
     await expect(log().append({ runId: fork1, rows: [row('x')] })).rejects.toMatchObject({ code: 'run_terminal' });
     await log().fork(forkOf(runA, 10, { runId: fork2, contextId: third }));
     expect(await log().head(fork2)).toMatchObject({ seq: 9, record: { status: 'running', endedAt: null } });
-  });
-}
-
-function forkedIndex(store: () => Ports<Forks>): void {
-  const log = () => store().log;
-  const runIndex = () => store().runIndex;
-
-  it('is that of its source at the cut, with its own identity', async () => {
-    await log().append(creation(runA, { rows: [...ten, row('run.completed')] }));
-    await log().fork(forkOf(runA, 7, { parentRunId: runB }));
-    const record = {
-      runId: fork1,
-      contextId: apart,
-      originRunId: runA,
-      parentRunId: runB,
-      workflowId: 'wf',
-      definitionHash: 'd1',
-      principal: 'ada',
-      tags: ['red'],
-      status: 'waiting-approval',
-      currentNodeId: 'gate',
-      createdAt: 9_000,
-      endedAt: null,
-      fork: { sourceRunId: runA, fromSeq: 7, mode: 'branch' },
-    };
-    expect((await log().head(fork1))?.record).toMatchObject(record);
-    const { runs } = await runIndex().list({ tenant: 't', tag: 'red', status: 'waiting-approval', limit: 9 });
-    expect(runs).toMatchObject([record]);
-    expect((await runIndex().list({ tenant: 't', limit: 9 })).runs.map(({ runId }) => runId)).toEqual([fork1, runA]);
-    expect((await log().head(runA))?.record).toMatchObject({ status: 'completed', fork: null });
-  });
-
-  it('begins with the workflow of its source and nothing else when it is cut at the first row', async () => {
-    await log().append(creation(runA, { rows: ten }));
-    await log().fork(forkOf(runA, 0));
-    const empty = { status: 'pending', workflowId: 'wf', definitionHash: 'd1', principal: 'ada', tags: [] };
-    expect((await log().head(fork1))?.record).toMatchObject(empty);
-    expect(await rowsOf(store(), fork1)).toEqual([]);
-    expect(await log().read({ contextId: apart, afterCursor: 0, limit: 9 })).toEqual([]);
-    expect(await log().contextTenant(apart)).toBe('t');
-    expect(await runIndex().rebuild()).toEqual({ runs: 2, repaired: 0 });
-    await log().append({ runId: fork1, at: 0, rows: [started({ tags: ['blue'] })] });
-    expect((await log().head(fork1))?.record).toMatchObject({ status: 'running', tags: ['blue'], createdAt: 9_000 });
-    expect((await runIndex().list({ tenant: 't', tag: 'blue', limit: 9 })).runs).toMatchObject([{ runId: fork1 }]);
-  });
-
-  it('has the open questions of its source, which are answered apart', async () => {
-    await log().append(creation(runA, { rows: ten.slice(0, 7) }));
-    await log().fork(forkOf(runA, 7));
-    const inbox = async () =>
-      (await runIndex().pending({ tenant: 't', limit: 9 })).interrupts.map((one) => `${one.runId} ${one.interruptId}`);
-    expect(await inbox()).toEqual([`${runA} q1`, `${fork1} q1`]);
-    await log().append({ runId: fork1, answers: 'q1', rows: [resolved('q1')] });
-    expect(await inbox()).toEqual([`${runA} q1`]);
-    expect((await log().head(runA))?.record.status).toBe('waiting-approval');
-    expect((await log().head(fork1))?.record.status).toBe('running');
-    await expect(log().append({ runId: fork1, answers: 'q1', rows: [resolved('q1')] })).rejects.toMatchObject({
-      code: 'interrupt_already_resolved',
-    });
-    await log().append({ runId: runA, answers: 'q1', rows: [resolved('q1')] });
-    expect(await inbox()).toEqual([]);
-  });
-
-  it('knows the questions that were answered before the cut, and those asked after it', async () => {
-    await log().append(creation(runA, { rows: [...ten, asked('q2'), resolved('q2')] }));
-    await log().fork(forkOf(runA, 9));
-    await log().append({ runId: fork1, rows: [asked('q3')] });
-    await log().fork(forkOf(fork1, 10, { runId: fork2, contextId: third }));
-    for (const runId of [fork1, fork2]) {
-      expect(await runIndex().interrupts(runId)).toMatchObject([
-        { runId, interruptId: 'q1', open: false, seq: 5, votes: [] },
-        { runId, interruptId: 'q3', open: true, seq: 9 },
-      ]);
-      const answer = (answers: string) => log().append({ runId, answers, rows: [resolved(answers)] });
-      await expect(answer('q1')).rejects.toMatchObject({ code: 'interrupt_already_resolved' });
-      await expect(answer('q2')).rejects.toMatchObject({ code: 'interrupt_not_found' });
-    }
-    expect(await runIndex().rebuild()).toEqual({ runs: 3, repaired: 0 });
-  });
-
-  it('keeps a vote that was cast before the cut', async () => {
-    const vote = row('approval.received', {
-      payload: JSON.stringify({ interruptId: 'q1', decidedBy: 'ada', action: 'accept' }),
-    });
-    await log().append(creation(runA, { rows: [started(), asked('q1'), vote, vote] }));
-    await log().fork(forkOf(runA, 3));
-    const votes = [{ principal: 'ada', action: 'accept' }];
-    expect(await runIndex().interrupts(fork1)).toMatchObject([{ interruptId: 'q1', open: true, votes }]);
-    expect(await runIndex().rebuild()).toEqual({ runs: 2, repaired: 0 });
-  });
-
-  it('asks nobody in a replay', async () => {
-    await log().append(creation(runA, { rows: ten.slice(0, 7) }));
-    await log().fork(forkOf(runA, 7, { mode: 'replay' }));
-    await log().append({ runId: fork1, rows: [asked('q2')] });
-    const { interrupts } = await runIndex().pending({ tenant: 't', limit: 9 });
-    expect(interrupts.map(({ runId }) => runId)).toEqual([runA]);
-    expect(await runIndex().interrupts(fork1)).toMatchObject([{ open: true }, { open: true }]);
-    expect(await runIndex().rebuild()).toEqual({ runs: 2, repaired: 0 });
-    expect((await runIndex().pending({ tenant: 't', limit: 9 })).interrupts.length).toBe(1);
-  });
-
-  it('survives a rebuild, before and after own rows', async () => {
-    await log().append(creation(runA, { rows: ten }));
-    await log().fork(forkOf(runA, 7));
-    const before = await log().head(fork1);
-    expect(await runIndex().rebuild()).toEqual({ runs: 2, repaired: 0 });
-    expect(await log().head(fork1)).toEqual(before);
-    await log().append({ runId: fork1, rows: [resolved('q1'), asked('q2'), row('own')] });
-    const after = await log().head(fork1);
-    expect(await runIndex().rebuild()).toEqual({ runs: 2, repaired: 0 });
-    expect(await log().head(fork1)).toEqual(after);
-  });
-
-  it('takes the index from far before the cut, in a long run too', async () => {
-    const many = (from: number) =>
-      Array.from({ length: 700 }, (_, i) => row('log.appended', { payload: `{"i":${from + i}}` }));
-    await log().append(creation(runA, { rows: [started(), asked('q1'), ...many(0)] }));
-    await log().append({ runId: runA, rows: [...many(700), asked('q2')] });
-    await log().append({ runId: runA, rows: [resolved('q1'), ...many(1_400)] });
-    for (const [i, [fromSeq, open]] of [
-      [1_402, 'q1'],
-      [1_403, 'q1,q2'],
-      [1_404, 'q2'],
-      [2_100, 'q2'],
-      [1, ''],
-    ].entries()) {
-      const runId = `run_g${i}` as RunId;
-      await log().fork(forkOf(runA, Number(fromSeq), { runId, contextId: `ctx_g${i}` as ContextId }));
-      const asking = (await runIndex().interrupts(runId)).filter((one) => one.open);
-      expect(asking.map(({ interruptId }) => interruptId).join()).toBe(open);
-      expect(seqs(await log().read({ runId, after: Number(fromSeq) - 2, limit: 9 }))).toEqual([Number(fromSeq) - 1]);
-    }
-    expect(await runIndex().rebuild()).toEqual({ runs: 6, repaired: 0 });
   });
 }
 

@@ -1,6 +1,5 @@
 /** The run index: the run list and the inbox. Both are folds of the rows and can be rebuilt. */
 import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
-import type { RunFork } from './event-log.ts';
 
 export interface RunIndex {
   list(query: RunQuery): Promise<RunPage>;
@@ -44,6 +43,15 @@ export interface RunRecord {
   readonly importedAt: number | null;
   /** Where the run was cut off another; null for a run that began by itself. */
   readonly fork: RunFork | null;
+}
+
+/** Where a run was cut off another. */
+export interface RunFork {
+  readonly sourceRunId: RunId;
+  /** The first seq that is its own. */
+  readonly fromSeq: number;
+  /** A `replay` only repeats what is recorded: it keeps no memories and asks nobody. A `branch` goes on live. */
+  readonly mode: 'replay' | 'branch';
 }
 
 /** The decision of one approver on an interrupt that needs several. */
