@@ -36,6 +36,7 @@ const names = [
   'bundleEnd',
   'bundleHeader',
   'bundleRow',
+  'bundleRun',
   'calibration',
   'callRule',
   'callUses',

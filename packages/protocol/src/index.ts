@@ -196,10 +196,12 @@ export {
   type BundleEnd,
   type BundleHeader,
   type BundleRow,
+  type BundleRun,
   bundleDefinition,
   bundleEnd,
   bundleHeader,
   bundleRow,
+  bundleRun,
 } from './runs/bundle.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './runs/create-run.ts';
 export { parsePosition } from './runs/cursor.ts';

@@ -1,8 +1,9 @@
-/** `cairn export`: writes a run from the data folder to a bundle, even while a host uses the folder. */
+/** `cairn export`: writes a run and the runs below it to a bundle, even while a host uses the data folder. */
 import { relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
-import { bundleLines } from '../log/bundle/bundle.ts';
-import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
+import { bundleLines } from '../log/bundle/bundle-lines.ts';
+import { pinnedDefinitions } from '../log/pinned-definitions.ts';
+import { type KeptRun, openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
@@ -14,6 +15,8 @@ export interface ExportFlags {
   readonly data?: string;
   readonly output?: string;
   readonly force?: boolean;
+  /** False leaves out the runs below. */
+  readonly children?: boolean;
   readonly json?: boolean;
 }
 
@@ -22,27 +25,59 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
   const log = openReadOnly(folder);
   try {
     // Only the id of an existing run becomes part of a path, and such ids contain no slash.
-    const run = log.run(keptRunNamed(log, name));
-    if (run === null) throw noRun(name, folder);
-    const { runId } = run;
-    const definition = log.definition(run.definitionHash);
-    if (definition === null) throw noDefinition(runId, run.definitionHash);
-    const { contextId, originRunId, parentRunId, definitionHash, seq, hash } = run;
-    const header = { runId, contextId, originRunId, parentRunId, definitionHash, seq, hash };
+    const top = log.run(keptRunNamed(log, name));
+    if (top === null) throw noRun(name, folder);
+    const { runId, hash } = top;
+    const runs = flags.children === false ? [top] : log.tree(top);
     // Ids may contain colons, which some file systems do not allow.
     const file = resolve(terminal.cwd, flags.output ?? `${runId.replaceAll(':', '_')}.cairn.jsonl`);
-    const lines = bundleLines({ run: header, definition, exportedAt: terminal.now(), rows: log.rows(run) });
+    const lines = bundleLines({
+      runId,
+      definitions: definitionsOf(log, runs),
+      runs: runs.map((run) => ({ run: headerOf(run), rows: log.rows(run) })),
+    });
     const { bytes } = writeBundle(file, lines, flags.force === true);
-    if (flags.json === true) terminal.print(jsonLine({ runId, file, events: seq + 1, bytes, hash }));
+    const events = runs.reduce((sum, { seq }) => sum + seq + 1, 0);
+    if (flags.json === true) terminal.print(jsonLine({ runId, file, runs: runs.length, events, bytes, hash }));
     else {
       const style = styleOf(terminal.colours.out);
       const shown = relative(terminal.cwd, file);
-      terminal.print(`${style.green('✓')} ${shown}: ${seq + 1} events, ${bytes} bytes`);
+      const which = runs.length === 1 ? '' : `${runs.length} runs, `;
+      terminal.print(`${style.green('✓')} ${shown}: ${which}${events} events, ${bytes} bytes`);
       terminal.tell(`It contains inputs, outputs and operator rows. Check it anywhere with: cairn verify ${shown}`);
     }
     return exit.ok;
   } finally {
     log.close();
+  }
+}
+
+/** Names every field, so that their order never depends on the store. */
+const headerOf = (run: KeptRun) => ({
+  runId: run.runId,
+  contextId: run.contextId,
+  originRunId: run.originRunId,
+  parentRunId: run.parentRunId,
+  definitionHash: run.definitionHash,
+  fork: run.fork,
+  seq: run.seq,
+  hash: run.hash,
+});
+
+/** Every definition that a run is pinned to, sorted by hash. */
+function* definitionsOf(log: ReadOnlyLog, runs: readonly KeptRun[]): Iterable<{ hash: string; body: string }> {
+  const users = new Map<string, string>();
+  for (const run of runs) {
+    users.set(run.definitionHash, run.runId);
+    for (const { payload } of log.rows(run)) {
+      for (const hash of pinnedDefinitions(JSON.parse(payload)).hashes) users.set(hash, run.runId);
+      break;
+    }
+  }
+  for (const [hash, runId] of [...users].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const body = log.definition(hash);
+    if (body === null) throw noDefinition(runId, hash);
+    yield { hash, body };
   }
 }
 

@@ -3,6 +3,8 @@ import { existsSync, statfsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isCairnError, TerminalError } from '@cairn/protocol';
+import type { BundledRun } from '../log/bundle/bundle.ts';
+import type { NewRow } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
@@ -22,11 +24,7 @@ export interface ImportFlags {
 
 export async function importRun(terminal: Terminal, name: string, flags: ImportFlags): Promise<number> {
   const file = resolve(terminal.cwd, name);
-  // Read the whole bundle before writing anything, so that an invalid one changes nothing.
-  const checked = withBundle(file, ({ run, rows }, bytes) => {
-    for (const _ of rows);
-    return { run, bytes };
-  });
+  const checked = checkBundle(file);
   const folder = dataFolder(terminal, flags.data);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   checkSpace(folder, checked.bytes);
@@ -34,13 +32,14 @@ export async function importRun(terminal: Terminal, name: string, flags: ImportF
   const store = await openSqliteStore({ folder }).catch((error: unknown) => {
     throw isCairnError(error, 'store_locked') ? hostRuns(folder, error) : error;
   });
-  const { runId, seq } = checked.run;
+  const { runId, runs, events } = checked;
   try {
-    const isNew = await imported(store, file, terminal, tenant);
-    if (flags.json === true) terminal.print(jsonLine({ runId, events: seq + 1, tenant, imported: isNew }));
-    else if (isNew) {
+    const added = await imported(store, file, { tenant, importedAt: terminal.now() });
+    if (flags.json === true) terminal.print(jsonLine({ runId, runs, events, tenant, imported: added > 0 }));
+    else if (added > 0) {
       const { green } = styleOf(terminal.colours.out);
-      terminal.print(`${green('✓')} ${runId}: imported ${seq + 1} events into ${folder} for tenant ${tenant}`);
+      const which = runs === 1 ? '' : `${added} runs, `;
+      terminal.print(`${green('✓')} ${runId}: imported ${which}${events} events into ${folder} for tenant ${tenant}`);
     } else terminal.print(`· ${runId} is already in ${folder}, with the same hash`);
     return exit.ok;
   } finally {
@@ -48,18 +47,63 @@ export async function importRun(terminal: Terminal, name: string, flags: ImportF
   }
 }
 
-/** False if the same run exists. The definition is stored under its hash, so writing it first is harmless. */
-async function imported(store: Store, file: string, terminal: Terminal, tenant: string): Promise<boolean> {
-  return await withBundle(file, async ({ run, definition, rows }) => {
-    const { runId, contextId, originRunId, parentRunId, definitionHash, seq, hash } = run;
-    const known = await store.log.head(runId);
-    if (known?.record.tenant === tenant && known.hash === hash) return false;
-    await store.definitions.put(definitionHash, definition);
-    const origin = { originRunId, ...(parentRunId === null ? {} : { parentRunId }) };
-    await store.log.importRun({ runId, tenant, contextId, ...origin, importedAt: terminal.now(), seq, hash }, rows);
-    return true;
+/** Reads the whole bundle before anything is written, so that an invalid one changes nothing. */
+function checkBundle(file: string) {
+  return withBundle(file, (bundle, bytes) => {
+    let runs = 0;
+    let events = 0;
+    for (const { run, rows } of bundle.runs) {
+      runs += 1;
+      for (const { seq, payload } of rows) {
+        if (payload === null) throw contentMissing(run.runId, seq);
+        events += 1;
+      }
+    }
+    return { runId: bundle.runId, runs, events, bytes };
   });
 }
+
+/** Returns the number of added runs. Each is added whole or not at all; a repeated import adds those that are missing. */
+async function imported(
+  store: Store,
+  file: string,
+  { tenant, importedAt }: { readonly tenant: string; readonly importedAt: number },
+): Promise<number> {
+  return await withBundle(file, async (bundle) => {
+    let added = 0;
+    for (const { run, rows } of bundle.runs) {
+      const { runId, contextId, originRunId, parentRunId, seq, hash } = run;
+      const known = await store.log.head(runId);
+      if (known?.record.tenant === tenant && known.hash === hash) continue;
+      // A definition is stored under its hash, so writing it first is harmless.
+      if (added === 0) for (const [key, body] of bundle.definitions) await store.definitions.put(key, body);
+      const origin = { originRunId, ...(parentRunId === null ? {} : { parentRunId }) };
+      await store.log.importRun({ runId, tenant, contextId, ...origin, importedAt, seq, hash }, newRows(rows));
+      added += 1;
+    }
+    return added;
+  });
+}
+
+function* newRows(rows: BundledRun['rows']): Generator<NewRow> {
+  for (const { at, type, nodeId, cause, audience, payload, task } of rows)
+    yield {
+      at,
+      type,
+      nodeId: nodeId ?? undefined,
+      cause: cause ?? undefined,
+      audience,
+      payload: payload ?? '',
+      task,
+    };
+}
+
+const contentMissing = (runId: string, seq: number): TerminalError =>
+  new TerminalError('bundle_invalid', {
+    message: `The bundle has no content for event ${seq} of run ${runId}: it was retired before the export.`,
+    hint: '"cairn verify" still checks the hashes of such a bundle. Only a bundle with all content can be imported.',
+    details: { runId, seq },
+  });
 
 function onlyTenant(folder: string): string {
   if (!existsSync(join(folder, 'cairn.db'))) return 'dev';

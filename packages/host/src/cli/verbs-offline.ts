@@ -70,15 +70,22 @@ function addVerify(cairn: Command, terminal: Terminal): void {
 }
 
 function addBundles(cairn: Command, terminal: Terminal): void {
-  const exporting = withDataOptions(cairn.command('export <run>').description('write a run to a bundle file'))
+  const exporting = withDataOptions(
+    cairn.command('export <run>').description('write a run and the runs below it to a bundle file'),
+  )
     .option('-o, --output <file>', 'output file; default: RUN.cairn.jsonl')
     .option('--force', 'overwrite an existing file')
+    .option('--no-children', 'leave out the runs below it')
     .action((runId: string, flags: ExportFlags) =>
       exitWith(terminal, async () => (await import('./export.ts')).exportRun(terminal, runId, flags)),
     );
-  withExamples(exporting, ['cairn export RUN -o order.cairn.jsonl', 'works while a host runs']);
+  withExamples(
+    exporting,
+    ['cairn export RUN -o order.cairn.jsonl', 'works while a host runs'],
+    ['cairn export RUN --no-children', 'the run alone'],
+  );
   const importing = withDataOptions(
-    cairn.command('import <bundle>').description('add the run of a bundle to a data folder, read-only'),
+    cairn.command('import <bundle>').description('add the runs of a bundle to a data folder, read-only'),
   )
     .option('--tenant <tenant>', 'tenant that gets the run; default: the only tenant in the folder')
     .action((file: string, flags: ImportFlags) =>

@@ -51,9 +51,13 @@ function bundleVerdict(file: string): Verdict {
   let events = 0;
   try {
     return withBundle(file, (bundle) => {
-      runId = bundle.run.runId;
-      for (const _ of bundle.rows) events += 1;
-      return { ok: true, runId, events, hash: bundle.run.hash, problem: null };
+      runId = bundle.runId;
+      let hash: string | null = null;
+      for (const { run, rows } of bundle.runs) {
+        hash ??= run.hash;
+        for (const _ of rows) events += 1;
+      }
+      return { ok: true, runId, events, hash, problem: null };
     });
   } catch (error) {
     if (!isCairnError(error, 'bundle_invalid')) throw error;

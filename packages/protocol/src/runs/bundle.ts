@@ -1,7 +1,7 @@
-/** The lines of a bundle: a JSON Lines file that holds one run and everything needed to read and verify it elsewhere. */
+/** The lines of a bundle: a JSON Lines file that holds a run, the runs below it, and everything to read and verify them elsewhere. */
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
-import { count, instant, text } from '../fields.ts';
+import { count, text } from '../fields.ts';
 import { MAX_ID_LENGTH } from '../ids.ts';
 
 /** The format version that this program reads and writes. */
@@ -10,29 +10,35 @@ export const BUNDLE_VERSION = 2;
 const id = text.max(MAX_ID_LENGTH);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
 
-/** The first line: the run, and the hash of its last row. */
+/** The first line. It names no instant, so that exporting a run again gives the same bytes. */
 export const bundleHeader = z.strictObject({
   kind: z.literal('cairn-bundle'),
   version: z.literal(BUNDLE_VERSION),
-  exportedAt: instant,
-  run: z.strictObject({
-    runId: id,
-    contextId: id,
-    /** The run whose id begins the hash chain. */
-    originRunId: id,
-    parentRunId: id.nullable(),
-    /** The definition the run is pinned to. */
-    definitionHash: sha256,
-    /** Of the last row. */
-    seq: count,
-    hash: sha256,
-  }),
+  /** The first run of the bundle. Each other run is below it. */
+  runId: id,
 });
 
-/** The second line: the definition, as the text that was hashed. */
+/** Then each definition that a run is pinned to, sorted by hash, as the text that was hashed. */
 export const bundleDefinition = z.strictObject({ kind: z.literal('definition'), hash: sha256, body: text });
 
-/** Then each row in order; the payload is the stored text, because the hashes cover its bytes. */
+/** Then each run, parents first: what it is, and the hash of its last row. */
+export const bundleRun = z.strictObject({
+  kind: z.literal('run'),
+  runId: id,
+  contextId: id,
+  /** The run whose id begins the hash chain. */
+  originRunId: id,
+  parentRunId: id.nullable(),
+  /** The workflow definition that the run is pinned to. */
+  definitionHash: sha256,
+  /** For a fork: its source, and its first row that is not the source's. */
+  fork: z.strictObject({ sourceRunId: id, fromSeq: count, mode: z.enum(['replay', 'branch']) }).nullable(),
+  /** Of the last row. */
+  seq: count,
+  hash: sha256,
+});
+
+/** After the line of a run, its rows in order; the payload is the stored text, because the hashes cover its bytes. */
 export const bundleRow = z.strictObject({
   kind: z.literal('row'),
   seq: count,
@@ -41,16 +47,18 @@ export const bundleRow = z.strictObject({
   nodeId: z.string().nullable(),
   cause: z.union([count, id]).nullable(),
   audience: z.enum(['client', 'operator']),
-  payload: text,
+  /** Null when the content was retired or withheld. The hashes remain, so the chain can still be walked. */
+  payload: text.nullable(),
   task: text.nullable(),
   rowHash: sha256,
   hash: sha256,
 });
 
-/** The last line: how many rows there were, and the sha256 of every byte before this line. */
-export const bundleEnd = z.strictObject({ kind: z.literal('end'), rows: count, sha256 });
+/** The last line: how many runs and rows there were, and the sha256 of every byte before this line. */
+export const bundleEnd = z.strictObject({ kind: z.literal('end'), runs: count, rows: count, sha256 });
 
 export type BundleHeader = DataOf<typeof bundleHeader>;
 export type BundleDefinition = DataOf<typeof bundleDefinition>;
+export type BundleRun = DataOf<typeof bundleRun>;
 export type BundleRow = DataOf<typeof bundleRow>;
 export type BundleEnd = DataOf<typeof bundleEnd>;

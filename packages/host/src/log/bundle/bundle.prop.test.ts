@@ -5,11 +5,11 @@ import { readBundle } from './bundle.ts';
 import { linesOf } from './bundle-bytes.ts';
 import { bundleOf } from './bundle-samples.kit.ts';
 
-const rowsOf = (bytes: Uint8Array) => [...readBundle(linesOf([bytes])).rows];
+const rowsOf = (bytes: Uint8Array) => Array.from(readBundle(linesOf([bytes])).runs, ({ rows }) => [...rows]).flat();
 
 test('a byte that is changed, added or left out anywhere is found', async () => {
-  const whole = Buffer.from((await bundleOf()).map((line) => `${line}\n`).join(''));
-  expect(rowsOf(whole).length).toBe(3);
+  const whole = Buffer.from((await bundleOf({ withChild: true })).map((line) => `${line}\n`).join(''));
+  expect(rowsOf(whole).length).toBe(4);
   fc.assert(
     fc.property(
       fc.nat(whole.length - 1),

@@ -1,197 +1,218 @@
-/** Reads and writes bundles line by line. The reader verifies every byte before it reports the end. */
+/** Reads bundles line by line. The reader verifies every byte before it reports the end. */
 import { createHash, hash as digest } from 'node:crypto';
 import {
   BUNDLE_VERSION,
   type BundleDefinition,
   type BundleHeader,
   type BundleRow,
+  type BundleRun,
   bundleDefinition,
   bundleEnd,
   bundleHeader,
   bundleRow,
+  bundleRun,
   type Cause,
   type ContextId,
   type DataOf,
-  eventPayloads,
   isCairnError,
-  isEventType,
-  isoTime,
-  isTerminalType,
   parseRunId,
   parseShape,
   type RunId,
   TerminalError,
 } from '@cairn/protocol';
 import type { z } from 'zod';
-import { utf8Size } from '../../utf8.ts';
-import { chainHash, chainStart, rowHash } from '../chain.ts';
-import { MAX_EVENT_BYTES, type NewRow, type Row } from '../ports/rows.ts';
+import { ChainWalk } from '../chain-walk.ts';
+import { RowCheck } from './row-check.ts';
 
-/** The content of a bundle. */
-export interface BundleSource {
-  readonly run: BundleHeader['run'];
-  readonly definition: string;
-  readonly exportedAt: number;
-  /** In order, from the first row. */
-  readonly rows: Iterable<Row>;
-}
-
-/** The lines of a bundle, each without its newline. */
-export function* bundleLines({ run, definition, exportedAt, rows }: BundleSource): Generator<string> {
-  const bytes = createHash('sha256');
-  const line = (value: BundleHeader | BundleDefinition | BundleRow): string => {
-    const text = JSON.stringify(value);
-    bytes.update(`${text}\n`);
-    return text;
-  };
-  yield line({ kind: 'cairn-bundle', version: BUNDLE_VERSION, exportedAt: isoTime(exportedAt), run });
-  yield line({ kind: 'definition', hash: run.definitionHash, body: definition });
-  let count = 0;
-  for (const { runId: _, contextId: __, cursor: ___, ...row } of rows) {
-    yield line({ kind: 'row', ...row });
-    count += 1;
-  }
-  yield JSON.stringify({ kind: 'end', rows: count, sha256: bytes.digest('hex') });
-}
-
-export interface Bundle {
-  readonly run: Omit<BundleHeader['run'], 'runId' | 'contextId' | 'originRunId' | 'parentRunId'> & {
+/** A run of a bundle. */
+export interface BundledRun {
+  readonly run: Omit<BundleRun, 'kind' | 'runId' | 'contextId' | 'originRunId' | 'parentRunId' | 'fork'> & {
     readonly runId: RunId;
     readonly contextId: ContextId;
     readonly originRunId: RunId;
     readonly parentRunId: RunId | null;
+    readonly fork: { readonly sourceRunId: RunId; readonly fromSeq: number; readonly mode: 'replay' | 'branch' } | null;
   };
-  readonly exportedAt: string;
-  readonly definition: string;
-  /** Can be iterated once. Reaching the end proves that the whole file is intact. */
-  readonly rows: Iterable<NewRow>;
+  /** Every row in order. Can be iterated once, before the next run is read. */
+  readonly rows: Iterable<BundleRowRead>;
 }
 
-/** Opens a bundle. `bundle_invalid` names the first line that is wrong. */
+/** A verified row. A payload of null was retired or withheld. */
+export type BundleRowRead = Omit<BundleRow, 'kind' | 'cause'> & { readonly cause: Cause | null };
+
+export interface Bundle {
+  /** The first run, above all others. */
+  readonly runId: RunId;
+  /** Bodies by hash: the workflows, agents and prompts that the runs are pinned to. */
+  readonly definitions: ReadonlyMap<string, string>;
+  /** Can be iterated once. Reaching the end proves that the whole file is intact. */
+  readonly runs: Iterable<BundledRun>;
+}
+
+/** All definitions of a bundle are held in memory. */
+export const MAX_DEFINITION_CHARS = 67_108_864;
+
+/** Opens a bundle. `bundle_invalid` names the first line that is wrong, and the event in it. */
 export function readBundle(lines: Iterable<string>): Bundle {
   const reader = new BundleReader(lines);
-  const { run, exportedAt } = reader.header();
-  const definition = reader.definition(run.definitionHash);
-  const checked = runOf(run);
-  return { run: checked, exportedAt, definition, rows: reader.rows(checked) };
+  const runId = reader.header();
+  const definitions = reader.definitions();
+  return { runId, definitions, runs: reader.runs(runId, definitions) };
 }
 
-function runOf(run: BundleHeader['run']): Bundle['run'] {
-  for (const id of [run.runId, run.originRunId, run.parentRunId]) {
-    if (id !== null && parseRunId(id) === null) throw invalid(1, `${JSON.stringify(id)} is no run id`);
-  }
-  return run as Bundle['run'];
+interface Line {
+  readonly text: string;
+  readonly kind: unknown;
+  readonly value: unknown;
 }
 
 class BundleReader {
   readonly #lines: Iterator<string>;
   readonly #bytes = createHash('sha256');
   #number = 0;
+  /** What the next line should hold, for messages about a line that cannot be read. */
+  #expected = '';
+  #ahead: Line | null = null;
 
   constructor(lines: Iterable<string>) {
     this.#lines = lines[Symbol.iterator]();
   }
 
-  header(): BundleHeader {
-    const value = this.#parsed(this.#next());
-    const version = memberOf(value, 'version');
-    if (memberOf(value, 'kind') !== 'cairn-bundle') throw invalid(1, 'it is not the first line of a bundle');
+  header(): RunId {
+    const line = this.#next();
+    const version = memberOf(line.value, 'version');
+    if (line.kind !== 'cairn-bundle') throw this.#wrong('it is not the first line of a bundle');
     if (version !== BUNDLE_VERSION) {
-      throw invalid(
-        1,
-        `the bundle has version ${JSON.stringify(version)}; this program reads version ${BUNDLE_VERSION}`,
+      const hint = version === 1 ? `; export the run again with this program` : '';
+      throw this.#wrong(
+        `the bundle has version ${JSON.stringify(version)}; this program reads version ${BUNDLE_VERSION}${hint}`,
       );
     }
-    return this.#shaped(bundleHeader, value);
+    const { runId }: BundleHeader = this.#taken(bundleHeader, line);
+    return this.#runId(runId);
   }
 
-  definition(hash: string): string {
-    const { hash: named, body } = this.#shaped(bundleDefinition, this.#parsed(this.#next()));
-    const found = digest('sha256', body, 'hex');
-    if (found === hash && named === hash) return body;
-    throw this.#wrong(`the definition has the hash ${found}, but the run is pinned to ${hash}`);
-  }
-
-  *rows(run: Bundle['run']): Generator<NewRow> {
-    let seq = 0;
-    let at = Number.NEGATIVE_INFINITY;
-    let hash = chainStart(run.originRunId);
-    let ended = false;
-    for (;;) {
-      const text = this.#next();
-      const value = this.#parsed(text, false);
-      if (memberOf(value, 'kind') === 'end') {
-        if (hash !== run.hash) throw this.#wrong(`the rows lead to the hash ${hash}, not to ${run.hash}`);
-        this.#end(text, seq);
-        return;
+  definitions(): ReadonlyMap<string, string> {
+    const found = new Map<string, string>();
+    let chars = 0;
+    let before = '';
+    for (let line = this.#next(); ; line = this.#next()) {
+      if (line.kind !== 'definition') {
+        this.#ahead = line;
+        return found;
       }
-      this.#bytes.update(`${text}\n`);
-      const row = this.#shaped(bundleRow, value);
-      if (row.seq !== seq) throw this.#wrong(`it holds event ${row.seq} where event ${seq} belongs`);
-      if (ended) throw this.#wrong('it follows the event that ended the run');
-      if (row.at < at) throw this.#wrong(`event ${seq} is earlier than the one before it`);
-      if (rowHash({ ...row, cause: causeOf(row.cause) }) !== row.rowHash) {
-        throw this.#wrong(`event ${seq} (${row.type}) is not what its hash says`);
-      }
-      hash = chainHash(hash, row.rowHash);
-      if (hash !== row.hash) throw this.#wrong(`event ${seq} does not follow from the one before it`);
-      this.#checkBody(row, run);
-      at = row.at;
-      ended = isTerminalType(row.type);
-      seq += 1;
-      yield newRow(row);
+      const { hash, body }: BundleDefinition = this.#taken(bundleDefinition, line);
+      const actual = digest('sha256', body, 'hex');
+      if (actual !== hash) throw this.#wrong(`the definition has the hash ${actual}, not ${hash}`);
+      if (hash <= before) throw this.#wrong('the definitions are not sorted by hash');
+      chars += body.length;
+      if (chars > MAX_DEFINITION_CHARS)
+        throw this.#wrong(`the definitions take more than ${MAX_DEFINITION_CHARS} characters`);
+      before = hash;
+      found.set(hash, body);
     }
   }
 
-  /** Views trust stored payloads without validating them again, so rows that no host would write are rejected here. */
-  #checkBody(row: BundleRow, run: Bundle['run']): void {
-    const bytes = utf8Size(row.payload) + utf8Size(row.task ?? '');
-    if (bytes > MAX_EVENT_BYTES)
-      throw this.#wrong(`event ${row.seq} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}`);
-    const texts = [row.type, row.nodeId ?? '', row.payload, row.task ?? ''];
-    if (!texts.every((text) => text.isWellFormed()))
-      throw this.#wrong(`event ${row.seq} holds text that is not Unicode`);
-    const payload = this.#parsed(row.payload, false);
-    if (row.task !== null) this.#parsed(row.task, false);
-    if (isEventType(row.type)) {
-      const schema: z.ZodType = eventPayloads[row.type];
-      this.#shaped(schema, payload);
+  *runs(rootRunId: RunId, definitions: ReadonlyMap<string, string>): Generator<BundledRun> {
+    const seen = new Set<string>();
+    const used = new Set<string>();
+    let rows = 0;
+    for (let line = this.#next(); ; line = this.#next()) {
+      if (line.kind === 'end') break;
+      const run = this.#run(line);
+      const isRoot = seen.size === 0;
+      if (isRoot && run.runId !== rootRunId) throw this.#wrong(`the first run is ${run.runId}, not ${rootRunId}`);
+      if (!isRoot && !seen.has(run.parentRunId ?? ''))
+        throw this.#wrong(`no run above run ${run.runId} is in the bundle`);
+      if (seen.has(run.runId)) throw this.#wrong(`run ${run.runId} is in the bundle twice`);
+      seen.add(run.runId);
+      const check = new RowCheck(run, definitions, used);
+      const rowsOf = this.#rows(run, check);
+      yield { run, rows: rowsOf };
+      // A caller may skip the rows; they are verified all the same.
+      for (const _ of rowsOf);
+      rows += run.seq + 1;
     }
-    if (row.seq > 0) return;
-    if (row.type !== 'run.started') throw this.#wrong(`the first event is ${row.type}, not run.started`);
-    if (memberOf(payload, 'definitionHash') !== run.definitionHash)
-      throw this.#wrong('the run was started with another definition');
-    const context = memberOf(payload, 'contextId');
-    // A fork shares this event with its source, which has another context.
-    if (context !== undefined && context !== run.contextId && run.originRunId === run.runId)
-      throw this.#wrong('the run was started in another context');
+    if (seen.size === 0) throw this.#wrong('there is no run');
+    const unused = [...definitions.keys()].find((hash) => !used.has(hash));
+    if (unused !== undefined) throw this.#wrong(`no run is pinned to the definition ${unused}`);
+    this.#end({ runs: seen.size, rows });
   }
 
-  #end(text: string, rows: number): void {
-    const end = this.#shaped(bundleEnd, this.#parsed(text, false));
-    if (end.rows !== rows) throw this.#wrong(`the bundle says that it has ${end.rows} rows, but there are ${rows}`);
-    const found = this.#bytes.digest('hex');
-    if (end.sha256 !== found) throw this.#wrong(`the lines before it have the sha256 ${found}, not ${end.sha256}`);
+  #run(line: Line): BundledRun['run'] {
+    if (line.kind !== 'run') throw this.#wrong('it is not the line of a run');
+    const { kind: _, ...run }: BundleRun = this.#taken(bundleRun, line);
+    for (const id of [run.runId, run.originRunId, run.parentRunId, run.fork?.sourceRunId ?? null])
+      if (id !== null) this.#runId(id);
+    if (run.fork === null && run.originRunId !== run.runId)
+      throw this.#wrong(`run ${run.runId} is no fork, but its chain begins with ${run.originRunId}`);
+    if (run.fork !== null && run.fork.fromSeq > run.seq + 1)
+      throw this.#wrong(`run ${run.runId} has ${run.seq + 1} events, but its fork begins at ${run.fork.fromSeq}`);
+    return run as BundledRun['run'];
+  }
+
+  *#rows(run: BundledRun['run'], check: RowCheck): Generator<BundleRowRead> {
+    const walk = new ChainWalk(run.originRunId);
+    while (walk.next <= run.seq) {
+      this.#expected = ` (event ${walk.next} of run ${run.runId})`;
+      const line = this.#next();
+      if (line.kind !== 'row') throw this.#wrong(`it is not event ${walk.next}; the run has ${run.seq + 1} events`);
+      const { kind: _, ...row } = this.#taken(bundleRow, line);
+      const cause = causeOf(row.cause);
+      const wrong = walk.add({ ...row, cause, contextId: run.contextId }) ?? check.wrong(row);
+      if (wrong !== null) throw this.#wrong(wrong);
+      yield { ...row, cause };
+    }
+    this.#expected = '';
+    if (walk.hash !== run.hash) throw this.#wrong(`the rows lead to the hash ${walk.hash}, not to ${run.hash}`);
+  }
+
+  #end(found: { readonly runs: number; readonly rows: number }): void {
+    const { text, value } = this.#last();
+    const end = this.#shaped(bundleEnd, value);
     if (JSON.stringify(end) !== text) throw this.#wrong('it is not written as bundles write it');
-    if (this.#lines.next().done !== true) throw invalid(this.#number + 1, 'it follows the end of the bundle');
+    for (const what of ['runs', 'rows'] as const) {
+      if (end[what] === found[what]) continue;
+      throw this.#wrong(`the bundle says that it has ${end[what]} ${what}, but there are ${found[what]}`);
+    }
+    const sha256 = this.#bytes.digest('hex');
+    if (end.sha256 !== sha256) throw this.#wrong(`the lines before it have the sha256 ${sha256}, not ${end.sha256}`);
+    if (this.#lines.next().done !== true) {
+      this.#number += 1;
+      throw this.#wrong('it follows the end of the bundle');
+    }
   }
 
-  #next(): string {
+  #current: Line = { text: '', kind: undefined, value: undefined };
+
+  #last(): Line {
+    return this.#current;
+  }
+
+  #next(): Line {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    if (ahead !== null) return ahead;
     this.#number += 1;
     const next = this.#lines.next();
     if (next.done === true) throw this.#wrong('the bundle breaks off before its end');
-    return next.value;
-  }
-
-  /** Lines before the rows are hashed as they are read. A row is hashed once it is known not to be the end line. */
-  #parsed(text: string, isCounted = this.#number <= 2): unknown {
-    if (isCounted) this.#bytes.update(`${text}\n`);
+    const text = next.value;
+    let value: unknown;
     try {
-      const value: unknown = JSON.parse(text);
-      return value ?? {};
+      value = JSON.parse(text) ?? {};
     } catch {
       throw this.#wrong('it is not JSON');
     }
+    this.#current = { text, kind: memberOf(value, 'kind'), value };
+    return this.#current;
+  }
+
+  /** Checks the shape of a line and that it is written as bundles write it, and adds its bytes to the digest. */
+  #taken<Schema extends z.ZodType>(shape: Schema, { text, value }: Line): DataOf<Schema> {
+    const shaped = this.#shaped(shape, value);
+    if (JSON.stringify(shaped) !== text) throw this.#wrong('it is not written as bundles write it');
+    this.#bytes.update(`${text}\n`);
+    return shaped;
   }
 
   #shaped<Schema extends z.ZodType>(shape: Schema, value: unknown): DataOf<Schema> {
@@ -202,30 +223,23 @@ class BundleReader {
     }
   }
 
+  #runId(text: string): RunId {
+    const runId = parseRunId(text);
+    if (runId === null) throw this.#wrong(`${JSON.stringify(text)} is no run id`);
+    return runId;
+  }
+
   #wrong(why: string): TerminalError {
-    return invalid(this.#number, why);
+    return new TerminalError('bundle_invalid', {
+      message: `Line ${this.#number} is wrong${this.#expected}: ${why}.`,
+      hint: 'Copy the file again, or export the run again.',
+      details: { line: this.#number },
+    });
   }
 }
-
-const newRow = ({ at, type, nodeId, cause, audience, payload, task }: BundleRow): NewRow => ({
-  at,
-  type,
-  nodeId: nodeId ?? undefined,
-  cause: causeOf(cause) ?? undefined,
-  audience,
-  payload,
-  task,
-});
 
 /** The hashes cover the cause as written. Checking more would need the run that it names. */
 const causeOf = (cause: BundleRow['cause']): Cause | null => cause as Cause | null;
 
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-
-const invalid = (line: number, why: string): TerminalError =>
-  new TerminalError('bundle_invalid', {
-    message: `Line ${line} is wrong: ${why}.`,
-    hint: 'Copy the file again, or export the run again.',
-    details: { line },
-  });

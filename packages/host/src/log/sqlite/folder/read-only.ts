@@ -22,6 +22,8 @@ export interface KeptRun {
   readonly originRunId: RunId;
   readonly parentRunId: RunId | null;
   readonly definitionHash: string;
+  /** For a fork: its source, and its first row that is not the source's. */
+  readonly fork: { readonly sourceRunId: RunId; readonly fromSeq: number; readonly mode: 'replay' | 'branch' } | null;
   readonly status: string;
   /** seq and hash of its last row. */
   readonly seq: number;
@@ -30,6 +32,8 @@ export interface KeptRun {
 
 export interface ReadOnlyLog {
   run(runId: string): KeptRun | null;
+  /** The run and every run below it, each after its parent, in an order that is the same in every folder. */
+  tree(run: KeptRun): readonly KeptRun[];
   /** The ids of all runs, newest first, one at a time. */
   runs(): Iterable<{ readonly runId: RunId; readonly parentRunId?: RunId }>;
   /** Every row in order, one at a time. */
@@ -81,16 +85,19 @@ export function openReadOnly(folder: string): ReadOnlyLog {
   );
   const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
+  const run = (id: string): KeptRun | null =>
+    guarded(() => {
+      const found = one.get(id);
+      if (found === undefined) return null;
+      checkHashes(db, file);
+      const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
+      const [seq, hash] = last.get(key) ?? [-1, ''];
+      const identity = { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash };
+      return { ...identity, fork: null, status, seq, hash };
+    });
   return {
-    run: (id) =>
-      guarded(() => {
-        const found = one.get(id);
-        if (found === undefined) return null;
-        checkHashes(db, file);
-        const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
-        const [seq, hash] = last.get(key) ?? [-1, ''];
-        return { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status, seq, hash };
-      }),
+    run,
+    tree: (top) => guarded(() => idsBelow(db, top)).flatMap((id) => run(id) ?? []),
     runs: () => runIds(db),
     *rows(run) {
       try {
@@ -120,6 +127,27 @@ export function openReadOnly(folder: string): ReadOnlyLog {
       }),
     close: () => db.close(),
   };
+}
+
+/** The run first, then its children with theirs, by the instant of their first row and their id. */
+function idsBelow(db: DatabaseSync, top: KeptRun): readonly RunId[] {
+  const inContext = query<[id: RunId, parent: RunId]>(
+    db,
+    'SELECT id, parent FROM runs WHERE context = ? AND parent IS NOT NULL ORDER BY created_at, id',
+  );
+  const children = new Map<RunId, RunId[]>();
+  for (const [id, parent] of inContext.iterate(top.contextId)) {
+    const known = children.get(parent);
+    if (known === undefined) children.set(parent, [id]);
+    else known.push(id);
+  }
+  const found: RunId[] = [];
+  const open = [top.runId];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    found.push(id);
+    open.push(...(children.get(id) ?? []).toReversed());
+  }
+  return found;
 }
 
 function* runIds(db: DatabaseSync): Generator<{ readonly runId: RunId; readonly parentRunId?: RunId }> {

@@ -1,0 +1,88 @@
+/** Views trust stored payloads without validating them again, so rows that no host would write are rejected here. */
+import { eventPayloads, isEventType, isTerminalType } from '@cairn/protocol';
+import type { z } from 'zod';
+import { utf8Size } from '../../utf8.ts';
+import { pinnedDefinitions } from '../pinned-definitions.ts';
+import { MAX_EVENT_BYTES } from '../ports/rows.ts';
+
+interface CheckedRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly nodeId: string | null;
+  readonly payload: string | null;
+  readonly task: string | null;
+}
+
+/** The checks of one run. Collects the definitions that it is pinned to. */
+export class RowCheck {
+  readonly #run: { readonly runId: string; readonly definitionHash: string };
+  readonly #definitions: ReadonlyMap<string, string>;
+  readonly #used: Set<string>;
+  #ended = false;
+
+  constructor(
+    run: { readonly runId: string; readonly definitionHash: string },
+    definitions: ReadonlyMap<string, string>,
+    used: Set<string>,
+  ) {
+    this.#run = run;
+    this.#definitions = definitions;
+    this.#used = used;
+  }
+
+  /** What is wrong with the next row; null if nothing is. */
+  wrong(row: CheckedRow): string | null {
+    const { seq, type } = row;
+    if (this.#ended) return `event ${seq} follows the event that ended the run`;
+    this.#ended = isTerminalType(type);
+    if (seq === 0 && type !== 'run.started') return `the first event is ${type}, not run.started`;
+    return textProblem(row) ?? this.#bodyProblem(row);
+  }
+
+  #bodyProblem({ seq, type, payload, task }: CheckedRow): string | null {
+    if (task !== null && parsed(task) === undefined) return `the task face of event ${seq} is not JSON`;
+    if (payload === null) return seq === 0 ? this.#unstarted() : null;
+    const value = parsed(payload);
+    if (value === undefined) return `the payload of event ${seq} is not JSON`;
+    if (isEventType(type)) {
+      const schema: z.ZodType = eventPayloads[type];
+      const { error } = schema.safeParse(value);
+      const [issue] = error?.issues ?? [];
+      if (issue !== undefined)
+        return `the payload of event ${seq} (${type}) is wrong at ${issue.path.join('.') || 'its top'}: ${issue.message}`;
+    }
+    return seq === 0 ? this.#started(value) : null;
+  }
+
+  #started(payload: unknown): string | null {
+    const { workflow, hashes } = pinnedDefinitions(payload);
+    if (workflow !== this.#run.definitionHash) return 'the run was started with another definition';
+    for (const hash of hashes) {
+      if (!this.#definitions.has(hash)) return `the bundle lacks the definition ${hash}, which the run is pinned to`;
+      this.#used.add(hash);
+    }
+    return null;
+  }
+
+  /** The pins of a run whose first row was retired are not known any more. */
+  #unstarted(): null {
+    for (const hash of this.#definitions.keys()) this.#used.add(hash);
+    return null;
+  }
+}
+
+function textProblem({ seq, type, nodeId, payload, task }: CheckedRow): string | null {
+  const bytes = utf8Size(payload ?? '') + utf8Size(task ?? '');
+  if (bytes > MAX_EVENT_BYTES) return `event ${seq} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}`;
+  const texts = [type, nodeId ?? '', payload ?? '', task ?? ''];
+  return texts.every((text) => text.isWellFormed()) ? null : `event ${seq} holds text that is not Unicode`;
+}
+
+/** Undefined for text that is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

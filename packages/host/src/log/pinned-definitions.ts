@@ -1,0 +1,25 @@
+/** The definitions that a run is pinned to: its workflow and its agents, as `run.started` names them. */
+
+export interface PinnedDefinitions {
+  readonly workflow: string | null;
+  /** All of them, each once. */
+  readonly hashes: readonly string[];
+}
+
+/** Reads the payload of `run.started`. A payload of another shape pins nothing. */
+export function pinnedDefinitions(payload: unknown): PinnedDefinitions {
+  const workflow = textAt(payload, 'definitionHash');
+  const agents = memberOf(payload, 'agents');
+  const pinned = isObject(agents) ? Object.values(agents).map((pin) => textAt(pin, 'hash')) : [];
+  return { workflow, hashes: [...new Set([workflow, ...pinned].filter((hash) => hash !== null))] };
+}
+
+function textAt(value: unknown, name: string): string | null {
+  const found = memberOf(value, name);
+  return typeof found === 'string' ? found : null;
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
