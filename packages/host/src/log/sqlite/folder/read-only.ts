@@ -67,34 +67,10 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     }
   };
   const db = guarded(() => opened(file));
-  const one = query<
-    [
-      key: number,
-      runId: RunId,
-      tenant: string,
-      contextId: ContextId,
-      originRunId: RunId,
-      parentRunId: RunId | null,
-      definitionHash: string,
-      status: string,
-    ]
-  >(db, 'SELECT key, id, tenant, context, origin, parent, definition, status FROM runs WHERE id = ?');
-  const last = query<[seq: number, hash: string]>(
-    db,
-    'SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1',
-  );
   const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
-  const run = (id: string): KeptRun | null =>
-    guarded(() => {
-      const found = one.get(id);
-      if (found === undefined) return null;
-      checkHashes(db, file);
-      const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
-      const [seq, hash] = last.get(key) ?? [-1, ''];
-      const identity = { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash };
-      return { ...identity, fork: null, status, seq, hash };
-    });
+  const findRun = runReader(db, file);
+  const run = (id: string): KeptRun | null => guarded(() => findRun(id));
   return {
     run,
     tree: (top) => guarded(() => idsBelow(db, top)).flatMap((id) => run(id) ?? []),
@@ -126,6 +102,34 @@ export function openReadOnly(folder: string): ReadOnlyLog {
         return { runs: count('runs'), events: count('events') };
       }),
     close: () => db.close(),
+  };
+}
+
+function runReader(db: DatabaseSync, file: string): (id: string) => KeptRun | null {
+  const one = query<
+    [
+      key: number,
+      runId: RunId,
+      tenant: string,
+      contextId: ContextId,
+      originRunId: RunId,
+      parentRunId: RunId | null,
+      definitionHash: string,
+      status: string,
+    ]
+  >(db, 'SELECT key, id, tenant, context, origin, parent, definition, status FROM runs WHERE id = ?');
+  const last = query<[seq: number, hash: string]>(
+    db,
+    'SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1',
+  );
+  return (id) => {
+    const found = one.get(id);
+    if (found === undefined) return null;
+    checkHashes(db, file);
+    const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
+    const [seq, hash] = last.get(key) ?? [-1, ''];
+    const identity = { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash };
+    return { ...identity, fork: null, status, seq, hash };
   };
 }
 
