@@ -45,8 +45,6 @@ const server = [
 /** The definition of a route, for rooms beside the server that have their own routes. */
 const route = 'packages/host/src/server/http/routes.ts';
 const everything = [
-  // How a process of the host is started.
-  'packages/host/bin/heap.mjs',
   'protocol',
   'client',
   'log',

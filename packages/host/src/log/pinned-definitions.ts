@@ -1,8 +1,10 @@
-/** The definitions that a run is pinned to: its workflow and its agents, as `run.started` names them. */
+/** What `run.started` pins a run to: its context, and the definitions of its workflow and its agents. */
 
 export interface PinnedDefinitions {
+  /** The context; null in rows that do not name it. */
+  readonly startedIn: string | null;
   readonly workflow: string | null;
-  /** All of them, each once. */
+  /** All definitions, each once. */
   readonly hashes: readonly string[];
 }
 
@@ -11,7 +13,11 @@ export function pinnedDefinitions(payload: unknown): PinnedDefinitions {
   const workflow = textAt(payload, 'definitionHash');
   const agents = memberOf(payload, 'agents');
   const pinned = isObject(agents) ? Object.values(agents).map((pin) => textAt(pin, 'hash')) : [];
-  return { workflow, hashes: [...new Set([workflow, ...pinned].filter((hash) => hash !== null))] };
+  return {
+    startedIn: textAt(payload, 'contextId'),
+    workflow,
+    hashes: [...new Set([workflow, ...pinned].filter((hash) => hash !== null))],
+  };
 }
 
 function textAt(value: unknown, name: string): string | null {

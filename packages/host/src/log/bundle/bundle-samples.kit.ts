@@ -18,6 +18,7 @@ const definitionHash = sha256(definition);
 export const sampleRows: readonly NewRow[] = [
   started({
     definitionHash,
+    contextId: context,
     inputs: { city: 'Zürich' },
     agents: { desk: { hash: sha256(agent), ref: { agentId: 'desk' } } },
   }),

@@ -159,7 +159,7 @@ class BundleReader {
       if (line.kind !== 'row') throw this.#wrong(`it is not event ${walk.next}; the run has ${run.seq + 1} events`);
       const { kind: _, ...row } = this.#taken(bundleRow, line);
       const cause = causeOf(row.cause);
-      const wrong = walk.add({ ...row, cause, contextId: run.contextId }) ?? check.wrong(row);
+      const wrong = walk.add({ ...row, cause }) ?? check.wrong(row);
       if (wrong !== null) throw this.#wrong(wrong);
       yield { ...row, cause };
     }

@@ -5,6 +5,13 @@ import { utf8Size } from '../../utf8.ts';
 import { pinnedDefinitions } from '../pinned-definitions.ts';
 import { MAX_EVENT_BYTES } from '../ports/rows.ts';
 
+interface CheckedRun {
+  readonly runId: string;
+  readonly originRunId: string;
+  readonly contextId: string;
+  readonly definitionHash: string;
+}
+
 interface CheckedRow {
   readonly seq: number;
   readonly type: string;
@@ -15,16 +22,12 @@ interface CheckedRow {
 
 /** The checks of one run. Collects the definitions that it is pinned to. */
 export class RowCheck {
-  readonly #run: { readonly runId: string; readonly definitionHash: string };
+  readonly #run: CheckedRun;
   readonly #definitions: ReadonlyMap<string, string>;
   readonly #used: Set<string>;
   #ended = false;
 
-  constructor(
-    run: { readonly runId: string; readonly definitionHash: string },
-    definitions: ReadonlyMap<string, string>,
-    used: Set<string>,
-  ) {
+  constructor(run: CheckedRun, definitions: ReadonlyMap<string, string>, used: Set<string>) {
     this.#run = run;
     this.#definitions = definitions;
     this.#used = used;
@@ -55,8 +58,12 @@ export class RowCheck {
   }
 
   #started(payload: unknown): string | null {
-    const { workflow, hashes } = pinnedDefinitions(payload);
+    const { workflow, hashes, startedIn } = pinnedDefinitions(payload);
     if (workflow !== this.#run.definitionHash) return 'the run was started with another definition';
+    const { runId, originRunId, contextId } = this.#run;
+    // A fork shares this event with its source, which has another context.
+    if (startedIn !== null && startedIn !== contextId && runId === originRunId)
+      return 'the run was started in another context';
     for (const hash of hashes) {
       if (!this.#definitions.has(hash)) return `the bundle lacks the definition ${hash}, which the run is pinned to`;
       this.#used.add(hash);
