@@ -269,7 +269,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'doctor',
     prose:
-      'Checks Node, the configuration, the data folder, its lock, its database and its write-ahead log, the disk and the port, and suggests fixes. `--rebuild` rebuilds the run list from the events.',
+      'Checks Node, the configuration, the data folder, its lock, its database and its write-ahead log, the disk and the port, and suggests fixes. `--rebuild` rebuilds the run list and the task view from the events.',
     steps: [{ command: 'cairn doctor --data .cairn' }, { command: 'cairn doctor --data look --rebuild' }],
   },
   {

@@ -2,6 +2,7 @@ import type { Cause, ContextId, JsonObject, RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { chainHash, chainStart, rowHash } from '../../packages/host/src/log/chain.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import { taskFaces } from '../../packages/host/src/log/task-faces.ts';
 import { Complaints } from './breach.ts';
 import type { Interesting } from './coverage.ts';
 import { RunAudit } from './run-audit.ts';
@@ -18,12 +19,14 @@ interface Sketch {
 /** Proper rows: dense, chained, in time order, unless the sketch says otherwise. */
 function rowsOf(sketches: readonly Sketch[]): Row[] {
   let hash = chainStart(runId);
+  const faceOf = taskFaces(runId);
   return sketches.map(({ type, payload = {}, at = 1000, cause = null }, seq) => {
     const nodeId = /^(cairn|node)\./.test(type) ? 'n' : null;
     const body = { seq, contextId: 'ctx_1' as ContextId, at, type, nodeId, cause, audience: 'client' as const };
     const own = rowHash({ ...body, payload: JSON.stringify(payload) });
     hash = chainHash(hash, own);
-    return { runId, ...body, cursor: seq + 1, payload: JSON.stringify(payload), task: null, rowHash: own, hash };
+    const task = faceOf({ ...body, payload: JSON.stringify(payload) });
+    return { runId, ...body, cursor: seq + 1, payload: JSON.stringify(payload), task, rowHash: own, hash };
   });
 }
 
@@ -86,6 +89,7 @@ describe('notices', () => {
     ['cursors increase', rowsOf([started, completed]).map((row) => ({ ...row, cursor: 1 }))],
     ['a cause exists and is earlier', rowsOf([started, { ...completed, cause: 1 }])],
     ['the hash chain holds', rowsOf([started, completed]).map((row) => ({ ...row, audience: 'operator' }))],
+    ['the task face follows from the rows', rowsOf([started, completed]).map((row) => ({ ...row, task: '{}' }))],
     ['the first attempt of a call is 1', rowsOf([started, requested(2)])],
     ['a call with a result is not asked for again', rowsOf([started, requested(1), returned(1), requested(2)])],
     ['attempts count up', rowsOf([started, requested(1), requested(1)])],

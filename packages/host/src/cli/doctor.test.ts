@@ -76,7 +76,7 @@ test('a lost database and a write-ahead log of another one are named, and left a
   expect(missing).toMatchObject({ code: 1, database: expect.stringMatching(/^bad: .* is missing, but .*cairn.stamp/) });
 });
 
-test('an index that is wrong is made again', async () => {
+test('an index and a task view that are wrong are made again', async () => {
   const cwd = folder();
   const data = join(cwd, 'data');
   const store = await openSqliteStore({ folder: data });
@@ -84,11 +84,13 @@ test('an index that is wrong is made again', async () => {
   await cairn(['tail', await detached('sum', '-i', 'n=1')]);
   await store.close();
   const db = new DatabaseSync(join(data, 'cairn.db'));
-  db.exec("UPDATE runs SET status = 'failed'");
+  db.exec("UPDATE runs SET status = 'failed'; UPDATE events SET task = NULL WHERE seq < 2");
   db.close();
   const mended = await findings(cwd, '--data', 'data', '--rebuild');
   expect(mended).toMatchObject({ code: 0, index: 'good: repaired; runs: 1, of which 1 were wrong' });
-  expect(await findings(cwd, '--data', 'data', '--rebuild')).toMatchObject({ index: 'good: correct; runs: 1' });
+  expect(mended).toMatchObject({ 'task view': expect.stringMatching(/^good: repaired; events: [12], in 1 run$/) });
+  const again = await findings(cwd, '--data', 'data', '--rebuild');
+  expect(again).toMatchObject({ index: 'good: correct; runs: 1', 'task view': 'good: correct' });
 });
 
 test('a crash, a damaged file and a later version are found', async () => {

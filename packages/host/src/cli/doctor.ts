@@ -1,4 +1,4 @@
-/** `cairn doctor`: checks everything a host needs and suggests fixes. With --rebuild it repairs the index. */
+/** `cairn doctor`: checks everything a host needs and suggests fixes. With --rebuild it repairs index and task view. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
@@ -88,7 +88,9 @@ async function folderFindings(
     return [{ subject: 'data folder', state: 'doubtful', text: error.message, hint: error.hint }];
   }
   const found = await dataFindings(folder);
-  return flags.rebuild === true ? [...found, await check('index', () => rebuilt(folder))] : found;
+  if (flags.rebuild !== true) return found;
+  const rebuilds = [await check('index', () => rebuilt(folder)), await check('task view', () => rebuiltFaces(folder))];
+  return [...found, ...rebuilds];
 }
 
 async function rebuilt(folder: string): Promise<Finding> {
@@ -97,6 +99,17 @@ async function rebuilt(folder: string): Promise<Finding> {
     const { runs, repaired } = await store.runIndex.rebuild();
     const text = repaired === 0 ? `correct; runs: ${runs}` : `repaired; runs: ${runs}, of which ${repaired} were wrong`;
     return { subject: 'index', state: 'good', text };
+  } finally {
+    await store.close();
+  }
+}
+
+async function rebuiltFaces(folder: string): Promise<Finding> {
+  const store = await openSqliteStore({ folder });
+  try {
+    const { rows, runs } = await store.rebuildFaces();
+    const text = rows === 0 ? 'correct' : `repaired; events: ${rows}, in ${runs} ${runs === 1 ? 'run' : 'runs'}`;
+    return { subject: 'task view', state: 'good', text };
   } finally {
     await store.close();
   }

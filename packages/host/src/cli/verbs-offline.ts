@@ -104,7 +104,7 @@ function addBundles(cairn: Command, terminal: Terminal): void {
 function addDoctor(cairn: Command, terminal: Terminal): void {
   const doctor = withDataOptions(cairn.command('doctor').description('find problems that prevent a host from working'))
     .option('-c, --config <file>', 'configuration to check; default: cairn.json, if it exists')
-    .option('--rebuild', 'rebuild the run list from the events; stop the host first')
+    .option('--rebuild', 'rebuild the run list and the task view from the events; stop the host first')
     .action((flags: DoctorFlags) =>
       exitWith(terminal, async () => (await import('./doctor.ts')).doctor(terminal, flags)),
     );

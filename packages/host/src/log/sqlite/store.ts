@@ -20,6 +20,7 @@ import { ListedRuns } from './listed-runs.ts';
 import { sqliteMemories } from './memories.ts';
 import { sqlitePacks } from './packs.ts';
 import { sqliteQueue } from './queue.ts';
+import { type RebuiltFaces, rebuildFaces } from './rebuild-faces.ts';
 import { sqliteRunIndex } from './run-index.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
@@ -31,6 +32,8 @@ export interface SqliteStore extends Store {
   /** The current size of the write-ahead log. */
   walBytes(): number;
   readonly facts: FolderFacts;
+  /** Computes the task face of every row again, from the rows of its run. Only while nothing reads the store. */
+  rebuildFaces(): Promise<RebuiltFaces>;
 }
 
 export interface SqliteStorePorts {
@@ -101,8 +104,9 @@ export function assembleStore({
     closed(writer.isBroken ? 'broken' : 'whole');
   };
   const connection: Connection = { db, writer, read };
+  const log = sqliteEventLog({ ...connection, heads, appender, followers });
   return {
-    log: sqliteEventLog({ ...connection, heads, appender, followers }),
+    log,
     runIndex: sqliteRunIndex({ ...connection, heads, listed, usage }),
     queue: sqliteQueue({ ...connection, heads, sessions }),
     definitions: sqliteDefinitions(connection),
@@ -112,6 +116,7 @@ export function assembleStore({
     packs: sqlitePacks(connection),
     subscriptions: sqliteSubscriptions(connection),
     facts: folderFacts(connection),
+    rebuildFaces: () => rebuildFaces(connection, log),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
     walBytes: () => statSync(walFile, { throwIfNoEntry: false })?.size ?? 0,
     close: () => {
