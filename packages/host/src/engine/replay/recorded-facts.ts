@@ -1,0 +1,128 @@
+/**
+ * Tells facts from decisions in a record. A fact came from outside the engine, so a replay takes it over as it stands. It
+ * is accepted only where a run could have received it: for an open call, interrupt, timer or child.
+ */
+import type { JsonObject } from '@cairn/protocol';
+import { isAwaited } from '../core/driven.ts';
+import { timerFired } from '../core/facts.ts';
+import type { RunState } from '../core/state.ts';
+import { matches, type RecordedRow } from './recorded-row.ts';
+
+/** Rows that no decision writes. */
+const alwaysFacts: ReadonlySet<string> = new Set([
+  'run.started',
+  'run.resumed',
+  'cairn.callback.requested',
+  'cairn.cancel.requested',
+  'cairn.pause.requested',
+  'cairn.run.forked',
+  'cairn.values.sealed',
+  'conversation.exchanged',
+  'replay.diverged',
+]);
+
+/** Rows that only decisions write. An open call is no excuse for them. */
+const neverFacts: ReadonlySet<string> = new Set([
+  'agent.decided',
+  'agent.handoff',
+  'agent.invocation.completed',
+  'agent.invocation.started',
+  'agent.promptResolved',
+  'agent.reasoned',
+  'agent.toolCalled',
+  'approval.requested',
+  'cairn.budget.granted',
+  'cairn.error',
+  'cairn.model.abandoned',
+  'cairn.model.requested',
+  'cairn.step.requested',
+  'cairn.task.status',
+  'cairn.timer.set',
+  'clarification.requested',
+  'conversation.closed',
+  'conversation.opened',
+  'interrupt.requested',
+  'node.cancelled',
+  'node.completed',
+  'node.dispatched',
+  'node.failed',
+  'node.retried',
+  'node.skipped',
+  'node.started',
+  'node.suspended',
+  'prompt.composed',
+  'provider.usage',
+  'run.cancelled',
+  'run.completed',
+  'run.failed',
+  'run.paused',
+  'runOrchestrator.decided',
+  'variable.changed',
+  'workflow.loopback-limit',
+]);
+
+/** The last answer to an interrupt, or turn of a conversation: more rows of it may follow. */
+export type TakenFact =
+  | { readonly kind: 'answer'; readonly interruptId: string; readonly cause: RecordedRow['cause'] }
+  | { readonly kind: 'turn'; readonly seq: number };
+
+export function takenFact({ type, seq, cause }: RecordedRow, { interruptId }: JsonObject): TakenFact | null {
+  if (type === 'conversation.exchanged') return { kind: 'turn', seq };
+  const isAnswer = type === 'interrupt.resolved' && typeof interruptId === 'string';
+  return isAnswer ? { kind: 'answer', interruptId, cause } : null;
+}
+
+/** Returns true if the row can only be a fact in this state, whatever the present code would decide. */
+export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObject, last: TakenFact | null): boolean {
+  const { type } = row;
+  if (alwaysFacts.has(type)) return true;
+  if (neverFacts.has(type) || type.startsWith('core.workflowChain.')) return false;
+  switch (type) {
+    case 'cairn.timer.fired':
+      return isDueTimer(state, row, payload());
+    case 'cairn.step.returned':
+    case 'cairn.model.returned':
+    case 'agent.toolReturned':
+      return isResult(state, payload());
+    case 'cairn.budget.returned':
+      return Object.hasOwn(state.children, String(payload().childRunId));
+    case 'interrupt.resolved':
+    case 'approval.received':
+    case 'clarification.resolved':
+    case 'node.resumed':
+      return isOfAnswer(state, row, payload(), last);
+    case 'channel.written':
+      return last?.kind === 'turn' && row.cause === last.seq && row.seq === last.seq + 1;
+    default:
+      return isEmitted(state, row);
+  }
+}
+
+/** The timer exists, it is due, and its row is the one that the present code writes for it. */
+function isDueTimer(state: RunState, row: RecordedRow, { timerId }: JsonObject): boolean {
+  const timer = typeof timerId === 'string' && Object.hasOwn(state.timers, timerId) ? state.timers[timerId] : undefined;
+  return timer !== undefined && timer.fireAt <= row.at && matches(timerFired(timer), row);
+}
+
+function isResult(state: RunState, { callId, attempt, childRunId }: JsonObject): boolean {
+  if (typeof childRunId === 'string' && Object.hasOwn(state.children, childRunId)) return true;
+  if (typeof callId !== 'string' || !Object.hasOwn(state.calls, callId)) return false;
+  return isAwaited(state, state.calls[callId], Number(attempt));
+}
+
+/** An expired interrupt is resolved by a decision, whose cause is the timer. */
+function isOfAnswer(state: RunState, row: RecordedRow, { interruptId }: JsonObject, last: TakenFact | null): boolean {
+  if (typeof interruptId !== 'string') return false;
+  const { interrupts } = state.view;
+  if (Object.hasOwn(interrupts, interruptId)) return row.cause === interrupts[interruptId]?.seq;
+  return last?.kind === 'answer' && last.interruptId === interruptId && row.cause === last.cause;
+}
+
+/** A call in progress wrote the row. */
+function isEmitted(state: RunState, { nodeId, cause }: RecordedRow): boolean {
+  for (const callId in state.calls) {
+    const call = state.calls[callId];
+    if (call?.requestedSeq === cause && call.nodeId === nodeId && call.asked === undefined) return true;
+  }
+  return false;
+}

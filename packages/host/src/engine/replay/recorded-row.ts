@@ -1,0 +1,31 @@
+/** Rows of a record, and what is compared between them and the rows that the present code decides. */
+import type { Row } from '../../log/ports/rows.ts';
+import type { Draft } from '../core/state.ts';
+
+/** The part of a stored row that a replay reads. A bundle and a store both give it. */
+export type RecordedRow = Pick<Row, 'seq' | 'at' | 'type' | 'nodeId' | 'cause' | 'payload'>;
+
+/**
+ * `output`: the same event with other contents. `type-mismatch`: another event. `missing`: the present code decides
+ * nothing where the record has an event. `extra`: it decides an event after the end of the record.
+ */
+export type DivergenceKind = 'output' | 'missing' | 'extra' | 'type-mismatch';
+
+/** The first place where the present code decides something else than the record holds. */
+export interface Divergence {
+  readonly seq: number;
+  readonly kind: DivergenceKind;
+  /** Null after the end of the record. */
+  readonly recorded: RecordedRow | null;
+  /** Null if the present code decides nothing here. */
+  readonly present: Draft | null;
+  /** Why the present code could not decide. */
+  readonly error?: string;
+}
+
+/** Serialises the payload only if everything else agrees. */
+export const matches = (draft: Draft, row: RecordedRow): boolean =>
+  isSameEvent(draft, row) && (draft.cause ?? null) === row.cause && JSON.stringify(draft.payload) === row.payload;
+
+export const isSameEvent = (draft: Draft, row: RecordedRow): boolean =>
+  draft.type === row.type && (draft.nodeId ?? null) === row.nodeId;

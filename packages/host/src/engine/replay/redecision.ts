@@ -1,0 +1,169 @@
+/**
+ * Decides a recorded run again with the present code, one row at a time. Facts are taken over from the record; decisions
+ * are made again and compared with it. Stops at the first row that differs.
+ */
+import { eventOf, type FoldEvent, foldEventOf, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { decide } from '../core/decide.ts';
+import { recover } from '../core/recover.ts';
+import type { Draft, RunError, RunState } from '../core/state.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { isFact, type TakenFact, takenFact } from './recorded-facts.ts';
+import { type Divergence, isSameEvent, matches, type RecordedRow } from './recorded-row.ts';
+
+/** Folds an event into the state. The row of the record has the same contents as text. */
+export type Fold = (event: FoldEvent, row: RecordedRow) => void;
+
+/** What the present code decides in a state, or why it cannot. */
+interface Present {
+  readonly drafts: readonly Draft[];
+  readonly error?: string;
+}
+
+export class Redecision {
+  readonly #state: RunState;
+  readonly #workflow: Workflow;
+  readonly #fold: Fold;
+  /** The rows of the current decision that the record has not shown yet. */
+  #due: readonly Draft[] = [];
+  #shown = 0;
+  #last: TakenFact | null = null;
+  /** The time at which a new holder of the run took over its open calls. Set while rows of that decision may follow. */
+  #tookOverAt: number | null = null;
+  /** The host failed the run for a reason that is in no row, such as its size. */
+  #isFailedByHost = false;
+
+  /** The state must be at the end of a decision, as it is at the start of a run and after an append. */
+  constructor(state: RunState, workflow: Workflow, fold: Fold) {
+    this.#state = state;
+    this.#workflow = workflow;
+    this.#fold = fold;
+  }
+
+  /** The rest of the decision whose first rows have been taken. */
+  get due(): readonly Draft[] {
+    return this.#shown === 0 ? this.#due : this.#due.slice(this.#shown);
+  }
+
+  /** Takes the next row of the record. Returns null, or the divergence; the row is then not folded. */
+  take(row: RecordedRow): Divergence | null {
+    const due = this.#due[this.#shown];
+    if (due !== undefined) return matches(due, row) ? this.#takeDraft(due, row) : divergence(row, { drafts: [due] });
+    let event: FoldEvent | undefined;
+    const folded = (): FoldEvent => {
+      event ??= foldEventOf(row);
+      return event;
+    };
+    // The payload of an unknown event may be any object.
+    const payload = (): JsonObject => folded().payload as JsonObject;
+    if (isFact(this.#state, row, payload, this.#last)) return this.#takeFact(folded(), row);
+    const present = this.#decide();
+    const first = present.drafts[0];
+    if (first !== undefined && matches(first, row)) return this.#begin(present.drafts, row);
+    const other = this.#takenOver(row) ?? this.#failedByHost(row, payload);
+    if (other !== null) return this.#begin(other, row);
+    if (isQuarantine(row, payload)) return this.#takeFact(folded(), row);
+    return divergence(row, present);
+  }
+
+  /** Call it after the last row of the record of an ended run. */
+  end(): Divergence | null {
+    const [present = null] = this.due;
+    const { nextSeq } = this.#state;
+    return present === null ? null : { seq: nextSeq, kind: 'extra', recorded: null, present };
+  }
+
+  #begin(drafts: readonly Draft[], row: RecordedRow): null {
+    this.#due = drafts;
+    this.#shown = 0;
+    const [first] = drafts;
+    return first === undefined ? null : this.#takeDraft(first, row);
+  }
+
+  #takeDraft(draft: Draft, row: RecordedRow): null {
+    this.#shown += 1;
+    this.#last = null;
+    if (this.#shown === this.#due.length) {
+      this.#due = [];
+      this.#shown = 0;
+    }
+    this.#fold(eventOf(draft, row.seq, row.at), row);
+    return null;
+  }
+
+  #takeFact(event: FoldEvent, row: RecordedRow): null {
+    this.#tookOverAt = null;
+    const taken = takenFact(row, event.payload as JsonObject);
+    if (taken !== null) this.#last = taken;
+    this.#fold(event, row);
+    return null;
+  }
+
+  #decide(): Present {
+    try {
+      return decide(this.#state, this.#workflow);
+    } catch (error) {
+      return { drafts: [], error: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /**
+   * A new holder asked again for a call of its predecessor, or asked a human about it. The record does not say which calls
+   * were in progress elsewhere, so each one is tried by itself.
+   */
+  #takenOver(row: RecordedRow): readonly Draft[] | null {
+    const state = this.#state;
+    const { now, calls } = state;
+    // The rows about several calls are one decision, made at one time.
+    state.now = this.#tookOverAt ?? now;
+    try {
+      for (const callId in calls) {
+        if (calls[callId]?.nodeId !== row.nodeId || calls[callId]?.asked !== undefined) continue;
+        const { drafts } = recover(state, this.#workflow, (other) => other !== callId);
+        const [first] = drafts;
+        if (first === undefined || !matches(first, row)) continue;
+        this.#tookOverAt = state.now;
+        return drafts;
+      }
+    } finally {
+      state.now = now;
+    }
+    return null;
+  }
+
+  /** The host failed the run: it was too large, its tenant had no space left, or a decision could not be made. */
+  #failedByHost(row: RecordedRow, payload: () => JsonObject): readonly Draft[] | null {
+    const state = this.#state;
+    const isOpen = state.failure === null || this.#isFailedByHost;
+    if (!isOpen || state.cancel !== null || state.ended || typeof row.cause !== 'number') return null;
+    const before = state.failure;
+    const error = row.type === 'run.failed' ? payload().error : null;
+    state.failure = { seq: row.cause, nodeId: null, error: isRunError(error) ? error : UNKNOWN };
+    const { drafts } = this.#decide();
+    const [first] = drafts;
+    if (first !== undefined && matches(first, row)) {
+      this.#isFailedByHost = true;
+      return drafts;
+    }
+    state.failure = before;
+    return null;
+  }
+}
+
+/** Stands for the error until the row that ends the run names it. */
+const UNKNOWN: RunError = { code: 'internal_error', message: 'The host failed the run.', retryable: false };
+
+const isRunError = (value: Json | undefined): value is RunError =>
+  isJsonObject(value) && typeof value.code === 'string' && typeof value.message === 'string';
+
+/** A quarantined run is failed without being loaded, so its last row follows from nothing. */
+function isQuarantine(row: RecordedRow, payload: () => JsonObject): boolean {
+  if (row.type !== 'run.failed' || row.cause !== null) return false;
+  const { error } = payload();
+  return isJsonObject(error) && error.code === 'run_quarantined';
+}
+
+function divergence(recorded: RecordedRow, { drafts, error }: Present): Divergence {
+  const [present = null] = drafts;
+  const kind = present === null ? 'missing' : isSameEvent(present, recorded) ? 'output' : 'type-mismatch';
+  return { seq: recorded.seq, kind, recorded, present, ...(error === undefined ? {} : { error }) };
+}
