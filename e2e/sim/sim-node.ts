@@ -56,6 +56,9 @@ const loopWorld: LoopOptions = {
 
 const supervisor = createSupervisor(loopWorld);
 
+/** The node types of every node, besides those of the steps. */
+export const nodeTypes = [relayNode, dispatch, supervisor];
+
 export interface NodeWorld {
   readonly store: StoreWorld;
   readonly ledger: StepLedger;
@@ -106,7 +109,7 @@ export class SimNode {
       sha256,
       owner: name,
       steps: ledger.steps(name),
-      nodeTypes: [relayNode, dispatch, supervisor],
+      nodeTypes,
       performers: [ledger.performer(name)],
       limits,
       leaseMs: LEASE_MS,

@@ -10,6 +10,7 @@ import { type Coverage, type Interesting, newCoverage } from './coverage.ts';
 import { LeaseWatch } from './lease-watch.ts';
 import { Misfortune } from './misfortune.ts';
 import { drawProfile, kindProfile, type Profile } from './profile.ts';
+import { checkRedecisions } from './redecision.ts';
 import { Schedule } from './schedule.ts';
 import { LEASE_MS, type Life, SimNode } from './sim-node.ts';
 import { StepLedger } from './sim-steps.ts';
@@ -251,6 +252,11 @@ class World {
     this.#clients.streams.resumeAll();
     await settle();
     await this.#auditor.checkAll(this.#random.fork('cuts'));
+    const steps = this.#ledger.steps('nobody');
+    await checkRedecisions(
+      { base: this.#store.base, steps, complain: this.#complaints.complain },
+      this.#auditor.runs.values(),
+    );
     this.#clients.promises.checkAll();
     this.#clients.streams.checkAll();
     if (this.#complaints.first === null) await this.#checkMemory();

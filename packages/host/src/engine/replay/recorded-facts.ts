@@ -6,7 +6,8 @@ import type { JsonObject } from '@cairn/protocol';
 import { isAwaited } from '../core/driven.ts';
 import { timerFired } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
-import { matches, type RecordedRow } from './recorded-row.ts';
+import { CHILD_PERFORMER } from '../performer-ids.ts';
+import { agreed, type RecordedRow } from './recorded-row.ts';
 
 /** Rows that no decision writes. */
 const alwaysFacts: ReadonlySet<string> = new Set([
@@ -41,10 +42,10 @@ const neverFacts: ReadonlySet<string> = new Set([
   'clarification.requested',
   'conversation.closed',
   'conversation.opened',
+  'core.workflowChain.confidence-escalated',
   'interrupt.requested',
   'node.cancelled',
   'node.completed',
-  'node.dispatched',
   'node.failed',
   'node.retried',
   'node.skipped',
@@ -57,7 +58,6 @@ const neverFacts: ReadonlySet<string> = new Set([
   'run.failed',
   'run.paused',
   'runOrchestrator.decided',
-  'variable.changed',
   'workflow.loopback-limit',
 ]);
 
@@ -76,14 +76,18 @@ export function takenFact({ type, seq, cause }: RecordedRow, { interruptId }: Js
 export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObject, last: TakenFact | null): boolean {
   const { type } = row;
   if (alwaysFacts.has(type)) return true;
-  if (neverFacts.has(type) || type.startsWith('core.workflowChain.')) return false;
+  if (neverFacts.has(type)) return false;
   switch (type) {
     case 'cairn.timer.fired':
       return isDueTimer(state, row, payload());
     case 'cairn.step.returned':
     case 'cairn.model.returned':
     case 'agent.toolReturned':
-      return isResult(state, payload());
+      return isResult(state, payload()) || isEmitted(state, row);
+    case 'node.dispatched':
+      return startsChild(state, row);
+    case 'core.workflowChain.event':
+      return String(payload().phase).startsWith('dispatch.') && startsChild(state, row);
     case 'cairn.budget.returned':
       return Object.hasOwn(state.children, String(payload().childRunId));
     case 'interrupt.resolved':
@@ -91,6 +95,9 @@ export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObj
     case 'clarification.resolved':
     case 'node.resumed':
       return isOfAnswer(state, row, payload(), last);
+    case 'variable.changed':
+      // A decision changes a variable on account of a node.
+      return row.nodeId === null && row.cause === null;
     case 'channel.written':
       return last?.kind === 'turn' && row.cause === last.seq && row.seq === last.seq + 1;
     default:
@@ -101,13 +108,22 @@ export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObj
 /** The timer exists, it is due, and its row is the one that the present code writes for it. */
 function isDueTimer(state: RunState, row: RecordedRow, { timerId }: JsonObject): boolean {
   const timer = typeof timerId === 'string' && Object.hasOwn(state.timers, timerId) ? state.timers[timerId] : undefined;
-  return timer !== undefined && timer.fireAt <= row.at && matches(timerFired(timer), row);
+  return timer !== undefined && timer.fireAt <= row.at && agreed(timerFired(timer), row) !== null;
 }
 
 function isResult(state: RunState, { callId, attempt, childRunId }: JsonObject): boolean {
   if (typeof childRunId === 'string' && Object.hasOwn(state.children, childRunId)) return true;
   if (typeof callId !== 'string' || !Object.hasOwn(state.calls, callId)) return false;
   return isAwaited(state, state.calls[callId], Number(attempt));
+}
+
+/** The start of a child is recorded in several rows; the last of them is its result. */
+function startsChild(state: RunState, { nodeId }: RecordedRow): boolean {
+  for (const callId in state.calls) {
+    const call = state.calls[callId];
+    if (call?.nodeId === nodeId && call.step === CHILD_PERFORMER && call.asked === undefined) return true;
+  }
+  return false;
 }
 
 /** An expired interrupt is resolved by a decision, whose cause is the timer. */

@@ -1,4 +1,5 @@
 /** Rows of a record, and what is compared between them and the rows that the present code decides. */
+import { eventOf, type FoldEvent, foldEventOf, type Json, jsonEquals } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Draft } from '../core/state.ts';
 
@@ -23,9 +24,19 @@ export interface Divergence {
   readonly error?: string;
 }
 
-/** Serialises the payload only if everything else agrees. */
-export const matches = (draft: Draft, row: RecordedRow): boolean =>
-  isSameEvent(draft, row) && (draft.cause ?? null) === row.cause && JSON.stringify(draft.payload) === row.payload;
+/**
+ * Returns the row as the present code writes it if it agrees with the record, else null. A definition gets the order of its
+ * keys from its author or from the store, so the order may differ; the row is then that of the record.
+ */
+export function agreed(draft: Draft, row: RecordedRow): FoldEvent | null {
+  if (!isSameEvent(draft, row) || (draft.cause ?? null) !== row.cause) return null;
+  const text = JSON.stringify(draft.payload);
+  if (text === row.payload) return eventOf(draft, row.seq, row.at);
+  if (text.length !== row.payload.length) return null;
+  const recorded = foldEventOf(row);
+  // What JSON leaves out of a draft must not count.
+  return jsonEquals(JSON.parse(text) as Json, recorded.payload as Json) ? recorded : null;
+}
 
 export const isSameEvent = (draft: Draft, row: RecordedRow): boolean =>
   draft.type === row.type && (draft.nodeId ?? null) === row.nodeId;

@@ -2,13 +2,13 @@
  * Decides a recorded run again with the present code, one row at a time. Facts are taken over from the record; decisions
  * are made again and compared with it. Stops at the first row that differs.
  */
-import { eventOf, type FoldEvent, foldEventOf, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { type FoldEvent, foldEventOf, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { decide } from '../core/decide.ts';
 import { recover } from '../core/recover.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { isFact, type TakenFact, takenFact } from './recorded-facts.ts';
-import { type Divergence, isSameEvent, matches, type RecordedRow } from './recorded-row.ts';
+import { agreed, type Divergence, isSameEvent, type RecordedRow } from './recorded-row.ts';
 
 /** Folds an event into the state. The row of the record has the same contents as text. */
 export type Fold = (event: FoldEvent, row: RecordedRow) => void;
@@ -47,7 +47,7 @@ export class Redecision {
   /** Takes the next row of the record. Returns null, or the divergence; the row is then not folded. */
   take(row: RecordedRow): Divergence | null {
     const due = this.#due[this.#shown];
-    if (due !== undefined) return matches(due, row) ? this.#takeDraft(due, row) : divergence(row, { drafts: [due] });
+    if (due !== undefined) return this.#takeDue(due, row);
     let event: FoldEvent | undefined;
     const folded = (): FoldEvent => {
       event ??= foldEventOf(row);
@@ -57,10 +57,9 @@ export class Redecision {
     const payload = (): JsonObject => folded().payload as JsonObject;
     if (isFact(this.#state, row, payload, this.#last)) return this.#takeFact(folded(), row);
     const present = this.#decide();
-    const first = present.drafts[0];
-    if (first !== undefined && matches(first, row)) return this.#begin(present.drafts, row);
-    const other = this.#takenOver(row) ?? this.#failedByHost(row, payload);
-    if (other !== null) return this.#begin(other, row);
+    const isTaken =
+      this.#begins(present.drafts, row) || this.#isTakenOver(row) || this.#isFailedByTheHost(row, payload);
+    if (isTaken) return null;
     if (isQuarantine(row, payload)) return this.#takeFact(folded(), row);
     return divergence(row, present);
   }
@@ -72,21 +71,36 @@ export class Redecision {
     return present === null ? null : { seq: nextSeq, kind: 'extra', recorded: null, present };
   }
 
-  #begin(drafts: readonly Draft[], row: RecordedRow): null {
-    this.#due = drafts;
-    this.#shown = 0;
-    const [first] = drafts;
-    return first === undefined ? null : this.#takeDraft(first, row);
+  #takeDue(due: Draft, row: RecordedRow): Divergence | null {
+    const same = agreed(due, row);
+    if (same !== null) return this.#takeDraft(same, row);
+    if (!this.#isFailedByHost || due.type !== 'run.failed' || row.type !== due.type)
+      return divergence(row, { drafts: [due] });
+    // Only this row says why the host failed the run.
+    const { error } = JSON.parse(row.payload) as { readonly error?: Json };
+    const named = isRunError(error) ? agreed({ ...due, payload: { ...due.payload, error } }, row) : null;
+    return named === null ? divergence(row, { drafts: [due] }) : this.#takeDraft(named, row);
   }
 
-  #takeDraft(draft: Draft, row: RecordedRow): null {
+  /** Takes the row if a decision of these drafts begins with it. */
+  #begins(drafts: readonly Draft[], row: RecordedRow): boolean {
+    const [first] = drafts;
+    const event = first === undefined ? null : agreed(first, row);
+    if (event === null) return false;
+    this.#due = drafts;
+    this.#shown = 0;
+    this.#takeDraft(event, row);
+    return true;
+  }
+
+  #takeDraft(event: FoldEvent, row: RecordedRow): null {
     this.#shown += 1;
     this.#last = null;
     if (this.#shown === this.#due.length) {
       this.#due = [];
       this.#shown = 0;
     }
-    this.#fold(eventOf(draft, row.seq, row.at), row);
+    this.#fold(event, row);
     return null;
   }
 
@@ -110,42 +124,37 @@ export class Redecision {
    * A new holder asked again for a call of its predecessor, or asked a human about it. The record does not say which calls
    * were in progress elsewhere, so each one is tried by itself.
    */
-  #takenOver(row: RecordedRow): readonly Draft[] | null {
+  #isTakenOver(row: RecordedRow): boolean {
     const state = this.#state;
     const { now, calls } = state;
     // The rows about several calls are one decision, made at one time.
-    state.now = this.#tookOverAt ?? now;
-    try {
-      for (const callId in calls) {
-        if (calls[callId]?.nodeId !== row.nodeId || calls[callId]?.asked !== undefined) continue;
-        const { drafts } = recover(state, this.#workflow, (other) => other !== callId);
-        const [first] = drafts;
-        if (first === undefined || !matches(first, row)) continue;
-        this.#tookOverAt = state.now;
-        return drafts;
-      }
-    } finally {
+    const at = this.#tookOverAt ?? now;
+    for (const callId in calls) {
+      if (calls[callId]?.nodeId !== row.nodeId || calls[callId]?.asked !== undefined) continue;
+      state.now = at;
+      const { drafts } = recover(state, this.#workflow, (other) => other !== callId);
       state.now = now;
+      if (!this.#begins(drafts, row)) continue;
+      this.#tookOverAt = at;
+      return true;
     }
-    return null;
+    return false;
   }
 
   /** The host failed the run: it was too large, its tenant had no space left, or a decision could not be made. */
-  #failedByHost(row: RecordedRow, payload: () => JsonObject): readonly Draft[] | null {
+  #isFailedByTheHost(row: RecordedRow, payload: () => JsonObject): boolean {
     const state = this.#state;
     const isOpen = state.failure === null || this.#isFailedByHost;
-    if (!isOpen || state.cancel !== null || state.ended || typeof row.cause !== 'number') return null;
+    if (!isOpen || state.cancel !== null || state.ended || typeof row.cause !== 'number') return false;
     const before = state.failure;
     const error = row.type === 'run.failed' ? payload().error : null;
     state.failure = { seq: row.cause, nodeId: null, error: isRunError(error) ? error : UNKNOWN };
-    const { drafts } = this.#decide();
-    const [first] = drafts;
-    if (first !== undefined && matches(first, row)) {
+    if (this.#begins(this.#decide().drafts, row)) {
       this.#isFailedByHost = true;
-      return drafts;
+      return true;
     }
     state.failure = before;
-    return null;
+    return false;
   }
 }
 
