@@ -1,5 +1,13 @@
 /** Rows of a record, and what is compared between them and the rows that the present code decides. */
-import { eventOf, type FoldEvent, foldEventOf, type Json, jsonEquals } from '@cairn/protocol';
+import {
+  eventOf,
+  type FoldEvent,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonEquals,
+  typedEvent,
+} from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Draft } from '../core/state.ts';
 
@@ -33,10 +41,19 @@ export function agreed(draft: Draft, row: RecordedRow): FoldEvent | null {
   const text = JSON.stringify(draft.payload);
   if (text === row.payload) return eventOf(draft, row.seq, row.at);
   if (text.length !== row.payload.length) return null;
-  const recorded = foldEventOf(row);
+  const payload = payloadOf(row);
   // What JSON leaves out of a draft must not count.
-  return jsonEquals(JSON.parse(text) as Json, recorded.payload as Json) ? recorded : null;
+  return jsonEquals(payloadOf({ payload: text }), payload) ? recordedEvent(row, payload) : null;
 }
+
+export function payloadOf({ payload }: Pick<RecordedRow, 'payload'>): JsonObject {
+  const parsed: Json = JSON.parse(payload);
+  return isJsonObject(parsed) ? parsed : {};
+}
+
+/** The event of a row whose payload has been parsed. */
+export const recordedEvent = ({ seq, at, type, nodeId, cause }: RecordedRow, payload: JsonObject): FoldEvent =>
+  typedEvent({ seq, at, type, nodeId: nodeId ?? undefined, cause: cause ?? undefined, payload });
 
 export const isSameEvent = (draft: Draft, row: RecordedRow): boolean =>
   draft.type === row.type && (draft.nodeId ?? null) === row.nodeId;

@@ -2,13 +2,13 @@
  * Decides a recorded run again with the present code, one row at a time. Facts are taken over from the record; decisions
  * are made again and compared with it. Stops at the first row that differs.
  */
-import { type FoldEvent, foldEventOf, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { type FoldEvent, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { decide } from '../core/decide.ts';
 import { recover } from '../core/recover.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { isFact, type TakenFact, takenFact } from './recorded-facts.ts';
-import { agreed, type Divergence, isSameEvent, type RecordedRow } from './recorded-row.ts';
+import { agreed, type Divergence, isSameEvent, payloadOf, type RecordedRow, recordedEvent } from './recorded-row.ts';
 
 /** Folds an event into the state. The row of the record has the same contents as text. */
 export type Fold = (event: FoldEvent, row: RecordedRow) => void;
@@ -48,19 +48,17 @@ export class Redecision {
   take(row: RecordedRow): Divergence | null {
     const due = this.#due[this.#shown];
     if (due !== undefined) return this.#takeDue(due, row);
-    let event: FoldEvent | undefined;
-    const folded = (): FoldEvent => {
-      event ??= foldEventOf(row);
-      return event;
+    let parsed: JsonObject | undefined;
+    const payload = (): JsonObject => {
+      parsed ??= payloadOf(row);
+      return parsed;
     };
-    // The payload of an unknown event may be any object.
-    const payload = (): JsonObject => folded().payload as JsonObject;
-    if (isFact(this.#state, row, payload, this.#last)) return this.#takeFact(folded(), row);
+    if (isFact(this.#state, row, payload, this.#last)) return this.#takeFact(row, payload());
     const present = this.#decide();
     const isTaken =
       this.#begins(present.drafts, row) || this.#isTakenOver(row) || this.#isFailedByTheHost(row, payload);
     if (isTaken) return null;
-    if (isQuarantine(row, payload)) return this.#takeFact(folded(), row);
+    if (isQuarantine(row, payload)) return this.#takeFact(row, payload());
     return divergence(row, present);
   }
 
@@ -77,7 +75,7 @@ export class Redecision {
     if (!this.#isFailedByHost || due.type !== 'run.failed' || row.type !== due.type)
       return divergence(row, { drafts: [due] });
     // Only this row says why the host failed the run.
-    const { error } = JSON.parse(row.payload) as { readonly error?: Json };
+    const { error } = payloadOf(row);
     const named = isRunError(error) ? agreed({ ...due, payload: { ...due.payload, error } }, row) : null;
     return named === null ? divergence(row, { drafts: [due] }) : this.#takeDraft(named, row);
   }
@@ -104,11 +102,11 @@ export class Redecision {
     return null;
   }
 
-  #takeFact(event: FoldEvent, row: RecordedRow): null {
+  #takeFact(row: RecordedRow, payload: JsonObject): null {
     this.#tookOverAt = null;
-    const taken = takenFact(row, event.payload as JsonObject);
+    const taken = takenFact(row, payload);
     if (taken !== null) this.#last = taken;
-    this.#fold(event, row);
+    this.#fold(recordedEvent(row, payload), row);
     return null;
   }
 
