@@ -1,10 +1,16 @@
 /** "Did you mean": the known name closest to an unknown one. */
 
+/** Longer words, and names after these many, are not compared: a comparison costs the product of the lengths. */
+const MAX_LENGTH = 64;
+const MAX_NAMES = 1_000;
+
 /** The nearest name within `atLeast` edits or a third of the word's length; null when none is close enough. */
 export function nearest(word: string, names: readonly string[], atLeast = 2): string | null {
   let best: string | null = null;
   let least = Math.max(atLeast, Math.floor(word.length / 3)) + 1;
-  for (const name of names) {
+  if (word.length > MAX_LENGTH) return null;
+  for (const name of names.slice(0, MAX_NAMES)) {
+    if (Math.abs(name.length - word.length) >= least) continue;
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());
     if (distance < least) {
       least = distance;

@@ -79,6 +79,14 @@ test('an unknown option is refused, with the nearest known one, however the obje
   expect(() => defineAgent(far)).toThrow(expect.objectContaining({ hint: expect.stringContaining('instructions') }));
 });
 
+test('a rehearsal that calls nearly one of the tools is refused, and one that calls another tool is not', () => {
+  const calling = (tool: string) => () =>
+    defineAgent({ ...least, tools: ['acme:quote'], rehearsal: { turns: [[{ call: { tool, input: {} } }]] } });
+  expect(calling('acme:qoute')).toThrow('rehearsal calls acme:qoute; did you mean acme:quote?');
+  expect(calling('acme:quote')).not.toThrow();
+  expect(calling('openwop:fs.write')).not.toThrow();
+});
+
 test.each(wrong)('%s is refused', (_, fields, message) => {
   const define = () => defineAgent({ ...least, ...fields });
   expect(define).toThrow(

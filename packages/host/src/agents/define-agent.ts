@@ -11,7 +11,8 @@ import { z } from 'zod';
 import type { AgentDefinition } from '../engine/ports.ts';
 import { compileSchema } from '../engine/values/schemas.ts';
 import { type OptionNames, refuseUnknownOptions } from '../engine/workflow/known-options.ts';
-import { readScript } from './models/scripted/script.ts';
+import { nearest } from '../nearest.ts';
+import { readScript, type Script } from './models/scripted/script.ts';
 
 export interface AgentOptions {
   /** `host:<name>`, local to this host; or `<tier>.<org>.<pack>.<agent>`, like agents of packs. */
@@ -74,6 +75,7 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
   if (read !== null && 'problems' in read) {
     throw wrongAgent(agentId, 'rehearsal', `is no script: ${read.problems.slice(0, 3).join('; ')}`);
   }
+  if (read !== null) refuseToolTypos(manifest, read.script);
   return {
     agentId,
     definition: {
@@ -84,6 +86,15 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
       ...(rehearsal === undefined ? {} : { rehearsal }),
     },
   };
+}
+
+/** A rehearsal may call a tool that the agent must not have. A name that is nearly one of its tools is a typo. */
+function refuseToolTypos({ agentId, toolAllowlist = [] }: AgentManifest, { turns }: Script): void {
+  for (const { call } of turns.flat()) {
+    if (call === undefined || toolAllowlist.includes(call.tool)) continue;
+    const near = nearest(call.tool, toolAllowlist, 1);
+    if (near !== null) throw wrongAgent(agentId, 'rehearsal', `calls ${call.tool}; did you mean ${near}?`);
+  }
 }
 
 function manifestOf(options: AgentOptions): AgentManifest {

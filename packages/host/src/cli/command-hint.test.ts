@@ -6,6 +6,7 @@ const runId = 'run_7.0';
 
 test.each([
   ['GET /v1/agents lists those of the tenant.', {}, '"cairn agents" lists those of the tenant.'],
+  ['GET /v1/node-types shows it.', {}, '"cairn nodes TYPE" shows it.'],
   ['GET /v1/tools lists them.', {}, '"cairn tools" lists them.'],
   ['GET /v1/workflows lists them.', {}, '"cairn workflows" lists them.'],
   ['GET /v1/workflows/{workflowId} shows it.', { workflowId: 'acme.trip' }, '"cairn workflows acme.trip" shows it.'],

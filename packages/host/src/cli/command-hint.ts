@@ -8,6 +8,7 @@ const commands: readonly (readonly [part: RegExp, command: (details: Details) =>
   [/GET \/v1\/workflows\/\{workflowId\}/g, (details) => `"cairn workflows ${idIn(details, 'workflowId', 'WORKFLOW')}"`],
   [/POST \/v1\/workflows/g, () => '"cairn workflows --add FILE"'],
   [/GET \/v1\/workflows/g, () => '"cairn workflows"'],
+  [/GET \/v1\/node-types/g, () => '"cairn nodes TYPE"'],
   [/GET \/v1\/agents/g, () => '"cairn agents"'],
   [/GET \/v1\/tools/g, () => '"cairn tools"'],
   [/GET \/v1\/host\/cairn\/packs/g, () => '"cairn pack list"'],

@@ -105,6 +105,22 @@ test.each(Object.entries(broken))('%s: nothing of the program changes', async (_
   expect(await first(await start('gate'), 'interrupt.requested')).toMatchObject({ data: { title: 'one' } });
 });
 
+test('a sub-workflow that is nearly one of the program is refused; another may be registered later', async () => {
+  const { host } = await running(speaking('one'));
+  const starting = (workflowId: string) =>
+    defineApp({
+      workflows: [
+        defineWorkflow({ id: 'child', nodes: { a: { type: 'core.noop' } } }),
+        defineWorkflow({ id: 'top', nodes: { a: { type: 'core.subWorkflow', config: { workflowId } } } }),
+      ],
+    });
+  await expect(host.redefine(starting('chld'))).rejects.toThrow(
+    'nodes[0].config.workflowId (node a): there is no workflow chld; did you mean child?',
+  );
+  await host.redefine(starting('child'));
+  await host.redefine(starting('of-another-team'));
+});
+
 test('tells when runs start and how they end', async () => {
   const notices: RunNotice[] = [];
   const all = Promise.withResolvers<void>();

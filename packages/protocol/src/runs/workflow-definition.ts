@@ -162,7 +162,7 @@ export const workflowDefinition = z
       .string()
       .min(1)
       .max(128)
-      .regex(/^[a-z][a-z0-9_-]*$/),
+      .regex(/^[a-z][a-z0-9_-]*$/, 'must begin with a lower-case letter, and hold only those, digits, - and _'),
     name: z.string().min(1).max(256),
     version: z.string().min(1),
     description: z.string().optional(),

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, extname, relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { type App, appOf, defineApp } from '../../server/define-app.ts';
+import { commandHint } from '../command-hint.ts';
 import { safe, styleOf } from '../render/style.ts';
 import type { Terminal } from '../terminal.ts';
 import { AppModule, stampOf } from './app-module.ts';
@@ -63,7 +64,7 @@ export class LiveApp {
       if (this.#redefine === null) return;
       const { message, hint } = await loadError(error, this.#module, this.#terminal.cwd);
       this.#terminal.tell(style.red(safe(message)));
-      if (hint !== undefined) this.#terminal.tell(`  ${safe(hint)}`);
+      if (hint !== undefined) this.#terminal.tell(`  ${safe(commandHint(hint, undefined))}`);
       this.#terminal.tell('The last good version stays in use. Save the file again when it is mended.');
       // The repair may be in a file that the failed load did not reach.
       const unread = [...before.keys()].map((file) => [file, stampOf(file)] as const);

@@ -107,8 +107,19 @@ export const approvalGate = gate({
     return { kind: 'approval', data };
   },
   // The node supplies fields that the config omits, and those may be invalid too.
-  check: ({ data }) => shapeProblems(interruptData.approval, data, ['config']),
+  check: ({ data }) => [...shapeProblems(interruptData.approval, data, ['config']), ...groupProblems(data)],
 });
+
+/** This host knows no groups and no roles. Without a list of people, such a gate would be open to everyone. */
+function groupProblems(data: JsonObject): readonly Problem[] {
+  if (data.approversList !== undefined) return [];
+  return (['approverGroupRefs', 'approverRoleRefs'] as const)
+    .filter((name) => Array.isArray(data[name]) && data[name].length > 0)
+    .map((name) => ({
+      path: ['config', name],
+      message: 'this host knows no groups and no roles; list the people in approversList',
+    }));
+}
 
 /** What the gate is about: its own inputs if it has any, else what its edges bring. */
 function subjectOf(node: WorkflowNode, inputs: JsonObject): JsonObject | undefined {

@@ -5,13 +5,11 @@ import {
   type ChannelDeclaration,
   type ContextId,
   type DraftOf,
-  type Json,
   type JsonObject,
   type RunOptions,
   row,
   TerminalError,
   type WorkflowDefinition,
-  type WorkflowVariable,
 } from '@cairn/protocol';
 import { type HostLimits, runLimits } from '../core/limits.ts';
 import type { PayloadDraft } from '../core/payload-draft.ts';
@@ -22,6 +20,8 @@ import type { ChildStart } from '../family/child-performer.ts';
 import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import type { Pins } from '../workflow/agent-pins.ts';
+import { sentence } from '../workflow/node-config.ts';
+import { isOfType } from '../workflow/variable-types.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { unknownOptions } from './run-option-names.ts';
 
@@ -111,7 +111,7 @@ export const callbackDrafts = (callbackUrl: string | undefined): readonly Draft[
 function refuse(definition: WorkflowDefinition, problems: readonly string[]): void {
   if (problems.length === 0) return;
   throw new TerminalError('validation_error', {
-    message: `A run of ${definition.id} cannot start: ${problems.join('; ')}.`,
+    message: sentence(`A run of ${definition.id} cannot start: ${problems.join('; ')}`),
     hint: 'GET /v1/workflows/{workflowId} shows the variables and options the workflow takes.',
     details: { workflowId: definition.id, problems },
   });
@@ -133,12 +133,6 @@ function inputProblems(definition: WorkflowDefinition, inputs: JsonObject, seale
     if (own(inputs, name) !== undefined) problems.push(`${name} is a channel and cannot be an input`);
   }
   return problems;
-}
-
-function isOfType(value: Json, type: WorkflowVariable['type']): boolean {
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && !Array.isArray(value);
-  return typeof value === type;
 }
 
 function configurableProblems(definition: WorkflowDefinition, configurable: JsonObject): string[] {

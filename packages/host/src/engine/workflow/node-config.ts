@@ -31,11 +31,22 @@ export function shapeProblems(shape: z.ZodType, value: unknown, base: readonly P
   const issues = shape.safeParse(value).error?.issues ?? [];
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path];
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: `${issue.message}${givenAt(value, issue.path)}` }];
     const known = knownKeys(jsonSchemaOf(shape), issue.path);
     return issue.keys.map((key) => ({ path: [...path, key], message: unknownName(key, known) }));
   });
 }
+
+/** The value that a schema refuses, where it is short. */
+function givenAt(value: unknown, path: readonly PropertyKey[]): string {
+  let given = value;
+  for (const key of path) given = typeof given === 'object' && given !== null ? Reflect.get(given, key) : undefined;
+  const text = typeof given === 'object' ? '' : (JSON.stringify(given) ?? '');
+  return text === '' || text.length > 60 ? '' : `; it is ${text}`;
+}
+
+/** Ends a list of problems. The last may be a question: did you mean … */
+export const sentence = (text: string): string => (text.endsWith('?') ? text : `${text}.`);
 
 /** `nodes[2].config.delayMs (node wait): must be …` */
 export const problemText = ({ path, of, message }: Problem): string =>

@@ -1,4 +1,4 @@
-import type { WorkflowDefinition } from '@cairn/protocol';
+import type { Json, WorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript, scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
 import {
@@ -126,6 +126,47 @@ describe('an output that does not exist is refused', () => {
     ];
     expect(of(nodes, edges)).toEqual([]);
   });
+});
+
+test('an unknown node on an edge or in an input is refused with the nearest one', () => {
+  expect(of({ first: noop, b: noop }, [{ from: 'fisrt', to: 'b' }])).toEqual([
+    expect.stringContaining('it names the unknown node fisrt; did you mean first?'),
+  ]);
+  const inputs = { a: { type: 'connection' as const, nodeId: 'fist', outputKey: 'output' } };
+  expect(of({ first: noop, b: { ...noop, inputs } })).toEqual([
+    expect.stringContaining('input a names the unknown node fist; did you mean first?'),
+  ]);
+});
+
+test('a default that does not have the type of its variable is refused', () => {
+  const declared = (type: 'number' | 'array' | 'object', defaultValue: Json) =>
+    problems(workflowOf({ a: noop }, undefined, { variables: [{ name: 'n', type, defaultValue }] }));
+  expect(declared('number', 'x')).toEqual(['variables[0].defaultValue: the default of n is "x", which is no number']);
+  expect(declared('object', [])).toHaveLength(1);
+  expect([...declared('number', 1), ...declared('array', []), ...declared('object', null)]).toEqual([]);
+});
+
+test('a gate for groups or roles, which this host does not know, needs a list of people', () => {
+  const gate = (config: object) => of({ a: { type: 'core.approvalGate', config: { ...config } } });
+  const wrong = expect.stringContaining('this host knows no groups and no roles; list the people in approversList');
+  expect(gate({ approverRoleRefs: ['finance'] })).toEqual([wrong]);
+  expect(gate({ approverGroupRefs: ['finance'] })).toEqual([wrong]);
+  expect(gate({ approverRoleRefs: ['finance'], approversList: ['ada'] })).toEqual([]);
+});
+
+test('a refused value is named, and the last word is a question or ends with a full stop', () => {
+  const refusal = (config: object) => () =>
+    checkDefinition(workflowOf({ a: { type: 'core.approvalGate', config: { ...config } } }), scriptNodeTypes);
+  expect(refusal({ requiredApprovals: '2' })).toThrow('expected number, received string; it is "2".');
+  const typo = () => checkDefinition(workflowOf({ a: { type: 'core.nop' } }), scriptNodeTypes);
+  expect(typo).toThrow(/did you mean core\.noop\?$/);
+});
+
+test('names of any length cost no time to compare', () => {
+  const long = 'v'.repeat(200_000);
+  const inputs = { a: variable(`${long}x`) };
+  const definition = workflowOf({ a: { ...noop, inputs } }, undefined, { variables: [{ name: long, type: 'string' }] });
+  expect(problems(definition)).toEqual([expect.stringContaining('there is no variable')]);
 });
 
 test('a trigger that nothing fires is refused, unless it is disabled', () => {

@@ -163,8 +163,9 @@ function* outputProblem(
   yield { path, message: `node ${nodeId} (${type.typeId}) has no output ${key}${suggestion(key, list)}; ${there}` };
 }
 
-const suggestion = (name: string, known: readonly string[]): string => {
-  const near = nearest(name, known);
+/** The nearest right name, if there is one. */
+export const suggestion = (name: string, known: Iterable<string>): string => {
+  const near = nearest(name, [...known]);
   return near === null ? '' : `; did you mean ${near}?`;
 };
 

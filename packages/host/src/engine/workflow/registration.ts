@@ -8,7 +8,6 @@ import {
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import { nearest } from '../../nearest.ts';
 import { atOnce, type Sliced } from '../shares/long-work.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression } from '../values/expressions.ts';
@@ -20,12 +19,13 @@ import { compileCondition } from './conditions.ts';
 import { refuseCostly } from './definition-cost.ts';
 import { refuseLargeGraph } from './definition-size.ts';
 import { analyseGraph, type Graph } from './loops.ts';
-import { parseConfig, problemText, shapeProblems } from './node-config.ts';
+import { parseConfig, problemText, sentence, shapeProblems } from './node-config.ts';
 import { MAX_SPAN_MS, nodeSettings } from './node-settings.ts';
 import type { NodeTypeRegistry, Problem } from './node-type.ts';
-import { referenceProblems } from './references.ts';
+import { referenceProblems, suggestion } from './references.ts';
 import { isReservedName } from './reserved-names.ts';
 import { refuseUnsealable, sensitiveProblems } from './sensitive-rules.ts';
+import { defaultTypeProblems } from './variable-types.ts';
 
 /** Node types that need a capability this host may lack, with the capability's name on the wire. */
 const gatedTypes: Readonly<Record<string, string>> = {
@@ -59,8 +59,13 @@ export function* checkInSlices(definition: WorkflowDefinition, nodeTypes: NodeTy
   const texts = problems.map(problemText);
   const rest = texts.length === MAX_PROBLEMS ? '; and more' : `; and ${texts.length - 5} more`;
   throw new TerminalError('validation_error', {
-    message: `The workflow ${definition.id} cannot be registered: ${texts.slice(0, 5).join('; ')}${texts.length > 5 ? rest : ''}.`,
-    hint: `details.problems lists everything that was found, up to ${MAX_PROBLEMS} problems.`,
+    message: sentence(
+      `The workflow ${definition.id} cannot be registered: ${texts.slice(0, 5).join('; ')}${texts.length > 5 ? rest : ''}`,
+    ),
+    hint:
+      texts.length > 5
+        ? `details.problems lists everything that was found, up to ${MAX_PROBLEMS} problems.`
+        : 'GET /v1/node-types shows what each type of node takes.',
     details: { workflowId: definition.id, problems: texts },
   });
 }
@@ -90,6 +95,7 @@ function* allProblems(
     yield undefined;
   }
   yield* sensitiveProblems(definition);
+  yield* defaultTypeProblems(definition);
   yield* definitionProblems(definition);
 }
 
@@ -139,16 +145,23 @@ function nameProblems({ nodes, edges, variables, channels }: WorkflowDefinition)
     ...[...nodeIds, ...edgeIds, ...variableNames, ...channelNames]
       .filter(({ name }) => isReservedName(name))
       .map(({ name, path }) => ({ path, message: `the name ${name} is reserved` })),
-    ...edges.flatMap(({ id, ...edge }, index) =>
-      (['sourceNodeId', 'targetNodeId'] as const)
-        .filter((end) => !known.has(edge[end]))
-        .map((end) => ({
-          path: ['edges', index, end],
-          of: `edge ${id}`,
-          message: `it names the unknown node ${edge[end]}`,
-        })),
-    ),
+    ...unknownEnds(edges, known),
   ];
+}
+
+/** Only these many get a suggestion, which costs more than to find the problem. */
+const MAX_SUGGESTIONS = 5;
+
+function unknownEnds(edges: WorkflowDefinition['edges'], known: ReadonlySet<string>): Problem[] {
+  const ends = edges.flatMap(({ id, sourceNodeId, targetNodeId }, index) =>
+    Object.entries({ sourceNodeId, targetNodeId })
+      .filter(([, name]) => !known.has(name))
+      .map(([end, name]) => ({ path: ['edges', index, end], of: `edge ${id}`, name })),
+  );
+  return ends.map(({ name, ...place }, i) => {
+    const near = i < MAX_SUGGESTIONS ? suggestion(name, known) : '';
+    return { ...place, message: `it names the unknown node ${name}${near}` };
+  });
 }
 
 interface Named {
@@ -215,8 +228,7 @@ function configProblems(node: WorkflowNode, { definition, nodeTypes }: Checked):
 }
 
 function unknownType(typeId: string, nodeTypes: NodeTypeRegistry): string {
-  const near = nearest(typeId, [...nodeTypes.keys()]);
-  return `the type ${typeId} is not known${near === null ? '' : `; did you mean ${near}?`}`;
+  return `the type ${typeId} is not known${suggestion(typeId, nodeTypes.keys())}`;
 }
 
 function inputProblems([name, value]: readonly [string, PortValue], { nodeIds }: Checked): Problem[] {
@@ -224,7 +236,8 @@ function inputProblems([name, value]: readonly [string, PortValue], { nodeIds }:
   if (isReservedName(name)) return [{ path, message: `the input name ${name} is reserved` }];
   if (value.type === 'expression') return compileProblem(() => compileExpression(value.expression), path);
   if (value.type === 'connection' && !nodeIds.has(value.nodeId)) {
-    return [{ path, message: `input ${name} names the unknown node ${value.nodeId}` }];
+    const near = suggestion(value.nodeId, nodeIds);
+    return [{ path, message: `input ${name} names the unknown node ${value.nodeId}${near}` }];
   }
   return [];
 }

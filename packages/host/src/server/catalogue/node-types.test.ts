@@ -49,7 +49,7 @@ test('what a schema says is what registration takes', async () => {
   expect(refused.body).toMatchObject({
     error: 'validation_error',
     details: {
-      problems: ['nodes[0].config.delayMs (node wait): Invalid input: expected number, received string'],
+      problems: ['nodes[0].config.delayMs (node wait): Invalid input: expected number, received string; it is "long"'],
     },
   });
 });

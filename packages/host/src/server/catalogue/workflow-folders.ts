@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AuthoredWorkflow, isCairnError, parseAuthoredWorkflow, TerminalError, thrownText } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
+import { nearest } from '../../nearest.ts';
 
 export interface FoundWorkflow {
   /** The origin of the definition, for errors. */
@@ -33,7 +34,38 @@ export async function registerWorkflows(
   for (const { source, definition } of workflows) {
     for (const tenant of tenants) await naming(source, () => engine.register(tenant, definition));
   }
+  for (const tenant of tenants) {
+    for (const { source, definition } of workflows) {
+      await naming(source, () => refuseUnknownChildren(engine, tenant, { definition, workflows }));
+    }
+  }
 }
+
+/** A child may be registered later, but a name that is nearly one of these is a typo. */
+async function refuseUnknownChildren(
+  engine: Pick<Engine, 'workflow'>,
+  tenant: string,
+  { definition, workflows }: { readonly definition: AuthoredWorkflow; readonly workflows: readonly FoundWorkflow[] },
+): Promise<void> {
+  for (const [index, { id, typeId, config }] of definition.nodes.entries()) {
+    const { workflowId } = config;
+    if (typeId !== 'core.subWorkflow' || typeof workflowId !== 'string') continue;
+    const names = workflows.map((found) => found.definition.id);
+    const near = names.includes(workflowId) ? null : nearest(workflowId, names, 1);
+    if (near === null || (await isRegistered(engine, tenant, workflowId))) continue;
+    throw new TerminalError('validation_error', {
+      message: `The workflow ${definition.id} starts an unknown one: nodes[${index}].config.workflowId (node ${id}): there is no workflow ${workflowId}; did you mean ${near}?`,
+      hint: 'GET /v1/workflows lists them.',
+      details: { workflowId: definition.id },
+    });
+  }
+}
+
+const isRegistered = (engine: Pick<Engine, 'workflow'>, tenant: string, workflowId: string): Promise<boolean> =>
+  engine.workflow(tenant, workflowId).then(
+    () => true,
+    () => false,
+  );
 
 async function jsonFiles(folder: string): Promise<string[]> {
   try {
