@@ -86,8 +86,7 @@ export class ReadTokens {
   /** Resolves once the revocation is stored. An unknown id is no error, as for a token that has expired. */
   async revoke(tenant: string, tokenId: string): Promise<void> {
     const { revoked, now } = this.#ports;
-    if (!TOKEN_ID.test(tokenId))
-      throw new TerminalError('not_found', { message: 'There is no such token: this is no token id.' });
+    if (!TOKEN_ID.test(tokenId)) return;
     const token = revocationOf(tenant, tokenId);
     if (!revoked.has(token) && revoked.count(revocationOf(tenant, '')) >= MAX_REVOKED_PER_TENANT) throw tooMany();
     await revoked.add(token, now() + MAX_READ_TOKEN_MS);
