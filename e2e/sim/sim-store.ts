@@ -56,6 +56,8 @@ export class StoreLine implements Store {
   readonly memories: Store['memories'];
   readonly packs: Store['packs'];
   readonly subscriptions: Store['subscriptions'];
+  /** No engine purges runs. */
+  readonly retention: Store['retention'];
   /** The node is alive but temporarily cannot reach the store. */
   cutOff = false;
   /** Number of session renewals by the node. */
@@ -80,6 +82,7 @@ export class StoreLine implements Store {
     this.memories = this.#makeMemories();
     this.packs = this.#makePacks();
     this.subscriptions = this.#makeSubscriptions();
+    this.retention = world.base.retention;
   }
 
   async close(): Promise<void> {
@@ -127,6 +130,7 @@ export class StoreLine implements Store {
       changes: (range) => this.#read(() => base.log.changes(range)),
       end: () => this.#read(() => base.log.end()),
       head: (runId) => this.#read(() => base.log.head(runId)),
+      purged: (runId) => this.#read(() => base.log.purged(runId)),
       contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),
       importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
       fork: (run) => this.#write(`fork ${run.runId}`, () => base.log.fork(run)),

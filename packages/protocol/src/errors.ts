@@ -32,6 +32,7 @@ export const errorKinds = {
   idempotency_in_flight: kind(409, 4),
   run_imported: kind(409, 4),
   interrupt_expired: kind(410, 4),
+  run_purged: kind(410, 3),
   payload_too_large: kind(413, 2),
   definition_too_large: kind(413, 2),
   unsupported_media_type: kind(415, 2),

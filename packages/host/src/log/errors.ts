@@ -1,7 +1,14 @@
 /** Errors shared by all stores, so that one condition has one text. */
-import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
+import { isoTime, quoted, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
-import { type ForkRun, type ImportRun, MAX_SHARED_RUNS, type NewRun, type RunFork } from './ports/event-log.ts';
+import {
+  type ForkRun,
+  type ImportRun,
+  MAX_SHARED_RUNS,
+  type NewRun,
+  type PurgedRun,
+  type RunFork,
+} from './ports/event-log.ts';
 import type { IdempotencyWrite } from './ports/idempotency.ts';
 import type { PackRecord } from './ports/packs.ts';
 import type { SubscriptionRecord } from './ports/subscriptions.ts';
@@ -110,6 +117,30 @@ export const quotaExceeded = (tenant: string, used: number, limit: number): Term
     message: `The events of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
     hint: 'Ask the operator to raise limits.tenantLogBytes. Reads and cancels still work.',
     details: { used, limit },
+  });
+
+/** Told to the run's own tenant alone: for anybody else the run is unknown. */
+export const runPurged = ({ runId, purgedAt }: Pick<PurgedRun, 'runId' | 'purgedAt'>): TerminalError =>
+  new TerminalError('run_purged', {
+    message: `Run ${runId} was purged at ${isoTime(purgedAt)}; its events are gone.`,
+    hint: 'A backup or a bundle from before may hold it. "cairn verify" still walks its hash chain.',
+    details: { runId, purgedAt: isoTime(purgedAt) },
+  });
+
+/** A fork shares rows with a run that was purged by force. */
+export const sharedRowsPurged = (runId: RunId): TerminalError =>
+  new TerminalError('run_purged', {
+    message: `Run ${runId} is a fork, and the run that it shares its first events with was purged; they are gone.`,
+    hint: 'A backup or a bundle from before may hold them.',
+    details: { runId },
+  });
+
+/** The rows that a fork would share are gone. */
+export const sourcePurged = ({ sourceRunId, fromSeq }: RunFork): TerminalError =>
+  new TerminalError('replay_memory_snapshot_unavailable', {
+    message: `Run ${sourceRunId} was purged, so it cannot be forked at event ${fromSeq}.`,
+    hint: 'Import it from a bundle on another host, or start a new run.',
+    details: { sourceRunId, fromSeq, reason: 'retention_expired' },
   });
 
 /** Parses the run list position from a page cursor; null when there is no cursor. */

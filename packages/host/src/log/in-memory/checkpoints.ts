@@ -1,10 +1,8 @@
-import type { RunId } from '@cairn/protocol';
-import { type Checkpoint, type Checkpoints, isSuperseded } from '../ports/checkpoints.ts';
+import { type Checkpoints, isSuperseded } from '../ports/checkpoints.ts';
 import type { Tables } from './tables.ts';
 
 export function inMemoryCheckpoints(tables: Tables): Checkpoints {
-  /** Oldest first. */
-  const checkpoints = new Map<RunId, readonly Checkpoint[]>();
+  const { checkpoints } = tables;
   const positions = new Map<string, string>();
   return {
     async put(checkpoint) {

@@ -1,7 +1,17 @@
 /** The in-memory event log: the simplest implementation of `append`. */
+import type { ContextId } from '@cairn/protocol';
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
 import { checkFork, forkedHead, forkedIndex } from '../admit-fork.ts';
-import { contextTaken, forkContextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
+import {
+  contextTaken,
+  forkContextTaken,
+  idempotencyRefused,
+  importMismatch,
+  runExists,
+  runPurged,
+  sharedRowsPurged,
+  sourcePurged,
+} from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
 import { asksNobody, reindex } from '../fold-run-index.ts';
 import {
@@ -19,7 +29,7 @@ import {
   type RunRows,
 } from '../ports/event-log.ts';
 import { type IdempotencyWrite, maySave } from '../ports/idempotency.ts';
-import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
+import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
 import { allRows, rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
 import { idempotencyId, type Tables } from './tables.ts';
 
@@ -47,10 +57,14 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
         ? null
         : { record: head.record, seq: head.seq, hash: head.hash, fence: head.fence, owner: head.owner };
     },
+    purged: async (runId) => {
+      tables.assertOpen();
+      return tables.purged.get(runId)?.run ?? null;
+    },
     contextTenant: async (contextId) => {
       tables.assertOpen();
       const [first] = tables.contexts.get(contextId) ?? [];
-      return first?.head.record.tenant ?? null;
+      return first?.head.record.tenant ?? purgedTenant(tables, contextId);
     },
     follow: (listener) => followers.add(listener),
     changes: async (range) => changes(tables, range),
@@ -60,6 +74,9 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
     },
   };
 }
+
+const purgedTenant = (tables: Tables, contextId: ContextId): string | null =>
+  [...tables.purged.values()].find(({ run }) => run.contextId === contextId)?.run.tenant ?? null;
 
 const guardQueries = (tables: Tables): GuardQueries => ({
   tenantBytes: (tenant) => tables.logBytes.get(tenant) ?? 0,
@@ -83,7 +100,7 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
   checkRecords(tables, idempotency);
   // The commit starts here: nothing below throws.
   tables.cursor += rows.length;
-  const stored: StoredRun = run ?? { place: runs.size + 1, head, rows: [], source: null, interrupts: new Map() };
+  const stored: StoredRun = run ?? { place: tables.nextPlace(), head, rows: [], source: null, interrupts: new Map() };
   if (run === undefined) tables.add(stored);
   stored.head = head;
   stored.rows.push(...rows);
@@ -100,7 +117,10 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
     const woke = runs.get(wake.runId);
     if (woke !== undefined) woke.head = woken(woke.head, wake.at);
   }
-  for (const { record } of idempotency) tables.idempotency.set(idempotencyId(record), record);
+  for (const { record } of idempotency) {
+    tables.idempotency.set(idempotencyId(record), record);
+    tables.requestRuns.set(idempotencyId(record), runId);
+  }
   return {
     appended: { seq: head.seq - rows.length + 1, cursor: tables.cursor, fence: head.fence },
     commit: { runId, contextId, rows },
@@ -119,20 +139,25 @@ function fork(tables: Tables, run: ForkRun): void {
   const { sourceRunId, fromSeq } = run.fork;
   const source = runs.get(sourceRunId) ?? null;
   const owners = source === null ? 0 : stretchesOf(source).length;
+  if (tables.purged.get(sourceRunId)?.run.tenant === tenant) throw sourcePurged(run.fork);
   const head = checkFork(run, { source: source?.head ?? null, owners, isKnown: runs.has(runId) });
   const others = (tables.contexts.get(contextId) ?? []).map((other) => other.head.record);
   if (others.some((record) => record.tenant !== tenant)) throw contextTaken(run);
   if (others.some((record) => record.originRunId === originRunId)) throw forkContextTaken(run);
   checkRecords(tables, idempotency);
   const last = source === null ? undefined : rowAt(source, fromSeq - 1);
+  if (last !== undefined && isTombstone(last)) throw sourcePurged(run.fork);
   const cut = last === undefined || source === null ? null : reindex(head.record, before(source, fromSeq));
   const index = forkedIndex(run, head, cut);
   const interrupts = new Map(
     [...(cut?.interrupts ?? [])].map(([id, record]) => [id, index.open.get(id) ?? { ...record, runId }]),
   );
-  tables.add({ place: runs.size + 1, head: forkedHead(run, index, last ?? null), rows: [], source, interrupts });
+  tables.add({ place: tables.nextPlace(), head: forkedHead(run, index, last ?? null), rows: [], source, interrupts });
   tables.interrupts.push(...index.open.values());
-  for (const { record } of idempotency) tables.idempotency.set(idempotencyId(record), record);
+  for (const { record } of idempotency) {
+    tables.idempotency.set(idempotencyId(record), record);
+    tables.requestRuns.set(idempotencyId(record), runId);
+  }
 }
 
 function* before(run: StoredRun, seq: number): Iterable<Row> {
@@ -147,14 +172,18 @@ function importRun(tables: Tables, run: ImportRun, given: readonly NewRow[]): vo
   const { runId, contextId, tenant } = run;
   if (runs.has(runId)) throw runExists(runId);
   const isForeign = ({ head: { record } }: StoredRun) => record.tenant !== tenant;
-  if (tables.contexts.get(contextId)?.some(isForeign) === true) throw contextTaken(run);
+  const purged = tables.purged.get(runId)?.run;
+  if (purged !== undefined) throw purged.tenant === tenant ? runPurged(purged) : runExists(runId);
+  const isTaken =
+    tables.contexts.get(contextId)?.some(isForeign) === true || (purgedTenant(tables, contextId) ?? tenant) !== tenant;
+  if (isTaken) throw contextTaken(run);
   const start = importedHead(run, given[0]?.at ?? run.importedAt);
   if (given.length === 0) throw importMismatch(run, start);
   const { head, rows, interrupts } = admitImported(start, given, tables.cursor);
   if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
   tables.cursor += rows.length;
   const inbox = new Map(interrupts.map((record) => [record.interruptId, record]));
-  tables.add({ place: runs.size + 1, head, rows: [...rows], source: null, interrupts: inbox });
+  tables.add({ place: tables.nextPlace(), head, rows: [...rows], source: null, interrupts: inbox });
   tables.addLogBytes(tenant, rows);
 }
 
@@ -167,6 +196,7 @@ function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
   if (limit < 1) return found;
   for (const row of 'runId' in range ? rowsAfter(runs.get(range.runId), range.after) : merged(tables, range)) {
     if (audience !== undefined && row.audience !== audience) continue;
+    if (isTombstone(row)) throw sharedRowsPurged(row.runId);
     found.push(row);
     bytes += bodySize(row);
     if (found.length >= limit || bytes >= maxBytes) break;
@@ -227,7 +257,9 @@ function changes(tables: Tables, { after, limit, maxBytes, filter }: ChangesRang
     rows.push(row);
     bytes += bodySize(row);
   }
-  return { rows, position: String(position) };
+  // The last rows may have been purged. The position moves past them, as it does past imported runs.
+  const isAtEnd = all.length - start <= limit && bytes < pageBytes(maxBytes);
+  return { rows, position: String(isAtEnd ? tables.cursor : position) };
 }
 
 const matches = (row: Row, tenant: string, filter: RowFilter): boolean =>

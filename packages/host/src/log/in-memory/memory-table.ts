@@ -32,6 +32,19 @@ export class MemoryTable {
     else version.dropped ??= change;
   }
 
+  /** Removes what a run kept and what was dropped since. Returns the number of memories. */
+  forgetDropped(runId: RunId): number {
+    let removed = 0;
+    for (const memory of this.#memories.values()) {
+      for (const [id, { kept, dropped }] of memory) {
+        if (kept?.runId !== runId || dropped === null) continue;
+        memory.delete(id);
+        removed += 1;
+      }
+    }
+    return removed;
+  }
+
   clear(): void {
     this.#memories.clear();
   }

@@ -8,6 +8,7 @@ import { inMemoryIdempotency } from './idempotency.ts';
 import { inMemoryMemories } from './memories.ts';
 import { inMemoryPacks } from './packs.ts';
 import { inMemoryQueue } from './queue.ts';
+import { inMemoryRetention } from './retention.ts';
 import { inMemoryRunIndex } from './run-index.ts';
 import { inMemorySubscriptions } from './subscriptions.ts';
 import { Tables } from './tables.ts';
@@ -30,6 +31,7 @@ export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
     memories: inMemoryMemories(tables),
     packs: inMemoryPacks(tables),
     subscriptions: inMemorySubscriptions(tables),
+    retention: inMemoryRetention(tables),
     close: async () => tables.close(),
   };
 }

@@ -1,12 +1,21 @@
 /** State shared by the ports of the in-memory store: runs with their rows, sessions, and records that appends write. */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import { storeClosed } from '../errors.ts';
+import type { Checkpoint } from '../ports/checkpoints.ts';
+import type { PurgedRun } from '../ports/event-log.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '../ports/idempotency.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
 import { MemoryTable } from './memory-table.ts';
 import type { StoredRun } from './stored-run.ts';
+
+/** A purged run, and its own rows, which become tombstones. */
+export interface RetiredRun {
+  readonly run: PurgedRun;
+  readonly rows: Row[];
+  isFinished: boolean;
+}
 
 export class Tables {
   /** The runs of each context, in creation order. */
@@ -18,12 +27,18 @@ export class Tables {
   /** Every interrupt of local runs, in request order. */
   readonly interrupts: Pick<InterruptRecord, 'runId' | 'interruptId'>[] = [];
   readonly idempotency = new Map<string, IdempotencyRecord>();
+  /** The run that a request changed, by the id of its idempotency record. */
+  readonly requestRuns = new Map<string, RunId>();
+  /** Oldest first. */
+  readonly checkpoints = new Map<RunId, readonly Checkpoint[]>();
+  readonly purged = new Map<RunId, RetiredRun>();
   /** Bytes of the events of each tenant. */
   readonly logBytes = new Map<string, number>();
   readonly memories: MemoryTable;
   /** The last assigned cursor. */
   cursor = 0;
   readonly #runs = new Map<RunId, StoredRun>();
+  #places = 0;
   #isClosed = false;
 
   constructor() {
@@ -34,6 +49,12 @@ export class Tables {
   runs(): Map<RunId, StoredRun> {
     this.assertOpen();
     return this.#runs;
+  }
+
+  /** The place of a new run. */
+  nextPlace(): number {
+    this.#places += 1;
+    return this.#places;
   }
 
   run(runId: RunId): StoredRun {

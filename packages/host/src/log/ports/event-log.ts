@@ -17,8 +17,8 @@ export interface EventLog {
   append(append: Append): Promise<Appended>;
   /**
    * Imports a run with all of its rows, or nothing. Fails with `conflict` when the run exists here or its context
-   * belongs to another tenant, and with `bundle_invalid` when the rows do not lead to its hash. Iterates the rows once,
-   * while writing them. Followers and `changes` never see them.
+   * belongs to another tenant, with `run_purged` when it was purged here, and with `bundle_invalid` when the rows do not
+   * lead to its hash. Iterates the rows once, while writing them. Followers and `changes` never see them.
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
   /**
@@ -33,8 +33,11 @@ export interface EventLog {
    * of the event loop, one tenant after the other.
    */
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
+  /** Null for a run that was purged. */
   head(runId: RunId): Promise<RunHead | null>;
-  /** The tenant of the runs in a context; null when the context has no run. */
+  /** What is left of a run that was purged; null for any other. */
+  purged(runId: RunId): Promise<PurgedRun | null>;
+  /** The tenant of the runs in a context, purged ones among them; null when the context has no run. */
   contextTenant(contextId: ContextId): Promise<string | null>;
   /** Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. */
   follow(listener: (commit: Commit) => void): () => void;
@@ -185,6 +188,21 @@ export interface Changes {
   readonly rows: readonly Row[];
   /** Where to continue; equals the requested position when nothing was added. Opaque outside the store. */
   readonly position: string;
+}
+
+/** The identity of a purged run and the end of its hash chain. Its rows are tombstones, which no read returns. */
+export interface PurgedRun {
+  readonly runId: RunId;
+  readonly tenant: string;
+  readonly contextId: ContextId;
+  readonly originRunId: RunId;
+  readonly parentRunId: RunId | null;
+  /** The run that it was forked from; its chain begins there. */
+  readonly fork: RunFork | null;
+  readonly purgedAt: number;
+  /** seq of the last row. */
+  readonly seq: number;
+  readonly hash: string;
 }
 
 export interface RunHead {

@@ -25,11 +25,18 @@ export interface Row {
   readonly nodeId: string | null;
   readonly cause: Cause | null;
   readonly audience: Audience;
+  /** Empty in a tombstone. */
   readonly payload: string;
   readonly task: string | null;
   readonly rowHash: string;
   readonly hash: string;
 }
+
+/**
+ * Whether the body of a row was purged. Its position, type and hashes stay, so that the chain can still be walked. Every
+ * other payload is JSON text, which is never empty.
+ */
+export const isTombstone = ({ payload }: Pick<Row, 'payload'>): boolean => payload === '';
 
 /** The size of a row's bodies as pages count it: characters of payload and task face. */
 export const bodySize = (row: Pick<Row, 'payload' | 'task'>): number => row.payload.length + (row.task?.length ?? 0);

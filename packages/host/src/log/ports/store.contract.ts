@@ -8,6 +8,7 @@ import { idempotencyContract } from './idempotency.contract.ts';
 import { memoriesContract } from './memories.contract.ts';
 import { packsContract } from './packs.contract.ts';
 import { queueContract } from './queue.contract.ts';
+import { retentionContract } from './retention.contract.ts';
 import { runIndexContract } from './run-index.contract.ts';
 import { creation, row, runA } from './samples.kit.ts';
 import { subscriptionsContract } from './subscriptions.contract.ts';
@@ -22,6 +23,7 @@ export function storeContract(open: Open): void {
   describe('memories', () => memoriesContract(open));
   describe('packs', () => packsContract(open));
   describe('subscriptions', () => subscriptionsContract(open));
+  describe('retention', () => retentionContract(open));
   describe('once it is closed', () => closedContract(open));
 }
 
@@ -49,6 +51,7 @@ function closedContract(open: Open): void {
     await expect(store().memories.list(memory)).rejects.toMatchObject(refused);
     await expect(store().packs.list('t')).rejects.toMatchObject(refused);
     await expect(store().subscriptions.list('webhook')).rejects.toMatchObject(refused);
+    await expect(store().retention.unfinished(1)).rejects.toMatchObject(refused);
     await store().close();
   });
 }

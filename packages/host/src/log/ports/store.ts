@@ -11,6 +11,7 @@ import type { IdempotencyRecords } from './idempotency.ts';
 import type { Memories } from './memories.ts';
 import type { Packs } from './packs.ts';
 import type { Queue } from './queue.ts';
+import type { Retention } from './retention.ts';
 import type { RunIndex } from './run-index.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -24,6 +25,7 @@ export interface Store {
   readonly memories: Memories;
   readonly packs: Packs;
   readonly subscriptions: Subscriptions;
+  readonly retention: Retention;
   /** Waits for accepted writes, then releases every resource. */
   close(): Promise<void>;
 }

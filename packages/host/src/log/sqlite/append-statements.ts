@@ -14,7 +14,6 @@ export interface AppendStatements {
   readonly record: ReturnType<typeof idempotencyReader>;
   readonly saveRecord: ReturnType<typeof idempotencyWriter>;
   readonly inScope: Query<[runId: RunId]>;
-  readonly foreignRun: StatementSync;
 }
 
 const INSERTED = 'cursor, run, seq, at, type, node, cause, audience, payload, task, row_hash, hash';
@@ -25,9 +24,11 @@ export const appendStatements = (db: DatabaseSync): AppendStatements => ({
     `INSERT INTO events (${INSERTED}, cuts, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   createRun: db.prepare(
-    `INSERT INTO runs (id, tenant, context, origin, parent, workflow, definition, principal, status, node, tags,
+    // The key of a purged run is never given to another: its tombstones have it.
+    `INSERT INTO runs (key, id, tenant, context, origin, parent, workflow, definition, principal, status, node, tags,
        error_code, error_message, created_at, ended_at, fence, owner, wake_at, imported_at, scope)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (max(coalesce((SELECT max(key) FROM runs), 0), coalesce((SELECT max(key) FROM purged_runs), 0)) + 1,
+         ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   keepInterrupt: db.prepare(
     `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
@@ -43,5 +44,4 @@ export const appendStatements = (db: DatabaseSync): AppendStatements => ({
     `SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND ended_at IS NULL
        AND imported_at IS NULL`,
   ),
-  foreignRun: db.prepare('SELECT 1 FROM runs WHERE context = ? AND tenant <> ? LIMIT 1'),
 });

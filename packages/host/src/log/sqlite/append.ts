@@ -10,7 +10,7 @@ import {
   importedHead,
   woken,
 } from '../admit.ts';
-import { contextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
+import { idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import type { Followers } from '../feed/followers.ts';
 import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
 import { maySave } from '../ports/idempotency.ts';
@@ -18,10 +18,12 @@ import { rowBytes } from '../ports/row-bytes.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
+import { chunksOf } from './chunks-of.ts';
 import type { Work } from './commit/job.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { MemoryTables } from './memory-tables.ts';
+import { cursorEnd, importGuard } from './retention/purged-runs.ts';
 import type { Sessions } from './sessions.ts';
 import type { TenantUsage } from './tenant-usage.ts';
 import { LARGE_VALUE_CHARS } from './values/cut-values.ts';
@@ -47,6 +49,7 @@ export class Appender implements GuardQueries {
   readonly #memories: MemoryTables;
   readonly #values: ValueWriter;
   readonly #usage: TenantUsage;
+  readonly #refuseImport: (run: ImportRun) => void;
   readonly #db: DatabaseSync;
   /** The last assigned cursor. A failed transaction may leave a gap, which is allowed. */
   #cursor: number;
@@ -62,7 +65,8 @@ export class Appender implements GuardQueries {
     this.#memories = new MemoryTables(db);
     this.#values = new ValueWriter(db);
     this.#usage = ports.usage;
-    this.#cursor = Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
+    this.#refuseImport = importGuard(db);
+    this.#cursor = cursorEnd(db)();
   }
 
   /** The last assigned cursor. */
@@ -124,7 +128,7 @@ export class Appender implements GuardQueries {
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
-    for (const { record } of append.idempotency ?? []) this.#statements.saveRecord(record);
+    for (const { record } of append.idempotency ?? []) this.#statements.saveRecord(record, key);
     this.#cursor += rows.length;
     return { seq: head.seq - rows.length + 1, cursor: this.#cursor, fence: head.fence };
   }
@@ -137,7 +141,7 @@ export class Appender implements GuardQueries {
       prepare: () => {
         this.#usage.load();
         if (this.#heads.get(run.runId) !== null) throw runExists(run.runId);
-        if (this.#statements.foreignRun.get(run.contextId, run.tenant) !== undefined) throw contextTaken(run);
+        this.#refuseImport(run);
       },
       apply: () => {
         this.#db.exec('SAVEPOINT import');
@@ -285,15 +289,4 @@ class AppendWork implements Work<Appended> {
     invariant(ready !== null, 'append-is-prepared');
     return ready;
   }
-}
-
-function* chunksOf<Item>(items: Iterable<Item>, size: number): Generator<readonly Item[]> {
-  let chunk: Item[] = [];
-  for (const item of items) {
-    chunk.push(item);
-    if (chunk.length < size) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
 }

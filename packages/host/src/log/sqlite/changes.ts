@@ -5,12 +5,13 @@ import { type Changes, type ChangesRange, pageBytes, type RowFilter } from '../p
 import { bodySize, type Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
 import { type Query, query } from './query.ts';
+import { cursorEnd } from './retention/purged-runs.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
 
 export class ChangesReader {
   readonly #all: Query<[runId: RunId, contextId: ContextId, importedAt: number | null, ...EventColumns]>;
   readonly #filtered: Query<[runId: RunId, contextId: ContextId, ...EventColumns]>;
-  readonly #end: Query<[cursor: number]>;
+  readonly #end: () => number;
   readonly #rowOf: ToRow;
 
   constructor(db: DatabaseSync) {
@@ -29,12 +30,12 @@ export class ChangesReader {
          AND whose.tenant = ? AND whose.imported_at IS NULL ORDER BY cursor`,
     );
     this.#rowOf = rowReader(db);
-    this.#end = query(db, 'SELECT coalesce(max(cursor), 0) FROM events');
+    this.#end = cursorEnd(db);
   }
 
   /** The cursor of the last row, including rows written by other processes. */
   end(): number {
-    return this.#end.get()?.[0] ?? 0;
+    return this.#end();
   }
 
   read(range: ChangesRange): Changes {
@@ -43,14 +44,18 @@ export class ChangesReader {
     const rows: Row[] = [];
     let position = Number(range.after);
     let bytes = 0;
+    let scanned = 0;
     for (const [runId, contextId, importedAt, ...columns] of this.#all.iterate(position, range.limit)) {
       const row = this.#rowOf(runId, contextId, columns);
       position = row.cursor;
       bytes += bodySize(row);
       if (importedAt === null) rows.push(row);
+      scanned += 1;
       if (bytes >= maxBytes) break;
     }
-    return { rows, position: String(position) };
+    // The last rows may have been purged. The position moves past them, as it does past imported runs.
+    const isAtEnd = scanned < range.limit && bytes < maxBytes;
+    return { rows, position: String(isAtEnd ? Math.max(position, this.end()) : position) };
   }
 
   /** Positions are cursors. The scanned range is counted in cursors, which may have gaps. */

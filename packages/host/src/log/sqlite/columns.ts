@@ -56,7 +56,11 @@ export function recordOf(run: RunColumns): RunRecord {
   };
 }
 
-const forkOf = (sourceRunId: RunId | null, fromSeq: number | null, mode: RunFork['mode'] | null): RunFork | null =>
+export const forkOf = (
+  sourceRunId: RunId | null,
+  fromSeq: number | null,
+  mode: RunFork['mode'] | null,
+): RunFork | null =>
   sourceRunId === null || fromSeq === null || mode === null ? null : { sourceRunId, fromSeq, mode };
 
 export type InterruptColumns = [

@@ -12,6 +12,7 @@ import type { Connection } from './connection.ts';
 import { ContextMerge } from './context-merge.ts';
 import type { HeadCache } from './head-cache.ts';
 import { type Query, query } from './query.ts';
+import { PurgedRuns } from './retention/purged-runs.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
 
 interface EventLogPorts extends Connection {
@@ -38,8 +39,9 @@ const HOST = '';
 export function sqliteEventLog({ db, writer, read, heads, appender, followers }: EventLogPorts): EventLog {
   const rows = new RowReader(db, heads);
   const changes = new ChangesReader(db);
+  const purged = new PurgedRuns(db);
   const tenants = query<[tenant: string]>(db, 'SELECT tenant FROM runs WHERE context = ? LIMIT 1');
-  const tenantOf = (contextId: string): string | null => tenants.get(contextId)?.[0] ?? null;
+  const tenantOf = (contextId: string): string | null => tenants.get(contextId)?.[0] ?? purged.tenantOf(contextId);
   const ownerOf = (range: RunRows | ContextRows): string =>
     ('runId' in range ? heads.get(range.runId)?.head.record.tenant : tenantOf(range.contextId)) ?? HOST;
   const turns = new FairTurns({
@@ -85,6 +87,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers }:
         const { record, seq, hash, fence, owner } = head;
         return { record, seq, hash, fence, owner };
       }),
+    purged: async (runId) => read(() => purged.get(runId)),
     contextTenant: async (contextId) => read(() => tenantOf(contextId)),
     follow: (listener) => followers.add(listener),
     changes: async (range) =>

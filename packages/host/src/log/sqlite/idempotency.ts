@@ -14,15 +14,15 @@ import { query } from './query.ts';
 
 const KEY = 'tenant = ? AND endpoint = ? AND key = ?';
 
-/** Writes a record, replacing any existing one. */
-export function idempotencyWriter(db: DatabaseSync): (record: IdempotencyRecord) => void {
+/** Writes a record, replacing any existing one. The run is the one that the request changed, by its key. */
+export function idempotencyWriter(db: DatabaseSync): (record: IdempotencyRecord, run: number | null) => void {
   const put = db.prepare(
-    `INSERT OR REPLACE INTO idempotency (tenant, endpoint, key, digest, state, owner, lease_until, status, headers, body, at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO idempotency (tenant, endpoint, key, digest, state, owner, lease_until, status, headers, body, at, run)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  return (record) => {
+  return (record, run) => {
     const { tenant, endpoint, key, requestDigest, state, owner, until, status, headers, body, at } = record;
-    put.run(tenant, endpoint, key, requestDigest, state, owner, until, status, headers, body, at);
+    put.run(tenant, endpoint, key, requestDigest, state, owner, until, status, headers, body, at, run);
   };
 }
 
@@ -64,7 +64,7 @@ export function sqliteIdempotency({ db, writer, read }: Connection): Idempotency
         apply: () => {
           const existing = get(claim);
           if (existing !== null && !mayClaim(existing, claim)) return existing;
-          put(pendingRecord(claim));
+          put(pendingRecord(claim), null);
           return null;
         },
       }),
@@ -73,7 +73,7 @@ export function sqliteIdempotency({ db, writer, read }: Connection): Idempotency
         rows: 1,
         bytes: record.body.length,
         apply: () => {
-          if (maySave(get(record), owner)) put(record);
+          if (maySave(get(record), owner)) put(record, null);
         },
       }),
     drop: ({ tenant, endpoint, key, owner }) =>

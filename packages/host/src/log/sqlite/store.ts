@@ -21,6 +21,7 @@ import { sqliteMemories } from './memories.ts';
 import { sqlitePacks } from './packs.ts';
 import { sqliteQueue } from './queue.ts';
 import { type RebuiltFaces, rebuildFaces } from './rebuild-faces.ts';
+import { sqliteRetention } from './retention/retention.ts';
 import { sqliteRunIndex } from './run-index.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
@@ -115,6 +116,7 @@ export function assembleStore({
     memories: sqliteMemories(connection),
     packs: sqlitePacks(connection),
     subscriptions: sqliteSubscriptions(connection),
+    retention: sqliteRetention({ ...connection, heads, usage, checkpointer }),
     facts: folderFacts(connection),
     rebuildFaces: () => rebuildFaces(connection, log),
     stats: () => ({ commits: writer.commits, rows: appender.written }),

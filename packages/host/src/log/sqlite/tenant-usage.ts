@@ -13,7 +13,7 @@ const SAVE_EVERY_ROWS = 1_000;
 const POSITION = 'cairn.tenant-usage';
 
 /** As `rowBytes` counts them. A row without its large values keeps the number. */
-const ROW_BYTES = `coalesce(events.bytes,
+export const ROW_BYTES = `coalesce(events.bytes,
   ${ROW_OVERHEAD_BYTES} + octet_length(events.payload) + coalesce(octet_length(events.task), 0))`;
 
 export class TenantUsage {
@@ -49,6 +49,17 @@ export class TenantUsage {
     totals.set(tenant, (totals.get(tenant) ?? 0) + bytes);
     this.#changed.add(tenant);
     this.#unsavedRows += rows;
+  }
+
+  /**
+   * Takes removed rows off the total, and saves it in this transaction: from the saved total alone, nobody could tell
+   * which rows it still counts. Rows that are older than the count were never part of it.
+   */
+  remove(tenant: string, bytes: number): void {
+    const totals = this.load();
+    totals.set(tenant, Math.max(0, (totals.get(tenant) ?? 0) - bytes));
+    this.#changed.add(tenant);
+    this.#unsavedRows = SAVE_EVERY_ROWS;
   }
 
   /** Runs in every transaction, after its rows. `cursor` is that of the last row. */

@@ -45,9 +45,15 @@ export class Checkpointer {
     this.#rows = 0;
     this.#bytes = 0;
     if (Number(this.#measure.get()?.log) < LIMIT_FRAMES) return;
-    this.#running = this.#run().finally(() => {
+    void this.now();
+  }
+
+  /** Copies the WAL whatever its size. The file of the database takes its current length then, which may be shorter. */
+  now(): Promise<void> {
+    this.#running ??= this.#run().finally(() => {
       this.#running = null;
     });
+    return this.#running;
   }
 
   /** Stops the thread after its current copy. */

@@ -3,6 +3,7 @@ import { forks } from './forks.ts';
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
 import type { Migration } from './migration.ts';
+import { purgedRuns } from './purged-runs.ts';
 import { rehashRows } from './rehash.ts';
 
 /**
@@ -244,4 +245,5 @@ export const migrations: readonly Migration[] = [
   },
   rehashRows,
   forks,
+  purgedRuns,
 ];

@@ -80,6 +80,8 @@ export async function openSqliteStore({
 export function openDatabase(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: false });
   try {
+    // It takes effect in a new file only. The file of an older folder gets it with `cairn doctor --compact`.
+    if (db.prepare('PRAGMA page_count').get()?.page_count === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL');
     db.exec('PRAGMA journal_mode = WAL');
     db.exec('PRAGMA synchronous = FULL');
     db.exec('PRAGMA wal_autocheckpoint = 0');

@@ -5,9 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
 import type { Row } from '../../ports/rows.ts';
-import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
+import { EVENT_COLUMNS, type EventColumns, rowOf } from '../columns.ts';
 import { storeError } from '../errors.ts';
 import { query } from '../query.ts';
+import { PURGED_COLUMNS, type PurgedColumns, purgedOf } from '../retention/purged-runs.ts';
 import { rowReader } from '../values/large-values.ts';
 import { checkVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -28,14 +29,19 @@ export interface KeptRun {
   /** seq and hash of its last row. */
   readonly seq: number;
   readonly hash: string;
+  /** When it was purged; its rows are tombstones then. */
+  readonly purgedAt: number | null;
 }
 
 export interface ReadOnlyLog {
+  /** Finds purged runs too. */
   run(runId: string): KeptRun | null;
   /** The run and every run below it, each after its parent, in an order that is the same in every folder. */
   tree(run: KeptRun): readonly KeptRun[];
-  /** The ids of all runs, newest first, one at a time. */
+  /** The ids of all runs, newest first, one at a time. Purged runs are left out. */
   runs(): Iterable<{ readonly runId: RunId; readonly parentRunId?: RunId }>;
+  /** The ids of purged runs, one at a time. */
+  purgedRuns(): Iterable<RunId>;
   /** Every row in order, one at a time. */
   rows(run: KeptRun): Iterable<Row>;
   definition(hash: string): string | null;
@@ -70,14 +76,16 @@ export function openReadOnly(folder: string): ReadOnlyLog {
   const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
   const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   const findRun = runReader(db, file);
-  const run = (id: string): KeptRun | null => guarded(() => findRun(id));
+  const purged = purgedRuns(db);
+  const run = (id: string): KeptRun | null => guarded(() => findRun(id) ?? purged.run(id));
   return {
     run,
     tree: (top) => guarded(() => idsBelow(db, top)).flatMap((id) => run(id) ?? []),
     runs: () => runIds(db),
+    purgedRuns: () => purged.ids(),
     *rows(run) {
       try {
-        yield* eventRows(db)(run);
+        yield* run.purgedAt === null ? eventRows(db)(run) : purged.rows(run);
       } catch (error) {
         throw storeError(error, file);
       }
@@ -129,7 +137,7 @@ function runReader(db: DatabaseSync, file: string): (id: string) => KeptRun | nu
     const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
     const [seq, hash] = last.get(key) ?? [-1, ''];
     const identity = { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash };
-    return { ...identity, fork: null, status, seq, hash };
+    return { ...identity, fork: null, status, seq, hash, purgedAt: null };
   };
 }
 
@@ -175,6 +183,33 @@ function eventRows(db: DatabaseSync): (run: KeptRun) => Iterable<Row> {
   const toRow = rowReader(db);
   return function* ({ key, runId, contextId }) {
     for (const event of events.iterate(key)) yield toRow(runId, contextId, event);
+  };
+}
+
+/** Purged runs. A folder that no host has opened since there is retention has none. */
+function purgedRuns(db: DatabaseSync) {
+  const hasTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'purged_runs'").get() !== undefined;
+  if (!hasTable) return { run: () => null, ids: () => [], rows: () => [] };
+  const one = query<[key: number, ...PurgedColumns]>(db, `SELECT key, ${PURGED_COLUMNS} FROM purged_runs WHERE id = ?`);
+  const ids = query<[id: RunId]>(db, 'SELECT id FROM purged_runs ORDER BY key');
+  const tombstones = query<EventColumns>(
+    db,
+    `SELECT seq, cursor, at, type, node, cause, audience, '', NULL, row_hash, hash, NULL FROM tombstones
+       WHERE run = ? ORDER BY seq`,
+  );
+  return {
+    run: (id: string): KeptRun | null => {
+      const found = one.get(id);
+      if (found === undefined) return null;
+      const [key, ...columns] = found;
+      return { ...purgedOf(columns), key, definitionHash: '', status: 'purged' };
+    },
+    *ids(): Iterable<RunId> {
+      for (const [id] of ids.iterate()) yield id;
+    },
+    *rows({ key, runId, contextId }: KeptRun): Iterable<Row> {
+      for (const event of tombstones.iterate(key)) yield rowOf(runId, contextId, event);
+    },
   };
 }
 

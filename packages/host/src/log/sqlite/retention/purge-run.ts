@@ -1,0 +1,179 @@
+/** Purges runs: takes them out of the index, then turns their rows into tombstones and deletes what else they had. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type RunId, TerminalError } from '@cairn/protocol';
+import type { FullHead } from '../../admit.ts';
+import type { PurgeStep } from '../../ports/retention.ts';
+import type { Work } from '../commit/job.ts';
+import type { HeadCache } from '../head-cache.ts';
+import { type Query, query } from '../query.ts';
+import { ROW_BYTES, type TenantUsage } from '../tenant-usage.ts';
+import { DroppedMemories } from './dropped-memories.ts';
+
+/** Rows of one step. Moving a row takes about 50 microseconds. */
+export const STEP_ROWS = 64;
+
+/** Bytes of one step. A row that is larger is a step of its own. */
+const STEP_BYTES = 1_048_576;
+
+/** Runs below a run that one step retires. Each leaves eight indexes. */
+const STEP_RUNS = 32;
+
+/** Checkpoints that one step deletes. One may have megabytes. */
+const STEP_CHECKPOINTS = 2;
+
+const TOMBSTONE = 'cursor, run, seq, at, type, node, cause, audience, row_hash, hash';
+
+const nothing: PurgeStep = { events: 0, bytes: 0, memories: 0, retired: [], isDone: false };
+
+export interface PurgerPorts {
+  readonly heads: HeadCache;
+  readonly usage: TenantUsage;
+}
+
+export class Purger {
+  readonly #heads: HeadCache;
+  readonly #usage: TenantUsage;
+  readonly #memories: DroppedMemories;
+  readonly #retired: Query<[key: number, tenant: string, purgedAt: number]>;
+  readonly #endedChildren: Query<[id: RunId]>;
+  readonly #retire: StatementSync;
+  readonly #dropRun: StatementSync;
+  readonly #dropTag: StatementSync;
+  readonly #sizes: Query<[seq: number, bytes: number]>;
+  readonly #bury: StatementSync;
+  readonly #dropRows: StatementSync;
+  readonly #values: Query<[key: number, bytes: number]>;
+  readonly #dropValue: StatementSync;
+  /** Each deletes some rows of a table that have the run's key. */
+  readonly #records: readonly StatementSync[];
+  readonly #checkpoints: readonly [StatementSync, StatementSync];
+
+  constructor(db: DatabaseSync, { heads, usage }: PurgerPorts) {
+    this.#heads = heads;
+    this.#usage = usage;
+    this.#memories = new DroppedMemories(db);
+    this.#retired = query(db, 'SELECT key, tenant, purged_at FROM purged_runs WHERE id = ?');
+    this.#endedChildren = query(
+      db,
+      `SELECT id FROM runs INDEXED BY runs_by_parent
+         WHERE parent = ? AND (ended_at IS NOT NULL OR imported_at IS NOT NULL) ORDER BY key LIMIT ?`,
+    );
+    this.#retire = db.prepare(
+      `INSERT INTO purged_runs (key, id, tenant, context, origin, parent, fork_source, fork_seq, fork_mode,
+         purged_at, seq, hash, unfinished) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
+    );
+    this.#dropRun = db.prepare('DELETE FROM runs WHERE key = ?');
+    this.#dropTag = db.prepare('DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND run = ?');
+    this.#sizes = query(db, `SELECT seq, ${ROW_BYTES} FROM events WHERE run = ? ORDER BY seq LIMIT ${STEP_ROWS}`);
+    this.#bury = db.prepare(
+      `INSERT INTO tombstones (${TOMBSTONE}) SELECT ${TOMBSTONE} FROM events WHERE run = ? AND seq <= ?`,
+    );
+    this.#dropRows = db.prepare('DELETE FROM events WHERE run = ? AND seq <= ?');
+    this.#values = query(
+      db,
+      `SELECT key, octet_length(body) FROM large_values WHERE run = ? ORDER BY hash LIMIT ${STEP_ROWS}`,
+    );
+    this.#dropValue = db.prepare('DELETE FROM large_values WHERE key = ?');
+    this.#records = [
+      'interrupts WHERE place IN (SELECT place FROM interrupts WHERE run = ?',
+      `idempotency WHERE (tenant, endpoint, key) IN
+         (SELECT tenant, endpoint, key FROM idempotency INDEXED BY idempotency_by_run WHERE run = ?`,
+    ].map((some) => db.prepare(`DELETE FROM ${some} LIMIT ${STEP_ROWS})`));
+    const dropSome = (table: string): StatementSync =>
+      db.prepare(
+        `DELETE FROM ${table} WHERE run = ?1 AND seq IN (SELECT seq FROM ${table} WHERE run = ?1 LIMIT ${STEP_CHECKPOINTS})`,
+      );
+    this.#checkpoints = [dropSome('checkpoints'), dropSome('index_checkpoints')];
+  }
+
+  retirement(runId: RunId, at: number): Work<void> {
+    return {
+      rows: STEP_RUNS,
+      bytes: 0,
+      prepare: () => {
+        const head = this.#heads.get(runId)?.head ?? null;
+        if (head !== null && !isOver(head)) throw stillActive(head);
+      },
+      apply: () => {
+        this.#heads.save(); // the table must have what this transaction did to the run
+        this.#retireRun(runId, at);
+      },
+    };
+  }
+
+  purgeSome(runId: RunId): PurgeStep {
+    const [key, tenant, purgedAt] = this.#retired.get(runId) ?? [];
+    if (key === undefined || tenant === undefined || purgedAt === undefined) return { ...nothing, isDone: true };
+    this.#heads.save();
+    const below = this.#endedChildren.all(runId, STEP_RUNS).map(([id]) => id);
+    for (const id of below) this.#retireRun(id, purgedAt);
+    if (below.length > 0) return { ...nothing, retired: below };
+    if (this.#hasDroppedRecords(key, runId)) return nothing;
+    const rows = this.#buryRows(key, tenant);
+    if (rows !== null) return { ...nothing, ...rows };
+    if (this.#hasDroppedValues(key)) return nothing;
+    const memories = this.#memories.remove(key, STEP_ROWS);
+    return { ...nothing, memories, isDone: memories === 0 };
+  }
+
+  #retireRun(runId: RunId, at: number): void {
+    const entry = this.#heads.get(runId);
+    if (entry === null) return;
+    const { key, head } = entry;
+    const { tenant, contextId, originRunId, parentRunId, tags, fork } = head.record;
+    const source = [fork?.sourceRunId ?? null, fork?.fromSeq ?? null, fork?.mode ?? null] as const;
+    // Rows that are not part of the saved total yet are found through their run, which is about to go.
+    this.#usage.remove(tenant, 0);
+    const { seq, hash } = head;
+    this.#retire.run(key, runId, tenant, contextId, originRunId, parentRunId, ...source, at, seq, hash);
+    for (const tag of new Set(tags)) this.#dropTag.run(tenant, tag, key);
+    this.#dropRun.run(key);
+    this.#heads.forget(runId);
+  }
+
+  #hasDroppedRecords(key: number, runId: RunId): boolean {
+    const [states, indexes] = this.#checkpoints;
+    const dropped = [...this.#records.map((drop) => drop.run(key)), states.run(runId), indexes.run(key)];
+    return dropped.some(({ changes }) => Number(changes) > 0);
+  }
+
+  #buryRows(key: number, tenant: string): { readonly events: number; readonly bytes: number } | null {
+    const { count, last, bytes } = upTo(STEP_BYTES, this.#sizes.all(key));
+    if (last === null) return null;
+    this.#bury.run(key, last);
+    this.#dropRows.run(key, last);
+    this.#usage.remove(tenant, bytes);
+    return { events: count, bytes };
+  }
+
+  #hasDroppedValues(key: number): boolean {
+    const values = this.#values.all(key);
+    const { count } = upTo(STEP_BYTES, values);
+    for (const [value] of values.slice(0, count)) this.#dropValue.run(value);
+    return count > 0;
+  }
+}
+
+/** The first items, until they have this many bytes together; at least one. */
+function upTo(maxBytes: number, items: readonly (readonly [place: number, bytes: number])[]) {
+  let bytes = 0;
+  let count = 0;
+  let last: number | null = null;
+  for (const [place, size] of items) {
+    if (bytes >= maxBytes) break;
+    bytes += size;
+    count += 1;
+    last = place;
+  }
+  return { bytes, count, last };
+}
+
+/** An imported run never goes on here, whatever its rows say. */
+const isOver = ({ record }: FullHead): boolean => record.endedAt !== null || record.importedAt !== null;
+
+const stillActive = ({ record: { runId, status } }: FullHead): TerminalError =>
+  new TerminalError('conflict', {
+    message: `Run ${runId} is ${status}; only a run that has ended can be purged.`,
+    hint: 'Cancel it first.',
+    details: { runId, runStatus: status },
+  });
