@@ -18,6 +18,12 @@ test('a value of the right shape comes back typed', () => {
   expect(parseShape(z.strictObject({ a: z.int() }), { a: 1 }, 'The body')).toEqual({ a: 1 });
 });
 
+test('a missing field is called missing, also where any of several shapes would fit', () => {
+  const shape = z.strictObject({ value: z.union([z.string(), z.number()]) });
+  expect(() => parseShape(shape, {}, 'The answer')).toThrow('The answer is not valid: value: is missing.');
+  expect(() => parseShape(shape, { value: true }, 'The answer')).toThrow('value: Invalid input.');
+});
+
 test('a refusal names what, where and every problem by its path', () => {
   const shape = z.strictObject({ list: z.array(z.object({ a: z.int() })), b: z.string() });
   expect(() => parseShape(shape, { list: [{ a: 'x' }] }, 'The body')).toThrow(

@@ -12,7 +12,7 @@ export function parseShape<Schema extends z.ZodType>(schema: Schema, value: unkn
   if (result.success) return result.data as DataOf<Schema>;
   const problems = result.error.issues.map((issue) => ({
     path: issue.path.map(String).join('.'),
-    problem: issue.message,
+    problem: problemOf(issue.message, value, issue.path),
   }));
   const [first] = problems;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
@@ -21,4 +21,12 @@ export function parseShape<Schema extends z.ZodType>(schema: Schema, value: unkn
     hint: 'Correct what details.problems lists and send it again.',
     details: { problems: problems.slice(0, MAX_PROBLEMS) },
   });
+}
+
+/** A union says only that nothing fits, also where there is nothing. */
+function problemOf(message: string, value: unknown, path: readonly PropertyKey[]): string {
+  if (message !== 'Invalid input') return message;
+  let given = value;
+  for (const key of path) given = typeof given === 'object' && given !== null ? Reflect.get(given, key) : undefined;
+  return given === undefined ? 'is missing' : message;
 }
