@@ -20,6 +20,8 @@ export const waysOut = (runId: string): readonly string[] => [
   ...['updates', 'values', 'messages', 'debug'].map((mode) => `/v1/runs/${runId}/events?streamMode=${mode}`),
   `/v1/runs/${runId}/events/poll?timeout=0`,
   `/v1/runs/${runId}/debug-bundle`,
+  `/v1/runs/${runId}?atSeq=0`,
+  `/v1/runs/${runId}:diff?against=${runId}`,
   `/v1/runs/${runId}/interrupts`,
   '/v1/host/cairn/interrupts',
   '/v1/host/cairn/inbox',

@@ -9,6 +9,7 @@ import {
   pendingInterrupts,
   runCancelled,
   runCreated,
+  runDiff,
   runList,
   runPaused,
   runResumed,
@@ -70,6 +71,10 @@ test('takes a run from its start to its end, and reads it in every form', async 
   const marked = await client.runs.getIfChanged(runId, null);
   expect(marked).toMatchObject({ run: { runId }, etag: expect.stringMatching(/^"/) });
   expect(await client.runs.getIfChanged(runId, marked?.etag ?? null)).toBeNull();
+  expect(runSnapshotSchema.parse(await client.runs.get(runId, { atSeq: 0 }))).toMatchObject({ atSeq: 0, runId });
+  expect((await client.events.all(runId, { atSeq: 1 })).map(({ sequence }) => sequence)).toEqual([0, 1]);
+  expect(await client.interrupts.ofRun(runId, { atSeq: 0 })).toEqual([]);
+  expect(runDiff.parse(await client.runs.diff(runId, runId, { limit: 1 }))).toMatchObject({ divergedAtSeq: null });
   expect(debugBundle.parse(await client.runs.debugBundle(runId))).toMatchObject({ run: { runId } });
 
   const all = await client.events.all(runId);

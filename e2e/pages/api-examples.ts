@@ -95,6 +95,8 @@ async function story(send: Sent): Promise<void> {
     path: { runId: other, nodeId: 'approve' },
     body: { resumeValue: { action: 'accept' } },
   });
+  await until(send, other, 'completed');
+  await get('diffRuns', { path, query: { against: other, limit: 3 } });
 
   const slow = await created({ workflowId: 'nightly' }, true);
   await get('pauseRun', { path: { runId: slow }, body: { reason: 'maintenance', drainPolicy: 'immediate' } });

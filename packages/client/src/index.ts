@@ -15,6 +15,7 @@ export {
   type JsonObject,
   type OpenInterrupt,
   type RunCreated,
+  type RunDiff,
   type RunEventDoc,
   type RunList,
   type RunSnapshot,
@@ -36,7 +37,15 @@ export type { Inbox, WatchInbox } from './inbox.ts';
 export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { Packs } from './packs.ts';
 export type { ReadTokens } from './read-tokens.ts';
-export type { CreateRunOptions, MarkedRun, NewRunRequest, RunFilter, RunPageFilter, Runs } from './runs.ts';
+export type {
+  CreateRunOptions,
+  DiffOptions,
+  MarkedRun,
+  NewRunRequest,
+  RunFilter,
+  RunPageFilter,
+  Runs,
+} from './runs.ts';
 export type { Session } from './session.ts';
 export type { Timers } from './timers.ts';
 export type { ListTools, Tools } from './tools.ts';

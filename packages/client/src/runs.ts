@@ -8,6 +8,7 @@ import {
   type PauseRun,
   type RunCancelled,
   type RunCreated,
+  type RunDiff,
   type RunList,
   type RunPaused,
   type RunResumed,
@@ -63,6 +64,11 @@ export interface RunPageFilter extends RunFilter {
   readonly cursor?: string;
 }
 
+export interface DiffOptions extends CallOptions {
+  /** Entries of each list. Default 50, at most 200. */
+  readonly limit?: number;
+}
+
 /** A snapshot with its ETag. */
 export interface MarkedRun {
   readonly run: RunSnapshot;
@@ -90,6 +96,8 @@ export interface Runs {
   resume(runId: string, reason?: string, options?: ChangeOptions): Promise<RunResumed>;
   /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
   answer(runId: string, nodeOrInterruptId: string, value: Json, options?: ChangeOptions): Promise<InterruptAnswered>;
+  /** What two runs did differently: the first divergence, decisions, calls, texts and state. */
+  diff(runId: string, against: string, options?: DiffOptions): Promise<RunDiff>;
   /** The run with its events and spans in one document, for debugging. */
   debugBundle(runId: string, options?: PastOptions): Promise<DebugBundle>;
 }
@@ -117,6 +125,8 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     resume: (runId, reason, options) => post(`${runPath(runId)}:resume`, because(reason), options),
     answer: (runId, waiting, value, options) =>
       post(`${runPath(runId)}/interrupts/${segment(waiting)}`, { resumeValue: value }, options),
+    diff: (runId, against, options) =>
+      read(connection, `${runPath(runId)}:diff${query({ against, limit: options?.limit })}`, options),
     debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle${past(options)}`, options),
   };
 }

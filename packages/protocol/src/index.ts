@@ -264,6 +264,7 @@ export {
   type WorkflowRegistered,
   workflowRegistered,
 } from './runs/requests.ts';
+export { type DiffEntry, type RunDiff, runDiff } from './runs/run-diff.ts';
 export {
   type Configurable,
   configurable,
@@ -310,6 +311,13 @@ export {
   workflowVariable,
 } from './runs/workflow-definition.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
+export { type Alignment, alignSides, type EventDifference, type MovePair } from './views/diff/align-sides.ts';
+export { cleaned, comparable, type OwnIds } from './views/diff/comparable.ts';
+export { describeMove } from './views/diff/describe-move.ts';
+export { DiffSide, type Move } from './views/diff/diff-side.ts';
+export { type DiffSection, diffSections } from './views/diff/moves.ts';
+export { type TextPart, textDiff } from './views/diff/text-diff.ts';
+export { type DiffRoom, shownValue, type ValueChange, valueChanges } from './views/diff/value-changes.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';

@@ -49,6 +49,7 @@ import {
   runsCancelled,
   workflowRegistered,
 } from './runs/requests.ts';
+import { runDiff } from './runs/run-diff.ts';
 import { runOptions } from './runs/run-options.ts';
 import { runSnapshotSchema } from './runs/run-snapshot.ts';
 import { authoredWorkflow, workflowDefinition } from './runs/workflow-definition.ts';
@@ -99,6 +100,7 @@ const shapes = {
   ResumeRun: resumeRun,
   RunCancelled: runCancelled,
   RunCreated: runCreated,
+  RunDiff: runDiff,
   RunEventDoc: runEventDoc,
   RunList: runList,
   RunOptions: runOptions,

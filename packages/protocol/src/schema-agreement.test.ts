@@ -20,7 +20,8 @@ import { discovery } from './host/discovery.ts';
 import { hostSurfaces } from './host/host-surfaces.ts';
 import type { ContextId } from './ids.ts';
 import { interruptData, interruptPayload } from './interrupts/interrupts.ts';
-import { payloadSchema } from './json-schemas.ts';
+import { payloadSchema, shapeSchema } from './json-schemas.ts';
+import { runDiff } from './runs/run-diff.ts';
 import { runOptions } from './runs/run-options.ts';
 import { runSnapshotSchema } from './runs/run-snapshot.ts';
 import { workflowDefinition } from './runs/workflow-definition.ts';
@@ -102,6 +103,14 @@ const suite = () => {
       expect(problems(payloadId(type), value)).toEqual([]);
       expect(eventPayloads[type].safeParse(value).error).toBeUndefined();
     });
+  });
+
+  test.each(['least', 'most'] as const)('a diff as we write it, with the %s fields, is valid there', (size) => {
+    const schema = shapeSchema('RunDiff') as SampledSchema & { readonly $defs?: Record<string, SampledSchema> };
+    const resolve = (ref: string) => schema.$defs?.[ref.replace('#/$defs/', '')] as SampledSchema;
+    const value = sample(schema, { size, resolve });
+    expect(runDiff.safeParse(value).error).toBeUndefined();
+    expect(problems(named('run-diff-response').$id, value)).toEqual([]);
   });
 
   test.each(defined)('the payload of %s is open to further fields exactly where the published one is', (type) => {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { AnswerFlags } from './answer.ts';
 import type { PauseFlags, ReasonFlags } from './change-run.ts';
+import type { DiffFlags } from './diff.ts';
 import type { HostFlags } from './find-host.ts';
 import type { InboxFlags } from './inbox.ts';
 import type { RunFlags } from './run.ts';
@@ -17,6 +18,7 @@ export function addRunVerbs(cairn: Command, terminal: Terminal): void {
   addRun(cairn, terminal);
   addRuns(cairn, terminal);
   addShow(cairn, terminal);
+  addDiff(cairn, terminal);
   addTail(cairn, terminal);
   addInbox(cairn, terminal);
   addAnswer(cairn, terminal);
@@ -72,6 +74,22 @@ function addShow(cairn: Command, terminal: Terminal): void {
       exitWith(terminal, async () => (await import('./show.ts')).show(terminal, runId, flags)),
     );
   withExamples(show, ['cairn show RUN', 'the current state'], ['cairn show RUN --at 7', 'the state after event 7']);
+}
+
+function addDiff(cairn: Command, terminal: Terminal): void {
+  const diff = withHostOptions(
+    cairn.command('diff <a> <b>').description('show what two runs did differently; exits with 1 if they differ'),
+  )
+    .option('-n, --limit <number>', 'entries of each list', wholeNumber('The limit', 1, 200))
+    .action((a: string, b: string, flags: DiffFlags) =>
+      exitWith(terminal, async () => (await import('./diff.ts')).diff(terminal, [a, b], flags)),
+    );
+  withExamples(
+    diff,
+    ['cairn diff RUN OTHER', 'the first divergence, then decisions, calls, texts and state'],
+    ['cairn diff RUN last', 'compare with the newest run'],
+    ['cairn diff RUN OTHER --json | jq .divergedAtSeq', 'as data'],
+  );
 }
 
 function addTail(cairn: Command, terminal: Terminal): void {

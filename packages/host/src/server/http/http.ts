@@ -12,6 +12,7 @@ import { discoveryRoutes } from '../catalogue/discovery.ts';
 import { nodeTypeRoutes } from '../catalogue/node-types.ts';
 import { toolRoutes } from '../catalogue/tools.ts';
 import { workflowRoutes } from '../catalogue/workflows.ts';
+import { runDiffRoutes } from '../diff/run-diff.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { HostServices } from '../host-services.ts';
 import { Idempotency } from '../idempotency/idempotency.ts';
@@ -147,6 +148,7 @@ function surfaceOf(
   const models = { ...ports.models, allowsMocks: isUnderTest };
   const routes: readonly Route[] = [
     ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses, past }),
+    ...runDiffRoutes({ log, loadView, turns, responses }),
     ...runControlRoutes(engine),
     ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
     ...pollRoutes({ log, polls, timers }),

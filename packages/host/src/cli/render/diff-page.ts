@@ -1,0 +1,148 @@
+/** Formats the difference of two runs as a page: where they part, what each did, what they hold and used. */
+import { type DiffEntry, diffSections, type RunDiff, type TextPart, type ValueChange } from '@cairn/protocol';
+import { lookOf } from './status.ts';
+import { oneLine, type Style, safe } from './style.ts';
+import { table, wrap } from './table.ts';
+import { span } from './time.ts';
+
+export interface DiffPlace {
+  readonly style: Style;
+  /** The width of the screen; null for no limit. */
+  readonly columns: number | null;
+}
+
+type CairnDiff = RunDiff['stateDiff']['cairn'];
+
+const titles = {
+  decisions: 'decisions',
+  toolCalls: 'tool calls',
+  modelTurns: 'model turns',
+  answers: 'answers',
+  texts: 'texts',
+  children: 'child runs',
+} as const;
+
+const states = ['variables', 'channels', 'inputs', 'outputs', 'error'] as const;
+
+export const isEqual = ({ divergedAtSeq, stateDiff: { cairn, ...state } }: RunDiff): boolean =>
+  divergedAtSeq === null && cairn.firstDivergence === null && Object.keys(state).length === 0;
+
+export function diffPage(diff: RunDiff, place: DiffPlace): readonly string[] {
+  const { style } = place;
+  const { cairn } = diff.stateDiff;
+  const lines = [...headLines(diff, place), '', ...divergenceLines(diff, place)];
+  for (const name of diffSections) {
+    const { entries, changed, same } = cairn[name];
+    if (changed + same === 0) continue;
+    lines.push('', `${style.bold(titles[name])}  ${style.dim(`${changed} differ, ${same} are the same`)}`);
+    for (const entry of entries) lines.push(...entryLines(entry, place));
+  }
+  for (const name of states) {
+    const changes = diff.stateDiff[name] ?? [];
+    if (changes.length > 0)
+      lines.push('', style.bold(name), ...changes.flatMap((one) => changeLines(one, place, '  ')));
+  }
+  lines.push('', style.bold('totals'), ...totalLines(cairn, place));
+  if (cairn.leftOut.length > 0) {
+    const rest = cairn.leftOut.map(({ what, count }) => `${count} ${safe(what)}`).join(', ');
+    lines.push('', style.dim(`not shown: ${rest}; --limit shows up to 200 entries of each list`));
+  }
+  if (diff.truncated === true) lines.push('', style.yellow('A run is still active, so this is the difference so far.'));
+  return lines;
+}
+
+function headLines({ a, b, stateDiff: { cairn } }: RunDiff, { style, columns }: DiffPlace): readonly string[] {
+  const { status } = cairn.totals;
+  const row = (name: string, runId: string, shown: string) => {
+    const { mark, paint } = lookOf(shown, style);
+    return [`${mark} ${style.bold(name)}`, safe(runId), paint(shown)];
+  };
+  return table([row('a', a, status.a), row('b', b, status.b)], { style, columns, wraps: true });
+}
+
+function divergenceLines({ stateDiff: { cairn } }: RunDiff, place: DiffPlace): readonly string[] {
+  const { style, columns } = place;
+  const { firstDivergence: first, sharedUpTo, branches } = cairn;
+  const shared = sharedUpTo < 0 ? [] : wrap(style.dim(`the first ${sharedUpTo + 1} events are shared`), columns);
+  const branched = Object.entries(branches ?? {}).map(([name, branch]) => `${name} is a branch: ${oneLine(branch)}`);
+  const notes = [...shared, ...branched.flatMap((line) => wrap(style.dim(line), columns))];
+  if (first === null) return [...notes, style.green('The runs did the same.')];
+  const at = (name: string, event: typeof first.a) =>
+    event === null
+      ? `${name} has ended`
+      : `${name} at event ${event.seq}: ${oneLine(event.type)}${event.nodeId !== undefined ? ` of ${safe(event.nodeId)}` : ''}`;
+  return [
+    ...notes,
+    style.bold('first divergence'),
+    ...[at('a', first.a), at('b', first.b)].flatMap((line) => wrap(line, columns, '  ')),
+    ...first.changes.flatMap((change) => changeLines(change, place, '    ')),
+  ];
+}
+
+const marks = { added: '+', removed: '-', changed: '~' } as const;
+
+function entryLines(entry: DiffEntry, place: DiffPlace): readonly string[] {
+  const { style, columns } = place;
+  const paint = { added: style.green, removed: style.red, changed: style.yellow }[entry.op];
+  const where = [
+    entry.a === undefined ? '' : sideText('a', entry.a),
+    entry.b === undefined ? '' : sideText('b', entry.b),
+  ];
+  const head = `${paint(marks[entry.op])} ${safe(entry.key)}  ${style.dim(where.filter((text) => text !== '').join(', '))}`;
+  return [...wrap(head, columns, '  '), ...entry.changes.flatMap((change) => changeLines(change, place, '      '))];
+}
+
+function sideText(name: string, { seq, reused, runId }: NonNullable<DiffEntry['a']>): string {
+  return `${name} at event ${seq}${reused === true ? ' (reused)' : ''}${runId === undefined ? '' : ` ${safe(runId)}`}`;
+}
+
+function changeLines({ path, a, b, text }: ValueChange, place: DiffPlace, indent: string): readonly string[] {
+  const { style, columns } = place;
+  const lines = path === '' ? [] : wrap(style.cyan(oneLine(path)), columns, indent);
+  const inner = `${indent}  `;
+  if (text !== undefined) return [...lines, ...textLines(text, place, inner)];
+  return [
+    ...lines,
+    ...(a === undefined ? [] : wrap(style.red(`- ${oneLine(a)}`), columns, inner)),
+    ...(b === undefined ? [] : wrap(style.green(`+ ${oneLine(b)}`), columns, inner)),
+  ];
+}
+
+/** A text of several lines line by line; one line as a whole, with its changed words marked. */
+function textLines(parts: readonly TextPart[], { style, columns }: DiffPlace, indent: string): readonly string[] {
+  if (!parts.some(({ text }) => text.includes('\n'))) {
+    const shown = parts.map(({ op, text }) => {
+      if (op === 'added') return style.green(`{+${oneLine(text)}+}`);
+      return op === 'removed' ? style.red(`[-${oneLine(text)}-]`) : oneLine(text);
+    });
+    return wrap(shown.join(''), columns, indent);
+  }
+  return parts.flatMap(({ op, text }) =>
+    text
+      .replace(/\n$/, '')
+      .split('\n')
+      .flatMap((line) => {
+        if (op === 'added') return wrap(style.green(`+ ${safe(line)}`), columns, indent);
+        return wrap(op === 'removed' ? style.red(`- ${safe(line)}`) : style.dim(`  ${safe(line)}`), columns, indent);
+      }),
+  );
+}
+
+function totalLines({ totals }: CairnDiff, { style, columns }: DiffPlace): readonly string[] {
+  const number = (value: number) => value.toLocaleString('en-US');
+  const money = (value: number) => `$${value.toFixed(value >= 1 ? 2 : 4)}`;
+  const row = (name: string, { a, b }: { readonly a: number; readonly b: number }, shown = number) => {
+    const change = a === b ? '' : `${b > a ? '+' : '-'}${shown(Math.abs(b - a))}`;
+    return [style.dim(name), shown(a), shown(b), change];
+  };
+  const rows = [
+    row('events', totals.events),
+    row('time', totals.durationMs, span),
+    row('model calls', totals.modelCalls),
+    row('tool calls', totals.toolCalls),
+    row('tokens in', totals.inputTokens),
+    row('tokens out', totals.outputTokens),
+    row('cost', totals.costUsd, money),
+  ];
+  return table(rows, { header: ['', 'A', 'B', 'CHANGE'], style, columns, indent: '  ' });
+}

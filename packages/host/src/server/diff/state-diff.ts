@@ -1,0 +1,48 @@
+/** The difference of two states: what the runs hold at their last event, and what they used. */
+import {
+  cleaned,
+  type DiffRoom,
+  type Json,
+  type OwnIds,
+  type RunDiff,
+  type RunView,
+  runSnapshot,
+  valueChanges,
+} from '@cairn/protocol';
+import type { DiffRun } from './read-sides.ts';
+
+type StateDiff = Omit<RunDiff['stateDiff'], 'cairn'>;
+
+const compared = ['variables', 'channels', 'inputs', 'outputs', 'error'] as const;
+
+/** The parts of two snapshots that differ. Snapshots mask sensitive values. */
+export function stateDiff(
+  one: RunView,
+  other: RunView,
+  { ids, room }: { readonly ids: OwnIds; readonly room: DiffRoom },
+): StateDiff {
+  const [a, b] = [runSnapshot(one), runSnapshot(other)];
+  const parts = compared.map((name) => {
+    const [left, right] = [a[name], b[name]].map((value) => cleaned((value ?? {}) as Json, ids));
+    return [name, valueChanges(left, right, room)] as const;
+  });
+  return {
+    ...(a.status !== b.status && { status: { a: a.status, b: b.status } }),
+    ...Object.fromEntries(parts.filter(([, changes]) => changes.length > 0)),
+  };
+}
+
+/** What both runs were and used, equal or not. */
+export function totals(a: DiffRun, b: DiffRun): RunDiff['stateDiff']['cairn']['totals'] {
+  const both = (of: (run: DiffRun) => number) => ({ a: of(a), b: of(b) });
+  return {
+    status: { a: a.view.status, b: b.view.status },
+    events: both(({ head }) => head.seq + 1),
+    durationMs: both(({ view }) => Math.max(0, (view.endedAt ?? view.lastAt) - (view.startedAt ?? view.lastAt))),
+    inputTokens: both(({ view }) => view.usage.inputTokens),
+    outputTokens: both(({ view }) => view.usage.outputTokens),
+    costUsd: both(({ view }) => view.usage.costUsd),
+    modelCalls: both(({ view }) => view.usage.calls),
+    toolCalls: both(({ view }) => view.toolCallCount),
+  };
+}

@@ -1,0 +1,107 @@
+/** Aligns what two runs did: the first divergence, the events that differ by sequence, the moves that differ by key. */
+import type { DiffSide, Move } from './diff-side.ts';
+import type { DiffSection } from './moves.ts';
+
+/** The events at which two runs first differ; a run that ended before has none. */
+export interface Divergence {
+  readonly a: number | null;
+  readonly b: number | null;
+}
+
+/** A sequence at which the logs differ. */
+export interface EventDifference {
+  readonly seq: number;
+  readonly op: 'added' | 'removed' | 'changed';
+}
+
+/** A move that is in one run only, or differs. */
+export interface MovePair {
+  readonly a: Move | null;
+  readonly b: Move | null;
+}
+
+export interface Alignment {
+  readonly divergence: Divergence | null;
+  /** Those up to the limit, and the number of all. */
+  readonly events: readonly EventDifference[];
+  readonly eventCount: number;
+  readonly sections: Readonly<Record<DiffSection, SectionAlignment>>;
+}
+
+export interface SectionAlignment {
+  /** In the order of the first run, up to the limit. */
+  readonly pairs: readonly MovePair[];
+  /** The number of all that differ, and of those that are equal. */
+  readonly changed: number;
+  readonly same: number;
+}
+
+export function alignSides(a: DiffSide, b: DiffSide, limit: number): Alignment {
+  const { events, eventCount } = byOrder(a, b, limit);
+  return { divergence: firstDivergence(a, b), events, eventCount, sections: byKey(a, b, limit) };
+}
+
+function firstDivergence(a: DiffSide, b: DiffSide): Divergence | null {
+  const length = Math.max(a.compared.length, b.compared.length);
+  for (let i = 0; i < length; i += 1) {
+    const [one, other] = [a.compared[i], b.compared[i]];
+    if (one?.hash !== other?.hash) return { a: one?.seq ?? null, b: other?.seq ?? null };
+  }
+  return null;
+}
+
+function byOrder(a: DiffSide, b: DiffSide, limit: number) {
+  const events: EventDifference[] = [];
+  let eventCount = 0;
+  const differs = (seq: number, op: EventDifference['op']) => {
+    eventCount += 1;
+    if (events.length < limit) events.push({ seq, op });
+  };
+  let [i, j] = [0, 0];
+  while (i < a.events.length || j < b.events.length) {
+    const [one, other] = [a.events[i], b.events[j]];
+    const [x, y] = [one?.seq ?? Number.POSITIVE_INFINITY, other?.seq ?? Number.POSITIVE_INFINITY];
+    if (x < y) differs(x, 'removed');
+    else if (y < x) differs(y, 'added');
+    else if (one?.hash !== other?.hash) differs(x, 'changed');
+    if (x <= y) i += 1;
+    if (y <= x) j += 1;
+  }
+  return { events, eventCount };
+}
+
+function byKey(a: DiffSide, b: DiffSide, limit: number): Record<DiffSection, SectionAlignment> {
+  const none = () => ({ pairs: [] as MovePair[], changed: 0, same: 0 });
+  const sections = {
+    decisions: none(),
+    toolCalls: none(),
+    modelTurns: none(),
+    answers: none(),
+    texts: none(),
+    children: none(),
+  } satisfies Record<DiffSection, SectionAlignment>;
+  for (const pair of pairsOf(a, b)) {
+    const move = pair.a ?? pair.b;
+    if (move === null) continue;
+    const section = sections[move.section];
+    if (pair.a !== null && pair.b !== null && pair.a.hash.value === pair.b.hash.value) section.same += 1;
+    else {
+      section.changed += 1;
+      if (section.pairs.length < limit) section.pairs.push(pair);
+    }
+  }
+  return sections;
+}
+
+/** Every move of both, by its place in the first run, else in the second. Both sides are in order. */
+function* pairsOf(a: DiffSide, b: DiffSide): Generator<MovePair> {
+  const onlyB = [...b.moves.values()].filter(({ key }) => !a.moves.has(key));
+  let next = 0;
+  for (const move of a.moves.values()) {
+    for (; next < onlyB.length && (onlyB[next]?.firstSeq ?? 0) < move.firstSeq; next += 1) {
+      yield { a: null, b: onlyB[next] ?? null };
+    }
+    yield { a: move, b: b.moves.get(move.key) ?? null };
+  }
+  for (const move of onlyB.slice(next)) yield { a: null, b: move };
+}

@@ -1,0 +1,108 @@
+/** The part of an event that two runs are compared by: what happened, without ids, times and measurements. */
+import type { RawEvent } from '../../events/event.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
+
+/** Names of payload fields that differ between any two runs: ids, times, measurements, and what is derived from them. */
+const uncompared: ReadonlySet<string> = new Set([
+  'argsHash',
+  'artifactId',
+  'callId',
+  'childRunId',
+  'contextId',
+  'contentId',
+  'conversationId',
+  'decidedAt',
+  'durationMs',
+  'expiresAt',
+  'fireAt',
+  'inputId',
+  'interruptId',
+  'invocationId',
+  'memoryId',
+  'memoryScope',
+  'outputId',
+  'parentRunId',
+  'recoveries',
+  'requestedAt',
+  'resolvedAt',
+  'reusedFrom',
+  'runId',
+  'sessionId',
+  'thoughtId',
+  'timerId',
+  'traceparent',
+  'tracestate',
+  'writtenAt',
+]);
+
+/** Fields of a recorded model turn that say how it came, not what it was. */
+const uncomparedOfTurn: ReadonlySet<string> = new Set(['cacheKey', 'chunks', 'tail', 'specification']);
+
+/** Types that keep house for the host. They say nothing about what a run decided. */
+const housekeeping: ReadonlySet<string> = new Set(['cairn.run.forked', 'cairn.values.sealed']);
+
+/** Types that carry a text in pieces. Later events hold the whole, and the pieces depend on the network. */
+const streaming: ReadonlySet<string> = new Set([
+  'output.chunk',
+  'ai.message.chunk',
+  'agent.reasoning.delta',
+  'cairn.artifact.chunk',
+  'cairn.tool.progress',
+]);
+
+/** Whether a type counts in the search for the first divergence. */
+export const isCompared = (type: string): boolean => !housekeeping.has(type) && !streaming.has(type);
+
+/** Ids of one side, each with the name that stands for it on both. */
+export type OwnIds = readonly (readonly [id: string, name: string])[];
+
+/** The comparable payload of an event. */
+export function comparable({ type, payload }: Pick<RawEvent, 'type' | 'payload'>, ids: OwnIds): JsonObject {
+  const kept: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(payload)) {
+    if (uncompared.has(key) || (key === 'channel' && type === 'output.chunk')) continue;
+    kept[key] = key === 'turn' && isJsonObject(value) ? turnOf(value, ids) : cleaned(value, ids);
+  }
+  return kept;
+}
+
+function turnOf(turn: JsonObject, ids: OwnIds): JsonObject {
+  const kept = Object.fromEntries(Object.entries(turn).filter(([key]) => !uncomparedOfTurn.has(key)));
+  const { toolCalls } = turn;
+  if (Array.isArray(toolCalls)) kept.toolCalls = toolCalls.map(withoutId);
+  return cleanedObject(kept, ids);
+}
+
+const withoutId = (call: Json): Json => {
+  if (!isJsonObject(call)) return call;
+  const { id: _, ...rest } = call;
+  return rest;
+};
+
+/** A reference to a sensitive value carries a token of its run. */
+const REFERENCE = /\[REDACTED:([A-Za-z0-9_.-]{1,40})#[A-Za-z0-9_-]{12}\]/g;
+
+/** A value in which the side's own ids have the names that stand for them. */
+export function cleaned(value: Json, ids: OwnIds): Json {
+  if (typeof value === 'string') return cleanedText(value, ids);
+  if (Array.isArray(value)) return value.map((item: Json) => cleaned(item, ids));
+  return isJsonObject(value) ? cleanedObject(value, ids) : value;
+}
+
+function cleanedObject(value: JsonObject, ids: OwnIds): JsonObject {
+  const kept: [string, Json][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    // The host writes the time of an answer into the answer, and so into what follows from it.
+    if (key === 'decidedAt' && typeof item === 'string' && ISO_TIME.test(item)) continue;
+    kept.push([cleanedText(key, ids), cleaned(item, ids)]);
+  }
+  return Object.fromEntries(kept);
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
+
+function cleanedText(text: string, ids: OwnIds): string {
+  let shown = text;
+  for (const [id, name] of ids) if (shown.includes(id)) shown = shown.replaceAll(id, name);
+  return shown.includes('[REDACTED:') ? shown.replaceAll(REFERENCE, '[REDACTED:$1]') : shown;
+}
