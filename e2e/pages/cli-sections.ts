@@ -152,6 +152,15 @@ const running: readonly Section[] = [
     ],
   },
   {
+    verb: 'diff',
+    prose:
+      'Compares two runs: where they first part, then the decisions, tool calls, model turns, answers, texts and child runs that differ, the state at the end, and what each used. Entries are aligned by node, visit and call, not by sequence. It exits like `diff`: with 0 if the runs did the same, with 1 if they did not. `--json` prints the data. See [compare runs](diff.md).',
+    steps: [
+      { command: 'cairn run hello --input name=Ben', names: 'other' },
+      { command: 'cairn diff {hello} {other}', head: 29 },
+    ],
+  },
+  {
     verb: 'tail',
     prose:
       'Prints the events of a run from any event on, live until the run ends. `--types` accepts types and prefixes (`node` matches every `node.…`). It shows what agents do in the same form as `run`; with `--types` or `--json` it shows the raw events. After a disconnect it resumes without a gap.',

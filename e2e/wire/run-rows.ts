@@ -273,6 +273,27 @@ export const runRows: readonly WireRow[] = [
   },
   {
     at: '2.11',
+    says: 'an unchanged diff is 304',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}:diff?against={run}', headers: { 'if-none-match': '*' } },
+    answer: { status: 304 },
+  },
+  {
+    at: '2.13',
+    says: 'a debug bundle at a position that is no number is 400',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/debug-bundle?atSeq=x' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.14',
+    says: 'interrupts at an event that the run does not have are 400',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/interrupts?atSeq=99' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.11',
     says: 'a diff against an active run is of a prefix',
     given: given.waiting,
     ask: { to: 'GET /v1/runs/{run}:diff?against={run}' },

@@ -104,6 +104,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   'createRun event_too_large': 'packages/host/src/server/http/body-limit.test.ts',
   'answerInterrupt event_too_large': 'packages/host/src/server/http/body-limit.test.ts',
   'resolveInterrupt event_too_large': 'packages/host/src/server/http/body-limit.test.ts',
+  'getRun conflict': 'packages/host/src/server/runs/past-runs.test.ts',
+  'getEvents conflict': 'packages/host/src/server/runs/past-runs.test.ts',
+  'listRunInterrupts conflict': 'packages/host/src/server/runs/past-runs.test.ts',
+  'getDebugBundle conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 

@@ -12,6 +12,8 @@ import {
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
+import { approval } from '../sample-workflows.kit.ts';
+import { served } from '../served.kit.ts';
 import { type Office, officeKeys, openOffice } from './office.kit.ts';
 
 type Taken = readonly { readonly seq: number; readonly snapshot: RunSnapshot }[];
@@ -223,4 +225,27 @@ test('a poll waits for what comes and refuses the past', async () => {
   const runId = await office.run('below', { topic: 'tides' });
   const { status, body } = await office.ask(`/v1/runs/${runId}/events/poll?atSeq=1&timeout=1`);
   expect([status, body.error, body.details]).toMatchObject([400, 'validation_error', { parameter: 'atSeq' }]);
+});
+
+test('a run whose decision ended the host has no earlier states, but its events', async () => {
+  const host = await served();
+  await host.engine.register('t', approval);
+  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+  const error = { code: 'run_quarantined', message: 'The host died twice.' };
+  const payload = JSON.stringify({ error });
+  await host.store.log.append({
+    runId,
+    rows: [{ at: Date.now(), type: 'run.failed', audience: 'client', payload, task: null }],
+  });
+  const seq = (await host.store.log.head(runId))?.seq ?? -1;
+  const asked = async (view: string, accept = '*/*') => {
+    const { status, body, text } = await host.ask('GET', `/v1/runs/${runId}${view}`, { headers: { accept } });
+    return [status, body.error ?? text];
+  };
+  for (const view of ['', '/interrupts', '/debug-bundle']) {
+    expect(await asked(`${view}?atSeq=0`)).toEqual([409, 'conflict']);
+    expect((await asked(`${view}?atSeq=${seq}`))[0]).toBe(200);
+  }
+  expect((await asked('/events?atSeq=0'))[0]).toBe(200);
+  expect(await asked('/events?streamMode=values&atSeq=0', 'text/event-stream')).toEqual([409, 'conflict']);
 });

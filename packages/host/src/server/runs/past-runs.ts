@@ -36,11 +36,15 @@ export class PastRuns {
     this.#ports = ports;
   }
 
+  /** Throws if the host does not fold the run. Its state may be what ended the host: only its present is shown, in outline. */
+  requireFoldable(head: RunHead, atSeq: number): void {
+    if (isQuarantined(head) && atSeq < head.seq) throw notFolded(head.record.runId);
+  }
+
   /** The view after an event that the run has. */
   async view(head: RunHead, atSeq: number): Promise<RunView> {
     const { runId, tenant } = head.record;
-    // Its state may be what ended the host: only the outline of the present is shown.
-    if (isQuarantined(head) && atSeq < head.seq) throw notFolded(runId);
+    this.requireFoldable(head, atSeq);
     const release = await this.#slots.take(tenant);
     try {
       return await this.#ports.loadView(runId, atSeq);

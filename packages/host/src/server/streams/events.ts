@@ -89,6 +89,7 @@ async function events(call: Call, surface: EventSurface): Promise<string | undef
   if (atSeq === undefined) {
     streams.serve(takenOver(call), { tenant, runId, lastSeq, audience, modes, bufferMs, expiresAt });
   } else {
+    if (modes.has('values')) surface.past.requireFoldable(head, atSeq);
     const range = { head, atSeq, after: lastSeq ?? -1, audience, modes, form: formOf(bufferMs) };
     streams.serveFrom(takenOver(call), { tenant, bufferMs, expiresAt, what: runId }, (sink) =>
       subscribePast(range, surface, sink),
