@@ -2,13 +2,16 @@
 import {
   type Alignment,
   alignSides,
+  causationId,
   comparable,
   type DiffEntry,
   type DiffRoom,
   type DiffSection,
   describeMove,
   diffSections,
+  eventId,
   foldEventOf,
+  isoTime,
   type JsonObject,
   type Move,
   type MovePair,
@@ -19,7 +22,6 @@ import {
   type ValueChange,
   valueChanges,
 } from '@cairn/protocol';
-import { docText } from '../../log/feed/frame.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { DiffRun, ReadSide, SidePorts } from './read-sides.ts';
 import { stateDiff, totals } from './state-diff.ts';
@@ -49,15 +51,21 @@ export async function buildDiff(input: DiffInput, ports: SidePorts): Promise<Run
   const alignment = alignSides(sides[0].side, sides[1].side, limit);
   const builder = new DiffBuilder(input, ports);
   const firstDivergence = await builder.divergence(alignment);
-  const sections: Partial<Record<DiffSection, RunDiff['stateDiff']['cairn']['decisions']>> = {};
-  for (const name of diffSections) sections[name] = await builder.section(alignment, name);
+  const sections = {
+    decisions: await builder.section(alignment, 'decisions'),
+    toolCalls: await builder.section(alignment, 'toolCalls'),
+    modelTurns: await builder.section(alignment, 'modelTurns'),
+    answers: await builder.section(alignment, 'answers'),
+    texts: await builder.section(alignment, 'texts'),
+    children: await builder.section(alignment, 'children'),
+  };
   const state = await builder.inTurn(() => stateDiff(runs[0].view, runs[1].view, builder));
   const eventDiffs = await builder.events(alignment);
   const [a, b] = sides.map(({ branch }) => branch);
   const cairn = {
     sharedUpTo,
     firstDivergence,
-    ...(sections as Required<typeof sections>),
+    ...sections,
     totals: totals(runs[0], runs[1]),
     ...(a == null && b == null ? {} : { branches: { ...(a != null && { a }), ...(b != null && { b }) } }),
     leftOut: builder.leftOut(alignment),
@@ -182,10 +190,21 @@ class DiffBuilder {
   #document(row: Row | null): Promise<JsonObject | null> | JsonObject | null {
     if (row === null) return null;
     return this.inTurn(() => {
-      const document = JSON.parse(docText({ ...row, payload: '{}' })) as JsonObject;
-      const { payload } = foldEventOf(row);
-      const shown = Object.entries(payload as JsonObject).map(([name, value]) => [name, shownValue(value, this.room)]);
-      return { ...document, payload: Object.fromEntries(shown) as JsonObject };
+      const { runId, seq, type, at, nodeId, cause } = row;
+      const event: RawEvent = foldEventOf(row);
+      const payload = Object.entries(event.payload).map(
+        ([name, value]) => [name, shownValue(value, this.room)] as const,
+      );
+      return {
+        eventId: eventId(runId, seq),
+        runId,
+        type,
+        payload: Object.fromEntries(payload),
+        timestamp: isoTime(at),
+        sequence: seq,
+        ...(nodeId !== null && { nodeId }),
+        ...(cause !== null && { causationId: causationId(runId, cause) }),
+      };
     });
   }
 
