@@ -53,6 +53,24 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Ind
   return { record, open: nothingOpen };
 }
 
+/** The types of the rows that change an index. */
+export const indexedTypes = [
+  'run.started',
+  'run.paused',
+  'run.resumed',
+  'cairn.cancel.requested',
+  'node.completed',
+  'node.failed',
+  'node.skipped',
+  'node.cancelled',
+  'interrupt.requested',
+  'approval.received',
+  'interrupt.resolved',
+  'run.completed',
+  'run.failed',
+  'run.cancelled',
+] as const;
+
 /** The index after the row at `seq`. Parses payloads only for the few types that the index shows. */
 export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
   switch (row.type) {

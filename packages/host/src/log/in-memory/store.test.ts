@@ -1,14 +1,12 @@
 /** The memory store keeps the contract, and reports a listener that throws. */
 import { describe, expect, it } from 'vitest';
 import type { Commit } from '../ports/event-log.ts';
-import { forkContract } from '../ports/fork.contract.ts';
 import { creation, runA } from '../ports/samples.kit.ts';
 import { storeContract } from '../ports/store.contract.ts';
 import { inMemoryStore } from './store.ts';
 
 describe('the memory store', () => {
   storeContract(() => inMemoryStore());
-  describe('forks', () => forkContract(() => inMemoryStore()));
 
   it('reports a listener that throws and tells the others all the same', async () => {
     const faults: unknown[] = [];

@@ -8,6 +8,7 @@ import { appendContract } from './append.contract.ts';
 import { changesContract } from './changes.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { type Commit, type EventLog, MAX_PAGE_BYTES } from './event-log.ts';
+import { forkContract } from './fork.contract.ts';
 import { importContract } from './import.contract.ts';
 import type { Row } from './rows.ts';
 import { context, creation, lease, row, runA, runB, started } from './samples.kit.ts';
@@ -19,6 +20,7 @@ export function eventLogContract(open: Open<'log' | 'runIndex' | 'queue'>): void
   describe('changes', () => changesContract(open));
   describe('imported runs', () => importContract(open));
   describe('scopes', () => scopeContract(open));
+  describe('forks', () => forkContract(open));
 }
 
 function readContract(open: Open<'log'>): void {

@@ -1,29 +1,21 @@
 /** Executes appends in a transaction: checks guards on cached heads, then writes rows, index, wakes and results. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type CairnError, invariant, isCairnError, type RunId } from '@cairn/protocol';
-import {
-  type AdmittedAppend,
-  admit,
-  admitImported,
-  type FullHead,
-  type GuardQueries,
-  importedHead,
-  woken,
-} from '../admit.ts';
+import { type AdmittedAppend, admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
 import { idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import type { Followers } from '../feed/followers.ts';
 import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
 import { maySave } from '../ports/idempotency.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
-import type { InterruptRecord } from '../ports/run-index.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { Work } from './commit/job.ts';
+import { IndexCheckpoints, isIndexDue } from './forks/index-checkpoints.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
-import type { ListedRuns } from './listed-runs.ts';
 import { MemoryTables } from './memory-tables.ts';
 import { cursorEnd, importGuard } from './retention/purged-runs.ts';
+import type { RunWriter } from './run-writer.ts';
 import type { Sessions } from './sessions.ts';
 import type { TenantUsage } from './tenant-usage.ts';
 import { LARGE_VALUE_CHARS } from './values/cut-values.ts';
@@ -34,7 +26,7 @@ const IMPORT_CHUNK = 200;
 
 export interface AppenderPorts {
   readonly heads: HeadCache;
-  readonly listed: ListedRuns;
+  readonly runs: RunWriter;
   readonly sessions: Sessions;
   readonly followers: Followers;
   readonly usage: TenantUsage;
@@ -42,11 +34,12 @@ export interface AppenderPorts {
 
 export class Appender implements GuardQueries {
   readonly #heads: HeadCache;
-  readonly #listed: ListedRuns;
   readonly #sessions: Sessions;
   readonly #followers: Followers;
   readonly #statements: AppendStatements;
   readonly #memories: MemoryTables;
+  readonly #runs: RunWriter;
+  readonly #indexes: IndexCheckpoints;
   readonly #values: ValueWriter;
   readonly #usage: TenantUsage;
   readonly #refuseImport: (run: ImportRun) => void;
@@ -57,7 +50,8 @@ export class Appender implements GuardQueries {
 
   constructor(db: DatabaseSync, ports: AppenderPorts) {
     this.#heads = ports.heads;
-    this.#listed = ports.listed;
+    this.#runs = ports.runs;
+    this.#indexes = new IndexCheckpoints(db);
     this.#sessions = ports.sessions;
     this.#followers = ports.followers;
     this.#db = db;
@@ -85,7 +79,10 @@ export class Appender implements GuardQueries {
 
   wasRequested(runId: RunId, interruptId: string): boolean {
     const entry = this.#heads.get(runId);
-    return entry !== null && this.#statements.interrupt.get(entry.key, interruptId) !== undefined;
+    if (entry === null) return false;
+    return entry.stretches.some(
+      ({ owner, through }) => this.#statements.interrupt.get(owner, interruptId, through) !== undefined,
+    );
   }
 
   tenantBytes(tenant: string): number {
@@ -121,10 +118,12 @@ export class Appender implements GuardQueries {
 
   write(append: Append, entry: CachedHead | null, { head, rows, interrupts, memories }: AdmittedAppend): Appended {
     const { runId, claim } = append;
-    const key = entry === null ? this.#create(runId, head) : entry.key;
+    const { key } = entry ?? this.#runs.create(runId, head);
+    // Read before the entry gets the new head.
+    if (isIndexDue(entry?.head.seq ?? -1, head)) this.#indexes.put(key, head.seq, head);
     if (entry !== null) this.#heads.set(entry, head);
     this.#usage.add(head.record.tenant, this.#insertAll(key, rows), rows.length);
-    for (const interrupt of interrupts) this.#interrupt(key, interrupt, head.record.tenant);
+    for (const interrupt of interrupts) this.#runs.interrupt(key, interrupt, head.record);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
@@ -169,35 +168,14 @@ export class Appender implements GuardQueries {
       if (key === null && first !== undefined) head = importedHead(run, first.at);
       const admitted = admitImported(head, chunk, this.#cursor);
       head = admitted.head;
-      key ??= this.#create(run.runId, head);
+      key ??= this.#runs.create(run.runId, head).key;
       this.#usage.add(run.tenant, this.#insertAll(key, admitted.rows), chunk.length);
-      for (const interrupt of admitted.interrupts) this.#interrupt(key, interrupt, null);
+      for (const interrupt of admitted.interrupts) this.#runs.interrupt(key, interrupt, head.record);
       this.#cursor += chunk.length;
     }
     if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
     const entry = this.#heads.get(run.runId);
     if (entry !== null) this.#heads.set(entry, head);
-  }
-
-  #create(runId: RunId, head: FullHead): number {
-    const { record: run, fence, owner, wakeAt } = head;
-    const identity = [runId, run.tenant, run.contextId, run.originRunId, run.parentRunId, run.workflowId] as const;
-    const index = [run.definitionHash, run.principal, run.status, run.currentNodeId, JSON.stringify(run.tags)] as const;
-    const end = [
-      run.errorCode,
-      run.errorMessage,
-      run.createdAt,
-      run.endedAt,
-      fence,
-      owner,
-      wakeAt,
-      run.importedAt,
-      run.scopeId,
-    ] as const;
-    const key = Number(this.#statements.createRun.run(...identity, ...index, ...end).lastInsertRowid);
-    this.#listed.created(key, run);
-    this.#heads.keep(runId, { key, head });
-    return key;
   }
 
   /** Returns the bytes that the rows count in quotas. */
@@ -238,13 +216,6 @@ export class Appender implements GuardQueries {
       cuts,
       bytes,
     );
-  }
-
-  /** Interrupts without a tenant belong to imported runs and are never pending. */
-  #interrupt(run: number, interrupt: InterruptRecord, tenant: string | null): void {
-    const { interruptId, nodeId, kind, open, requestedAt, seq, votes } = interrupt;
-    const asked = [run, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq] as const;
-    this.#statements.keepInterrupt.run(...asked, JSON.stringify(votes), tenant);
   }
 
   #wake(runId: RunId, at: number): void {

@@ -4,6 +4,8 @@ import type { RunId } from '@cairn/protocol';
 import { type ContextRows, pageBytes } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
+import { type LastRow, lastRowReader } from './forks/last-row.ts';
+import { SharedRows, type Stretches, stretchWith } from './forks/stretches.ts';
 import { type Query, query, required } from './query.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
 
@@ -16,8 +18,10 @@ const CHUNK = 64;
 
 /** A run of the context and the cursors of its next rows. */
 interface Source {
-  readonly run: number;
   readonly runId: RunId;
+  readonly stretches: Stretches;
+  /** The stretch of the next row to fetch. */
+  stretch: number;
   /** seq of the row after the last one in `cursors`. */
   next: number;
   cursors: readonly number[];
@@ -26,21 +30,26 @@ interface Source {
   cursor: number | null;
 }
 
+type RunOfContext = [key: number, runId: RunId, fromSeq: number | null];
+
 export class ContextMerge {
-  readonly #runs: Query<[key: number, runId: RunId]>;
-  readonly #localRuns: Query<[key: number, runId: RunId]>;
-  readonly #last: Query<[seq: number, cursor: number]>;
+  readonly #runs: Query<RunOfContext>;
+  readonly #localRuns: Query<RunOfContext>;
+  readonly #shared: SharedRows;
+  readonly #lastOf: (stretches: Stretches) => LastRow | null;
   readonly #cursorAt: Query<[cursor: number]>;
   readonly #cursors: Query<[cursor: number]>;
   readonly #row: Query<EventColumns>;
   readonly #rowOf: ToRow;
 
   constructor(db: DatabaseSync) {
-    this.#runs = query(db, 'SELECT key, id FROM runs WHERE context = ? ORDER BY key');
-    this.#localRuns = query(db, 'SELECT key, id FROM runs WHERE context = ? AND imported_at IS NULL ORDER BY key');
-    this.#last = query(db, 'SELECT seq, cursor FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
+    const runs = 'SELECT key, id, fork_seq FROM runs WHERE context = ?';
+    this.#runs = query(db, `${runs} ORDER BY key`);
+    this.#localRuns = query(db, `${runs} AND imported_at IS NULL ORDER BY key`);
+    this.#shared = new SharedRows(db);
+    this.#lastOf = lastRowReader(db);
     this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
-    this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?');
+    this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?');
     this.#row = query(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ? AND audience <= ?`);
     this.#rowOf = rowReader(db);
   }
@@ -66,26 +75,29 @@ export class ContextMerge {
     return rows;
   }
 
-  #sources(runs: readonly (readonly [key: number, runId: RunId])[], afterCursor: number): readonly Source[] {
+  #sources(runs: readonly RunOfContext[], afterCursor: number): readonly Source[] {
     const sources: Source[] = [];
-    for (const [run, runId] of runs) {
-      const [lastSeq, lastCursor] = required(this.#last.get(run), 'run-has-rows');
-      if (lastCursor <= afterCursor) continue;
-      const next = this.#firstAfter(run, afterCursor, lastSeq);
-      const source: Source = { run, runId, next, cursors: [], place: 0, cursor: null };
+    for (const [run, runId, fromSeq] of runs) {
+      const stretches = this.#shared.of(run, fromSeq === null ? null : { fromSeq });
+      const last = this.#lastOf(stretches);
+      if (last === null || last.cursor <= afterCursor) continue;
+      const next = this.#firstAfter(stretches, afterCursor, last.seq);
+      const stretch = stretchWith(stretches, next);
+      const source: Source = { runId, stretches, stretch, next, cursors: [], place: 0, cursor: null };
       this.#fetch(source);
       sources.push(source);
     }
     return sources;
   }
 
-  /** Binary search for the first row after a cursor: within a run, cursors grow with seq. */
-  #firstAfter(run: number, cursor: number, lastSeq: number): number {
+  /** Binary search for the first row after a cursor: within a run, cursors grow with seq, over the cut of a fork too. */
+  #firstAfter(stretches: Stretches, cursor: number, lastSeq: number): number {
     let low = 0;
     let high = lastSeq;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const [at] = required(this.#cursorAt.get(run, middle), 'run-seq-dense');
+      const owner = stretches[stretchWith(stretches, middle)]?.owner ?? 0;
+      const [at] = required(this.#cursorAt.get(owner, middle), 'run-seq-dense');
       if (at <= cursor) low = middle + 1;
       else high = middle;
     }
@@ -99,11 +111,20 @@ export class ContextMerge {
   }
 
   #fetch(source: Source): void {
-    const found = this.#cursors.all(source.run, source.next, CHUNK);
+    let found = this.#nextCursors(source);
+    while (found.length === 0 && source.stretch < source.stretches.length - 1) {
+      source.stretch += 1;
+      found = this.#nextCursors(source);
+    }
     source.cursors = found.map(([cursor]) => cursor);
     source.next += found.length;
     source.place = 0;
     source.cursor = source.cursors[0] ?? null;
+  }
+
+  #nextCursors({ stretches, stretch, next }: Source): [cursor: number][] {
+    const { owner, through } = stretches[stretch] ?? { owner: 0, through: 0 };
+    return this.#cursors.all(owner, next, through, CHUNK);
   }
 }
 

@@ -1,15 +1,15 @@
 /** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by merging runs. */
 import type { DatabaseSync } from 'node:sqlite';
-import { invariant } from '@cairn/protocol';
 import { FairTurns } from '../../fair-turns.ts';
 import type { Followers } from '../feed/followers.ts';
-import { type ContextRows, type EventLog, pageBytes, type RunRows } from '../ports/event-log.ts';
+import { type ContextRows, type EventLog, type ForkRun, pageBytes, type RunRows } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
 import type { Appender } from './append.ts';
 import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { ContextMerge } from './context-merge.ts';
+import type { Forks, InTurn } from './forks/fork-work.ts';
 import type { HeadCache } from './head-cache.ts';
 import { type Query, query } from './query.ts';
 import { PurgedRuns } from './retention/purged-runs.ts';
@@ -19,6 +19,7 @@ interface EventLogPorts extends Connection {
   readonly heads: HeadCache;
   readonly appender: Appender;
   readonly followers: Followers;
+  readonly forks: Forks;
 }
 
 /**
@@ -36,7 +37,7 @@ const SCAN_COST = 128;
 /** The owner of reads that serve the host itself. */
 const HOST = '';
 
-export function sqliteEventLog({ db, writer, read, heads, appender, followers }: EventLogPorts): EventLog {
+export function sqliteEventLog({ db, writer, read, heads, appender, followers, forks }: EventLogPorts): EventLog {
   const rows = new RowReader(db, heads);
   const changes = new ChangesReader(db);
   const purged = new PurgedRuns(db);
@@ -73,7 +74,14 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers }:
       const refusal = await writer.submit(appender.importWork(run, given));
       if (refusal !== null) throw refusal;
     },
-    fork: async () => invariant(false, 'sqlite-forks'),
+    fork: (run) =>
+      forkRun({ writer, forks }, run, async (step, rowsOf) =>
+        inTurn(
+          () => run.tenant,
+          step,
+          (found) => rowsOf(found) * SCAN_COST,
+        ),
+      ),
     read: async (range) =>
       inTurn(
         () => ownerOf(range),
@@ -100,6 +108,11 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers }:
   };
 }
 
+/** Finds the cut in turns of the event loop, like a reader of the source, before the transaction. */
+async function forkRun({ writer, forks }: Pick<EventLogPorts, 'writer' | 'forks'>, run: ForkRun, inTurn: InTurn) {
+  return writer.submit(forks.work(run, await forks.cut(run, inTurn)));
+}
+
 function rowsCost(rows: readonly Row[]): number {
   let cost = ROW_COST;
   for (const row of rows) cost += ROW_COST + bodySize(row);
@@ -117,8 +130,8 @@ class RowReader {
 
   constructor(db: DatabaseSync, heads: HeadCache) {
     this.#heads = heads;
-    const all = `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ?`;
-    const frames = `SELECT ${FRAME_COLUMNS} FROM events WHERE run = ? AND seq > ?`;
+    const all = `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ?`;
+    const frames = `SELECT ${FRAME_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ?`;
     this.#run = query(db, `${all} ORDER BY seq LIMIT ?`);
     this.#clientRun = query(db, `${all} AND audience = 0 ORDER BY seq LIMIT ?`);
     this.#framesOfRun = query(db, `${frames} ORDER BY seq LIMIT ?`);
@@ -134,13 +147,18 @@ class RowReader {
     if (entry === null) return [];
     const { contextId } = entry.head.record;
     const maxBytes = pageBytes(range.maxBytes);
+    const statement = this.#statement(range);
     const rows: Row[] = [];
     let bytes = 0;
-    for (const columns of this.#statement(range).iterate(entry.key, range.after, range.limit)) {
-      const row = this.#rowOf(range.runId, contextId, columns);
-      rows.push(row);
-      bytes += bodySize(row);
-      if (bytes >= maxBytes) break;
+    for (const { owner, through } of entry.stretches) {
+      if (through <= range.after + 1) continue;
+      for (const columns of statement.iterate(owner, range.after, through, range.limit - rows.length)) {
+        const row = this.#rowOf(range.runId, contextId, columns);
+        rows.push(row);
+        bytes += bodySize(row);
+        if (bytes >= maxBytes) return rows;
+      }
+      if (rows.length >= range.limit) break;
     }
     return rows;
   }

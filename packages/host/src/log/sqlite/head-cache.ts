@@ -1,7 +1,8 @@
 /** Heads of the runs this process writes. The folder lock makes this bounded cache authoritative. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
+import { invariant, type RunId } from '@cairn/protocol';
 import type { FullHead } from '../admit.ts';
+import { chainStart } from '../chain.ts';
 import type { InterruptRecord, RunRecord } from '../ports/run-index.ts';
 import {
   INTERRUPT_COLUMNS,
@@ -11,8 +12,10 @@ import {
   type RunColumns,
   recordOf,
 } from './columns.ts';
+import { type LastRow, lastRowReader } from './forks/last-row.ts';
+import { SharedRows, type Stretches } from './forks/stretches.ts';
 import type { ListedRuns } from './listed-runs.ts';
-import { type Query, query, required } from './query.ts';
+import { type Query, query } from './query.ts';
 
 /** Number of cached runs; a miss costs three reads. */
 const CAPACITY = 10_000;
@@ -20,6 +23,7 @@ const CAPACITY = 10_000;
 export interface CachedHead {
   readonly key: number;
   head: FullHead;
+  readonly stretches: Stretches;
 }
 
 export class HeadCache {
@@ -27,7 +31,8 @@ export class HeadCache {
   #young = new Map<RunId, CachedHead>();
   #old = new Map<RunId, CachedHead>();
   readonly #run: Query<[fence: number, owner: string | null, wakeAt: number | null, ...RunColumns]>;
-  readonly #last: Query<[seq: number, hash: string, at: number]>;
+  readonly #lastOf: (stretches: Stretches) => LastRow | null;
+  readonly #shared: SharedRows;
   readonly #open: Query<InterruptColumns>;
   readonly #saveStart: StatementSync;
   readonly #saveNode: StatementSync;
@@ -40,7 +45,8 @@ export class HeadCache {
   constructor(db: DatabaseSync, listed: ListedRuns) {
     this.#listed = listed;
     this.#run = query(db, `SELECT runs.fence, runs.owner, runs.wake_at, ${RUN_COLUMNS} FROM runs WHERE runs.id = ?`);
-    this.#last = query(db, 'SELECT seq, hash, at FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
+    this.#lastOf = lastRowReader(db);
+    this.#shared = new SharedRows(db);
     this.#open = query(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? AND open = 1 ORDER BY place`);
     this.#saveStart = db.prepare(
       'UPDATE runs SET workflow = ?, definition = ?, principal = ?, tags = ?, scope = ? WHERE key = ?',
@@ -129,14 +135,21 @@ export class HeadCache {
     const [fence, owner, wakeAt, ...run] = found;
     const [key] = run;
     const record = recordOf(run);
-    const [seq, hash, at] = required(this.#last.get(key), 'run-has-rows');
+    const stretches = this.#shared.of(key, record.fork);
+    const { seq, hash, at } = this.#lastOf(stretches) ?? noRows(record);
     const open = new Map<string, InterruptRecord>();
     for (const columns of this.#open.all(key)) {
       const interrupt = interruptOf(runId, columns);
       open.set(interrupt.interruptId, interrupt);
     }
-    return { key, head: { record, open, seq, hash, at, fence, owner, wakeAt } };
+    return { key, head: { record, open, seq, hash, at, fence, owner, wakeAt }, stretches };
   }
+}
+
+/** Only a fork at the first row exists without rows. */
+function noRows({ runId, originRunId, fork }: RunRecord): Pick<FullHead, 'seq' | 'hash' | 'at'> {
+  invariant(fork?.fromSeq === 0, 'run-has-rows', { runId });
+  return { seq: -1, hash: chainStart(originRunId), at: 0 };
 }
 
 const onlyMoved = (head: FullHead, stored: FullHead): boolean => {

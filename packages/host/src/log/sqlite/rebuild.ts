@@ -1,26 +1,19 @@
 /** Rebuilds run list, inbox and memories from the rows, run by run, interleaved with other appends. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { ContextId, RunId } from '@cairn/protocol';
-import { type FullIndex, reindex, sameIndex } from '../fold-run-index.ts';
+import { asksNobody, type FullIndex, reindex, sameIndex } from '../fold-run-index.ts';
 import { isMemoryRow, memoryChanges } from '../memory-changes.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord, Rebuilt, RunRecord } from '../ports/run-index.ts';
-import {
-  EVENT_COLUMNS,
-  type EventColumns,
-  INTERRUPT_COLUMNS,
-  type InterruptColumns,
-  interruptOf,
-  RUN_COLUMNS,
-  type RunColumns,
-  recordOf,
-} from './columns.ts';
+import { RUN_COLUMNS, type RunColumns, recordOf } from './columns.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
+import { IndexCheckpoints } from './forks/index-checkpoints.ts';
+import { runInterrupts } from './forks/run-interrupts.ts';
+import { sharedRowReader } from './forks/shared-row-reader.ts';
+import { SharedRows } from './forks/stretches.ts';
 import type { HeadCache } from './head-cache.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { memoryRepair } from './memory-tables.ts';
 import { query, required } from './query.ts';
-import { rowReader } from './values/large-values.ts';
 
 interface RebuildPorts {
   readonly writer: GroupCommit;
@@ -31,6 +24,7 @@ interface RebuildPorts {
 export async function rebuild(db: DatabaseSync, { writer, heads, listed }: RebuildPorts): Promise<Rebuilt> {
   const index = indexTables(db);
   const repairMemories = memoryRepair(db);
+  const indexes = new IndexCheckpoints(db);
   const keys = query<[key: number]>(db, 'SELECT key FROM runs ORDER BY key').all();
   let repaired = 0;
   for (const [key] of keys) {
@@ -43,11 +37,13 @@ export async function rebuild(db: DatabaseSync, { writer, heads, listed }: Rebui
         const { record } = stored;
         const memoryRows: Row[] = [];
         const fresh = reindex(record, noting(index.rows(key, record), memoryRows));
-        const changes = record.importedAt === null ? memoryChanges(memoryRows) : [];
+        const ownRows = memoryRows.filter(({ seq }) => seq >= (record.fork?.fromSeq ?? 0));
+        const changes = asksNobody(record) ? [] : memoryChanges(ownRows);
         const isMemoryWrong = repairMemories(record.tenant, key, changes);
         if (sameIndex(fresh, stored) && listed.isRight(key, fresh.record)) return isMemoryWrong;
         index.store(key, fresh);
         listed.repair(key, fresh.record);
+        indexes.drop(key);
         heads.forget(record.runId);
         return true;
       },
@@ -68,9 +64,9 @@ function* noting(rows: Iterable<Row>, memoryRows: Row[]): Iterable<Row> {
 /** Reads and replaces the index of a run in the tables. */
 function indexTables(db: DatabaseSync) {
   const run = query<RunColumns>(db, `SELECT ${RUN_COLUMNS} FROM runs WHERE runs.key = ?`);
-  const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ?`);
-  const events = query<EventColumns>(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`);
-  const rowOf = rowReader(db);
+  const shared = new SharedRows(db);
+  const inbox = runInterrupts(db);
+  const rowsOf = sharedRowReader(db);
   const save = db.prepare(
     `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
        error_message = ?, created_at = ?, ended_at = ?, scope = ? WHERE key = ?`,
@@ -86,15 +82,11 @@ function indexTables(db: DatabaseSync) {
     stored(key: number): Pick<FullIndex, 'record' | 'interrupts'> {
       const record = recordOf(required(run.get(key), 'run-key-exists'));
       const interrupts = new Map<string, InterruptRecord>();
-      for (const columns of inbox.all(key)) {
-        const interrupt = interruptOf(record.runId, columns);
-        interrupts.set(interrupt.interruptId, interrupt);
-      }
+      const stretches = shared.of(key, record.fork);
+      for (const interrupt of inbox(record.runId, stretches)) interrupts.set(interrupt.interruptId, interrupt);
       return { record, interrupts };
     },
-    *rows(key: number, { runId, contextId }: { readonly runId: RunId; readonly contextId: ContextId }): Iterable<Row> {
-      for (const columns of events.iterate(key)) yield rowOf(runId, contextId, columns);
-    },
+    rows: (key: number, record: RunRecord): Iterable<Row> => rowsOf(record, shared.of(key, record.fork)),
     store(key: number, { record, interrupts }: { record: RunRecord; interrupts: FullIndex['interrupts'] }): void {
       const { workflowId, definitionHash, principal, status, currentNodeId, errorCode, errorMessage } = record;
       const tags = JSON.stringify(record.tags);
@@ -102,7 +94,7 @@ function indexTables(db: DatabaseSync) {
       save.run(...names, record.createdAt, record.endedAt, record.scopeId, key);
       endLease.run(key);
       dropInbox.run(key);
-      const pendingFor = record.importedAt === null ? record.tenant : null;
+      const pendingFor = asksNobody(record) ? null : record.tenant;
       for (const { interruptId, nodeId, kind, open, requestedAt, seq, votes } of interrupts.values()) {
         const asked = [key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq] as const;
         addInterrupt.run(...asked, JSON.stringify(votes), pendingFor);

@@ -1,8 +1,8 @@
 /** The run index in SQLite. */
 import type { RunId, RunStatus } from '@cairn/protocol';
 import type { InterruptRecord, RunIndex } from '../ports/run-index.ts';
-import { INTERRUPT_COLUMNS, type InterruptColumns, interruptOf } from './columns.ts';
 import type { Connection } from './connection.ts';
+import { runInterrupts } from './forks/run-interrupts.ts';
 import type { HeadCache } from './head-cache.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { pendingInterrupts } from './pending-interrupts.ts';
@@ -18,7 +18,7 @@ interface RunIndexPorts extends Connection {
 }
 
 export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIndexPorts): RunIndex {
-  const inbox = query<InterruptColumns>(db, `SELECT ${INTERRUPT_COLUMNS} FROM interrupts WHERE run = ? ORDER BY place`);
+  const inbox = runInterrupts(db);
   const shown = query<[shown: RunStatus]>(db, 'SELECT shown FROM runs WHERE id = ?');
   const shownOf = (runIds: readonly RunId[]): ReadonlyMap<RunId, RunStatus> =>
     new Map(runIds.flatMap((runId) => shown.all(runId).map(([status]) => [runId, status] as const)));
@@ -26,7 +26,7 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
   const pending = pendingInterrupts(db);
   const interruptsOf = (runId: RunId): readonly InterruptRecord[] => {
     const entry = heads.get(runId);
-    return entry === null ? [] : inbox.all(entry.key).map((columns) => interruptOf(runId, columns));
+    return entry === null ? [] : inbox(runId, entry.stretches);
   };
   return {
     list: async (page) => read(() => runs.page(page)),

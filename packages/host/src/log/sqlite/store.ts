@@ -14,6 +14,7 @@ import { sqliteDefinitions } from './definitions.ts';
 import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
 import { type FolderFacts, folderFacts } from './folder-facts.ts';
+import { Forks } from './forks/fork-work.ts';
 import { HeadCache } from './head-cache.ts';
 import { sqliteIdempotency } from './idempotency.ts';
 import { ListedRuns } from './listed-runs.ts';
@@ -23,6 +24,7 @@ import { sqliteQueue } from './queue.ts';
 import { type RebuiltFaces, rebuildFaces } from './rebuild-faces.ts';
 import { sqliteRetention } from './retention/retention.ts';
 import { sqliteRunIndex } from './run-index.ts';
+import { RunWriter } from './run-writer.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
 import { TenantUsage } from './tenant-usage.ts';
@@ -65,7 +67,9 @@ export function assembleStore({
   const sessions = new Sessions();
   const followers = new Followers(onFault);
   const usage = new TenantUsage(db);
-  const appender = new Appender(db, { heads, listed, sessions, followers, usage });
+  const runs = new RunWriter(db, { heads, listed });
+  const appender = new Appender(db, { heads, runs, sessions, followers, usage });
+  const forks = new Forks(db, { heads, runs });
   const hooks = {
     beforeCommit: () => {
       heads.save();
@@ -105,7 +109,7 @@ export function assembleStore({
     closed(writer.isBroken ? 'broken' : 'whole');
   };
   const connection: Connection = { db, writer, read };
-  const log = sqliteEventLog({ ...connection, heads, appender, followers });
+  const log = sqliteEventLog({ ...connection, heads, appender, followers, forks });
   return {
     log,
     runIndex: sqliteRunIndex({ ...connection, heads, listed, usage }),

@@ -4,15 +4,19 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { TerminalError } from '@cairn/protocol';
+import { chainStart } from '../../chain.ts';
+import type { RunFork } from '../../ports/event-log.ts';
 import type { Row } from '../../ports/rows.ts';
-import { EVENT_COLUMNS, type EventColumns, rowOf } from '../columns.ts';
+import { type EventColumns, rowOf } from '../columns.ts';
 import { storeError } from '../errors.ts';
+import { lastRowReader } from '../forks/last-row.ts';
+import { sharedRowReader } from '../forks/shared-row-reader.ts';
+import { SharedRows } from '../forks/stretches.ts';
 import { query } from '../query.ts';
 import { PURGED_COLUMNS, type PurgedColumns, purgedOf } from '../retention/purged-runs.ts';
-import { rowReader } from '../values/large-values.ts';
+import { forks } from './forks.ts';
 import { checkVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { rehashRows } from './rehash.ts';
 
 /** A stored run, without its rows. */
 export interface KeptRun {
@@ -24,7 +28,7 @@ export interface KeptRun {
   readonly parentRunId: RunId | null;
   readonly definitionHash: string;
   /** For a fork: its source, and its first row that is not the source's. */
-  readonly fork: { readonly sourceRunId: RunId; readonly fromSeq: number; readonly mode: 'replay' | 'branch' } | null;
+  readonly fork: RunFork | null;
   readonly status: string;
   /** seq and hash of its last row. */
   readonly seq: number;
@@ -85,7 +89,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     purgedRuns: () => purged.ids(),
     *rows(run) {
       try {
-        yield* run.purgedAt === null ? eventRows(db)(run) : purged.rows(run);
+        yield* run.purgedAt === null ? eventRows(db, run) : purged.rows(run);
       } catch (error) {
         throw storeError(error, file);
       }
@@ -126,18 +130,16 @@ function runReader(db: DatabaseSync, file: string): (id: string) => KeptRun | nu
       status: string,
     ]
   >(db, 'SELECT key, id, tenant, context, origin, parent, definition, status FROM runs WHERE id = ?');
-  const last = query<[seq: number, hash: string]>(
-    db,
-    'SELECT seq, hash FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1',
-  );
   return (id) => {
     const found = one.get(id);
     if (found === undefined) return null;
-    checkHashes(db, file);
+    checkRows(db, file);
     const [key, runId, tenant, contextId, originRunId, parentRunId, definitionHash, status] = found;
-    const [seq, hash] = last.get(key) ?? [-1, ''];
+    const fork = forkOf(db, key);
+    const last = lastRowReader(db)(new SharedRows(db).of(key, fork));
+    const { seq, hash } = last ?? { seq: -1, hash: chainStart(originRunId) };
     const identity = { key, runId, tenant, contextId, originRunId, parentRunId, definitionHash };
-    return { ...identity, fork: null, status, seq, hash, purgedAt: null };
+    return { ...identity, fork, status, seq, hash, purgedAt: null };
   };
 }
 
@@ -167,10 +169,10 @@ function* runIds(db: DatabaseSync): Generator<{ readonly runId: RunId; readonly 
   for (const [runId, parent] of ids.iterate()) yield parent === null ? { runId } : { runId, parentRunId: parent };
 }
 
-/** Hashes of an older folder follow another recipe. Read here, they would all look wrong. */
-function checkHashes(db: DatabaseSync, file: string): void {
+/** An older folder has hashes of another recipe, which would all look wrong here, and no forks. */
+function checkRows(db: DatabaseSync, file: string): void {
   const version = checkVersion(db, file);
-  if (version >= migrations.indexOf(rehashRows) + 1) return;
+  if (version >= migrations.indexOf(forks) + 1) return;
   throw new TerminalError('store_older', {
     message: `The database ${file} has version ${version}; this program reads runs of version ${migrations.length}.`,
     hint: 'Start the host once on this folder, or run "cairn doctor --rebuild": both migrate it.',
@@ -178,12 +180,17 @@ function checkHashes(db: DatabaseSync, file: string): void {
   });
 }
 
-function eventRows(db: DatabaseSync): (run: KeptRun) => Iterable<Row> {
-  const events = query<EventColumns>(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? ORDER BY seq`);
-  const toRow = rowReader(db);
-  return function* ({ key, runId, contextId }) {
-    for (const event of events.iterate(key)) yield toRow(runId, contextId, event);
-  };
+/** The rows of a run; those of a fork begin in other runs. */
+const eventRows = (db: DatabaseSync, { key, fork, ...run }: KeptRun): Iterable<Row> =>
+  sharedRowReader(db)(run, new SharedRows(db).of(key, fork));
+
+function forkOf(db: DatabaseSync, key: number): KeptRun['fork'] {
+  const fork = query<[sourceRunId: RunId | null, fromSeq: number, mode: RunFork['mode']]>(
+    db,
+    'SELECT fork_source, fork_seq, fork_mode FROM runs WHERE key = ?',
+  );
+  const [sourceRunId = null, fromSeq = 0, mode = 'branch'] = fork.get(key) ?? [];
+  return sourceRunId === null ? null : { sourceRunId, fromSeq, mode };
 }
 
 /** Purged runs. A folder that no host has opened since there is retention has none. */

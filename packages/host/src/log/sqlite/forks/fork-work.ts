@@ -1,0 +1,102 @@
+/** Writes a fork in a transaction: the run, which rows it shares, its index and its open questions. */
+import type { DatabaseSync } from 'node:sqlite';
+import { invariant } from '@cairn/protocol';
+import type { FullHead } from '../../admit.ts';
+import { checkFork, forkedHead, forkedIndex } from '../../admit-fork.ts';
+import { contextTaken, forkContextTaken, idempotencyRefused } from '../../errors.ts';
+import type { ForkRun } from '../../ports/event-log.ts';
+import { maySave } from '../../ports/idempotency.ts';
+import type { Work } from '../commit/job.ts';
+import type { CachedHead, HeadCache } from '../head-cache.ts';
+import { idempotencyReader, idempotencyWriter } from '../idempotency.ts';
+import type { RunWriter } from '../run-writer.ts';
+import { CutFinder, type CutSearch, isAtCut } from './cut.ts';
+import { IndexCheckpoints } from './index-checkpoints.ts';
+import { type LastRow, lastRowReader } from './last-row.ts';
+import { SharedRows, type Stretches } from './stretches.ts';
+
+interface ForkPorts {
+  readonly heads: HeadCache;
+  readonly runs: RunWriter;
+}
+
+/** Reads in a turn of the event loop, and charges it with the rows that were passed. */
+export type InTurn = <Found>(read: () => Found, rowsOf: (found: Found) => number) => Found | Promise<Found>;
+
+export class Forks {
+  readonly #heads: HeadCache;
+  readonly #runs: RunWriter;
+  readonly #shared: SharedRows;
+  readonly #checkpoints: IndexCheckpoints;
+  readonly #cuts: CutFinder;
+  readonly #lastOf: (stretches: Stretches) => LastRow | null;
+  readonly #record: ReturnType<typeof idempotencyReader>;
+  readonly #saveRecord: ReturnType<typeof idempotencyWriter>;
+  readonly #foreignRun;
+  readonly #sameOrigin;
+
+  constructor(db: DatabaseSync, { heads, runs }: ForkPorts) {
+    this.#heads = heads;
+    this.#runs = runs;
+    this.#shared = new SharedRows(db);
+    this.#checkpoints = new IndexCheckpoints(db);
+    this.#cuts = new CutFinder(db, this.#checkpoints);
+    this.#lastOf = lastRowReader(db);
+    this.#record = idempotencyReader(db);
+    this.#saveRecord = idempotencyWriter(db);
+    this.#foreignRun = db.prepare('SELECT 1 FROM runs WHERE context = ? AND tenant <> ? LIMIT 1');
+    this.#sameOrigin = db.prepare('SELECT 1 FROM runs WHERE context = ? AND origin = ? LIMIT 1');
+  }
+
+  /** Refuses what cannot be forked, then folds to the cut, some rows in each turn of the event loop. */
+  async cut(run: ForkRun, inTurn: InTurn): Promise<CutSearch> {
+    const { fromSeq } = run.fork;
+    const begin = () => {
+      const { source, head } = this.#check(run);
+      return this.#cuts.begin(head.record, source.stretches, fromSeq);
+    };
+    let search = await inTurn(begin, () => 0);
+    while (!isAtCut(search)) {
+      const last = search;
+      search = await inTurn(
+        () => this.#cuts.step(last),
+        ({ at }) => at.seq - last.at.seq,
+      );
+    }
+    return search;
+  }
+
+  /** Shared rows never change, so that the index was found before the transaction. */
+  work(run: ForkRun, { shared, at }: CutSearch): Work<void> {
+    let source: FullHead | null = null;
+    return {
+      rows: 1 + shared.length,
+      bytes: 0,
+      prepare: () => {
+        source = this.#check(run).head;
+        for (const one of run.idempotency ?? [])
+          if (!maySave(this.#record(one.record), one.owner)) throw idempotencyRefused(one);
+      },
+      apply: () => {
+        invariant(source !== null, 'fork-is-prepared');
+        const index = forkedIndex(run, source, run.fork.fromSeq === 0 ? null : at.index);
+        const head = forkedHead(run, index, run.fork.fromSeq === 0 ? null : this.#lastOf(shared));
+        const { key } = this.#runs.create(run.runId, head, shared);
+        this.#shared.add(key, shared);
+        if (head.seq >= 0) this.#checkpoints.put(key, head.seq, index);
+        for (const interrupt of index.open.values()) this.#runs.interrupt(key, interrupt, index.record);
+        for (const { record } of run.idempotency ?? []) this.#saveRecord(record, key);
+      },
+    };
+  }
+
+  #check(run: ForkRun): { readonly source: CachedHead; readonly head: FullHead } {
+    const source = this.#heads.get(run.fork.sourceRunId);
+    const isKnown = this.#heads.get(run.runId) !== null;
+    const head = checkFork(run, { source: source?.head ?? null, owners: source?.stretches.length ?? 0, isKnown });
+    invariant(source !== null, 'fork-has-source');
+    if (this.#foreignRun.get(run.contextId, run.tenant) !== undefined) throw contextTaken(run);
+    if (this.#sameOrigin.get(run.contextId, run.originRunId) !== undefined) throw forkContextTaken(run);
+    return { source, head };
+  }
+}

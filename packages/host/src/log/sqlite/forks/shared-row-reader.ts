@@ -1,0 +1,22 @@
+/** Reads every row of a run in order, one at a time, whichever runs own them. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Row } from '../../ports/rows.ts';
+import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
+import { query } from '../query.ts';
+import { rowReader } from '../values/large-values.ts';
+import type { Stretches } from './stretches.ts';
+
+type Reader = Pick<Row, 'runId' | 'contextId'>;
+
+export function sharedRowReader(db: DatabaseSync): (run: Reader, stretches: Stretches) => Iterable<Row> {
+  const events = query<EventColumns>(
+    db,
+    `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq`,
+  );
+  const rowOf = rowReader(db);
+  return function* ({ runId, contextId }, stretches) {
+    for (const { owner, from, through } of stretches) {
+      for (const columns of events.iterate(owner, from, through)) yield rowOf(runId, contextId, columns);
+    }
+  };
+}
