@@ -39,6 +39,8 @@ export const errorKinds = {
   interrupt_cancelled: kind(422, 4),
   invalid_from_seq: kind(422, 4),
   replay_memory_snapshot_unavailable: kind(422, 4),
+  replay_diverged_at_refusal: kind(422, 1),
+  replay_source_missing: kind(422, 1),
   rate_limited: kind(429, 4),
   internal_error: kind(500, 1),
   service_unavailable: kind(503, 1),

@@ -61,13 +61,13 @@ export interface Moment {
 }
 
 /** Maximum cost of the expressions in one append, in their units: about 5 ms. The last decision may exceed it. */
-const MAX_COST = 250_000;
+export const MAX_COST = 250_000;
 
 /**
  * Maximum size of the rows in one append, in characters: rendering, hashing and writing them takes about 2 ms. The last
  * fact or decision may exceed it, and often does: 200 kB in a variable are 400 kB of rows, which take 5 ms.
  */
-const MAX_BYTES = 131_072;
+export const MAX_BYTES = 131_072;
 
 /** Folds each row into the state, so the state is ahead of the log until the batch is durable. */
 export function compose(moment: Moment): Batch {

@@ -158,7 +158,7 @@ function expired(state: RunState, nodeId: string, { timerId, interruptId }: Time
 }
 
 /** Expires the open interrupt of a node that has timed out, so that no one can answer it. */
-function unanswered(state: RunState, nodeId: string, cause: number): Draft[] {
+export function unanswered(state: RunState, nodeId: string, cause: number): Draft[] {
   const interruptId = state.view.nodeStates[nodeId]?.interruptId ?? null;
   if (interruptId === null || state.view.interrupts[interruptId] === undefined) return [];
   return expiryDrafts(state, nodeId, interruptId, cause);

@@ -27,7 +27,7 @@ export async function redecide(
   pages: AsyncIterable<readonly RecordedRow[]> | Iterable<readonly RecordedRow[]>,
 ): Promise<Redecided> {
   const state = newRunState(runId);
-  const walk = new Redecision(state, workflow, (event) => evolve(state, workflow, event));
+  const walk = new Redecision({ state, workflow }, (event) => evolve(state, workflow, event));
   for await (const page of pages) {
     for (const row of page) {
       const divergence = walk.take(row);

@@ -19,6 +19,17 @@ interface Present {
   readonly error?: string;
 }
 
+/** What a walk knows besides the state: the decision or the fact whose rows it is in the middle of. */
+export interface UnderWay {
+  /** The rows of the decision that are still to come. */
+  readonly due: readonly Draft[];
+  readonly last: TakenFact | null;
+  readonly tookOverAt: number | null;
+  readonly isFailedByHost: boolean;
+}
+
+export const nothingUnderWay: UnderWay = { due: [], last: null, tookOverAt: null, isFailedByHost: false };
+
 export class Redecision {
   readonly #state: RunState;
   readonly #workflow: Workflow;
@@ -31,12 +42,34 @@ export class Redecision {
   #tookOverAt: number | null = null;
   /** The host failed the run for a reason that is in no row, such as its size. */
   #isFailedByHost = false;
+  #cost = 0;
 
-  /** The state must be at the end of a decision, as it is at the start of a run and after an append. */
-  constructor(state: RunState, workflow: Workflow, fold: Fold) {
-    this.#state = state;
-    this.#workflow = workflow;
+  /**
+   * The state must be at the end of a decision, as it is at the start of a run and after an append. At any other row, it
+   * needs what is under way there.
+   */
+  constructor(
+    run: { readonly state: RunState; readonly workflow: Workflow },
+    fold: Fold,
+    underWay: UnderWay = nothingUnderWay,
+  ) {
+    this.#state = run.state;
+    this.#workflow = run.workflow;
     this.#fold = fold;
+    this.#due = underWay.due;
+    this.#last = underWay.last;
+    this.#tookOverAt = underWay.tookOverAt;
+    this.#isFailedByHost = underWay.isFailedByHost;
+  }
+
+  /** What the expressions of all decisions so far have cost. */
+  get cost(): number {
+    return this.#cost;
+  }
+
+  get underWay(): UnderWay {
+    const [due, last] = [this.due, this.#last];
+    return { due, last, tookOverAt: this.#tookOverAt, isFailedByHost: this.#isFailedByHost };
   }
 
   /** The rest of the decision whose first rows have been taken. */
@@ -112,7 +145,9 @@ export class Redecision {
 
   #decide(): Present {
     try {
-      return decide(this.#state, this.#workflow);
+      const decision = decide(this.#state, this.#workflow);
+      this.#cost += decision.cost ?? 0;
+      return decision;
     } catch (error) {
       return { drafts: [], error: error instanceof Error ? error.message : String(error) };
     }

@@ -1,10 +1,12 @@
 import { contextId, runId, TerminalError } from '@cairn/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { createRedactor } from '../../redaction/redactor.ts';
+import { newRunState } from '../core/new-run-state.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
 import type { Redactor, Step, StepContext } from '../ports.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
 import { Attempt } from './attempt.ts';
+import { Attempts } from './attempts.ts';
 
 const call: OpenCall = {
   callId: 'a#0',
@@ -30,10 +32,29 @@ function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | 
       sealing: { vault: null, uniqueId: () => 'u', sha256: (text: string) => text },
       post: () => undefined,
       shares: new TenantShares({}, () => 0),
+      isReplay: false,
     };
     new Attempt(call, { ports, secrets: null }, returned).run(step, {});
   });
 }
+
+test('an attempt for a replay is a defect, and nothing is performed', () => {
+  let performed = 0;
+  const step: Step = { typeId: call.step, safety: 'read', run: async () => (performed += 1) };
+  const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
+  const sealing = { vault: null, uniqueId: () => 'u', sha256: (text: string) => text };
+  const shares = new TenantShares({}, () => 0);
+  const hands = { redactor: null, secretsOf: () => null, sealing, sha256: sealing.sha256, shares };
+  const ports = { ...ids, ...hands, post: () => undefined, isReplay: true };
+  expect(() => new Attempt(call, { ports, secrets: null }, () => undefined).run(step, {})).toThrow(
+    /replay-performs-nothing/,
+  );
+  const attempts = new Attempts({ nodes: new Map() } as never, new Map([[step.typeId, step]]), ports);
+  expect(() => attempts.start({ ...newRunState(runId('1')), calls: { [call.callId]: call } }, call)).toThrow(
+    /replay-performs-nothing/,
+  );
+  expect(performed).toBe(0);
+});
 
 describe('a step', () => {
   it.each([
@@ -182,7 +203,16 @@ it('records large results that arrive together over several turns of the event l
     const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
     const sha256 = (s: string) => s;
     const sealing = { vault: null, uniqueId: () => 'u', sha256 };
-    const ports = { ...ids, sha256, redactor: null, secretsOf: () => null, sealing, post: () => undefined, shares };
+    const ports = {
+      ...ids,
+      sha256,
+      redactor: null,
+      secretsOf: () => null,
+      sealing,
+      post: () => undefined,
+      shares,
+      isReplay: false,
+    };
     const step: Step = { typeId: call.step, safety: 'read', run: async () => ({ text }) };
     new Attempt(call, { ports, secrets: null }, (result) => void recorded.push(result)).run(step, {});
   }

@@ -1,5 +1,5 @@
 /** One attempt of a call: runs its performer, records its emissions, and turns its outcome into a result. */
-import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
+import { type ContextId, invariant, type JsonObject, type RunId } from '@cairn/protocol';
 import { emitted, type Fact } from '../core/facts.ts';
 import type { OpenCall, StepResult } from '../core/state.ts';
 import type { CallContext, Emission, Performer, Redactor, Sha256 } from '../ports.ts';
@@ -20,10 +20,20 @@ export interface AttemptPorts {
   /** Posts the facts that record a call's emissions and its result. */
   readonly post: (fact: Fact) => void;
   readonly shares: TenantShares;
+  /** A replay takes every result from its record. To start an attempt for it is a defect. */
+  readonly isReplay: boolean;
 }
 
 /** Maximum unrecorded emissions of a call before `emit` applies backpressure. */
 const EMISSION_WINDOW = 512;
+
+/** The guard of every effect: models, tools, steps and child runs are all performed by attempts. */
+export function refuseInReplay(
+  { isReplay, runId }: AttemptPorts,
+  { callId, nodeId }: Pick<OpenCall, 'callId' | 'nodeId'>,
+) {
+  invariant(!isReplay, 'replay-performs-nothing', { runId, nodeId, callId });
+}
 
 /**
  * The attempt is also the context passed to its function. It is a class because every step creates one, and an object
@@ -90,6 +100,7 @@ export class Attempt implements CallContext {
 
   /** Calls the performer, in a slot that the caller took. Reports the result once, asynchronously, unless the attempt is aborted first. */
   run(performer: Performer, input: JsonObject): void {
+    refuseInReplay(this.#ports, this);
     this.#hasSlot = true;
     const { redactor } = this;
     const failed = (error: unknown) => this.#end({ error: stepError(error, redactor) });

@@ -7,7 +7,7 @@ import { stepInput } from '../nodes/step-node.ts';
 import type { Performer } from '../ports.ts';
 import { sealOutputs } from '../sensitive/seal-outputs.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { Attempt, type AttemptPorts } from './attempt.ts';
+import { Attempt, type AttemptPorts, refuseInReplay } from './attempt.ts';
 
 export class Attempts {
   readonly #workflow: Workflow;
@@ -38,6 +38,7 @@ export class Attempts {
   /** Starts a call once. The row that requests it must be durable. A call under human review does not start. */
   start(state: RunState, call: OpenCall): void {
     const { callId, attempt } = call;
+    refuseInReplay(this.#ports, call);
     if (call.asked !== undefined || this.#underWay.has(callId)) return;
     const input = drivenInput(state, this.#workflow, call) ?? stepInput(state, this.#workflow, call);
     const returned = (result: StepResult) => this.#returned(call, attempt, result);

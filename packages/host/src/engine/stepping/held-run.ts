@@ -1,13 +1,13 @@
 /** A run held by this process: its state in memory, its lease, and the attempts of its calls. */
 import type { RunId } from '@cairn/protocol';
-import type { NewRun, RunHead } from '../../log/ports/event-log.ts';
-import { awaitsEffects, type Batch, compose, endsRun } from '../core/compose.ts';
+import type { RunHead } from '../../log/ports/event-log.ts';
+import { awaitsEffects, type Batch, compose, endsRun, type Moment } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
 import { nextTimer } from '../core/timers.ts';
 import { missedEnds } from '../family/missed-ends.ts';
 import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
-import type { OperatorEvent } from '../operator-events.ts';
+import { ReplayFork } from '../replay/replay-fork.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { appendOf, sizeOf } from './append-batch.ts';
 import { Attempts } from './attempts.ts';
@@ -27,25 +27,11 @@ import {
   newLease,
   nothingToWrite,
 } from './lease-state.ts';
+import type { Holder, LoadedRun } from './loaded-run.ts';
 import { type MailboxPorts, type Opening, type RunCreation, tenantOf } from './mailbox-ports.ts';
-import { RECENT_MS } from './recent-states.ts';
+import { RECENT_MS, type RestingRun } from './recent-states.ts';
 import { releaseLease } from './release-lease.ts';
 import { Waiting } from './waiting.ts';
-
-/** The run in memory, folded as far as this process has read or written its log. */
-export interface LoadedRun {
-  readonly state: RunState;
-  readonly workflow: Workflow;
-  readonly record: Pick<NewRun, 'tenant' | 'contextId'>;
-  readonly attempts: Attempts;
-}
-
-/** Callbacks to the mailbox that holds the run. */
-export interface Holder {
-  readonly post: (fact: Fact) => void;
-  readonly nudge: () => void;
-  readonly report: (level: 'warn' | 'error', event: OperatorEvent, error: unknown) => void;
-}
 
 export class HeldRun {
   readonly tenant: string;
@@ -81,7 +67,7 @@ export class HeldRun {
     if (opening.kind !== 'create') return;
     const { state, workflow, run } = opening;
     this.#creating = opening;
-    this.#loaded = { state, workflow, record: run, attempts: this.#attemptsOf(run, workflow) };
+    this.#loaded = { state, workflow, record: run, attempts: this.#attemptsOf(run, workflow), replay: null };
   }
 
   get loaded(): LoadedRun | null {
@@ -120,8 +106,8 @@ export class HeldRun {
   }
 
   /** Whether the log or the run's relatives may know more than the state. */
-  needsRefresh({ state }: LoadedRun): boolean {
-    return this.#isStale || this.#mayHaveMissed(state);
+  needsRefresh({ state, replay }: LoadedRun): boolean {
+    return this.#isStale || (replay === null ? this.#mayHaveMissed(state) : replay.needs(state));
   }
 
   /**
@@ -140,11 +126,17 @@ export class HeldRun {
     let run = this.#loaded;
     if (run === null) {
       const { state, workflow, record, checkpoint } = await this.#ports.loader.resume(this.#runId);
-      run = { state, workflow, record, attempts: this.#attempts ?? this.#attemptsOf(record, workflow) };
+      const { fork } = record;
+      const replay = fork?.mode === 'replay' ? new ReplayFork(fork, this.#ports.sources) : null;
+      run = { state, workflow, record, attempts: this.#attempts ?? this.#attemptsOf(record, workflow), replay };
       this.#loaded = run;
       this.#checkpoints.loadedAt(checkpoint);
     } else if (isStale && this.#creating === null) {
       await this.#ports.loader.catchUp(run.state, run.workflow);
+    }
+    if (run.replay !== null) {
+      await run.replay.feed(run);
+      return [];
     }
     if (!this.#mayHaveMissed(run.state)) return [];
     const facts = await missedEnds(run.state, this.#ports);
@@ -152,15 +144,26 @@ export class HeldRun {
     return facts;
   }
 
-  #attemptsOf({ tenant, contextId }: Pick<NewRun, 'tenant' | 'contextId'>, workflow: Workflow): Attempts {
+  #attemptsOf({ tenant, contextId, fork }: RestingRun['record'], workflow: Workflow): Attempts {
     const { sha256, redactor, secretsOf, sealing, performers, shares } = this.#ports;
     const { post } = this.#holder;
-    const ports = { runId: this.#runId, tenant, contextId, sha256, redactor, secretsOf, sealing, post, shares };
+    const ports = {
+      runId: this.#runId,
+      tenant,
+      contextId,
+      sha256,
+      redactor,
+      secretsOf,
+      sealing,
+      post,
+      shares,
+      isReplay: fork?.mode === 'replay',
+    };
     this.#attempts = new Attempts(workflow, performers, ports);
     return this.#attempts;
   }
 
-  compose({ state, workflow, attempts }: LoadedRun, facts: readonly Fact[]): Batch {
+  compose({ state, workflow, attempts, replay }: LoadedRun, facts: readonly Fact[]): Batch {
     const lease = this.#lease;
     attempts.keepOnly(state.calls);
     composing(lease, awaitsEffects(state));
@@ -168,7 +171,7 @@ export class HeldRun {
     this.#isAhead = true;
     // A run that is being created is not in the log yet, so the next process does not meet it.
     if (this.#creating === null) this.#mark.begin(facts);
-    const batch = compose({
+    const moment: Moment = {
       state,
       workflow,
       facts,
@@ -181,7 +184,8 @@ export class HeldRun {
         this.#waiting.startShort(until, this.tenant, this.#checkpoints.stateBytes + payloadBytes(rows)),
       underWay: (callId) => attempts.isUnderWay(callId),
       broken: (error) => this.#holder.report('error', 'run.stopped', error),
-    });
+    };
+    const batch = replay === null ? compose(moment) : replay.compose(moment);
     if (batch.rows.length === 0) {
       this.#isAhead = false;
       nothingToWrite(lease);
@@ -191,12 +195,13 @@ export class HeldRun {
   }
 
   append<Refused>(
-    { state }: LoadedRun,
+    { state, replay }: LoadedRun,
     batch: Batch,
     refused: (error: unknown) => Promise<Refused>,
   ): Promise<'acknowledged' | Refused> {
     const { store, turns } = this.#ports;
-    const relatives = this.#relatives.toTell(state);
+    // The relatives that a replay names are those of its source.
+    const relatives = replay === null ? this.#relatives.toTell(state) : [];
     const request = { runId: this.#runId, batch, creating: this.#creating, fence: this.#lease.fence, relatives };
     const size = sizeOf(batch);
     turns.composed(size);
@@ -233,9 +238,10 @@ export class HeldRun {
   /**
    * After a durable batch: notifies relatives, aborts attempts that are no longer needed, and starts requested calls.
    */
-  committed({ state, attempts }: LoadedRun, batch: Batch, isClosing: boolean): void {
+  committed({ state, attempts, replay }: LoadedRun, batch: Batch, isClosing: boolean): void {
     attempts.keepOnly(state.calls);
     this.#waiting.committed();
+    if (replay !== null) return;
     this.#relatives.tell(state, this.#tellRelatives);
     // If a lease was claimed meanwhile, `recover` handles the calls requested under the old one.
     if (!isClosing && this.#lease.claimed === null) attempts.startOf(batch, state);

@@ -6,6 +6,7 @@ import type { HostLimits } from '../core/limits.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { Clock, CrashRecord, Performer, Redactor, Report, Sha256 } from '../ports.ts';
+import type { SourcePorts } from '../replay/source-reader.ts';
 import type { SecretsOf } from '../sensitive/run-secrets.ts';
 import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
@@ -31,6 +32,8 @@ export interface MailboxPorts {
   readonly secretsOf: SecretsOf;
   readonly sealing: SealPorts;
   readonly shortWaits: ShortWaits;
+  /** The records that replays follow. */
+  readonly sources: SourcePorts;
   /** Notifies relatives that the run has ended, or that a node with child runs has ended. */
   readonly tellRelatives: (tenant: string, state: RunState, relatives: readonly RunId[]) => void;
   readonly isUnwanted: IsUnwanted;

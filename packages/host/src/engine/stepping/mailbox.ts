@@ -11,7 +11,8 @@ import type { Waiter } from '../shares/turn-ring.ts';
 import type { Urgency } from '../shares/turns.ts';
 import { refusalOf, retriesAfter } from './append-batch.ts';
 import { Backoff } from './backoff.ts';
-import { HeldRun, type LoadedRun } from './held-run.ts';
+import { HeldRun } from './held-run.ts';
+import type { LoadedRun } from './loaded-run.ts';
 import { leaseGone, type MailboxPorts, type Opening, stopped } from './mailbox-ports.ts';
 import { Readers } from './readers.ts';
 
@@ -131,6 +132,8 @@ export class Mailbox {
         this.#facts.push(...batch.left);
         if (batch.rows.length === 0) {
           for (const fact of batch.facts) fact.recorded(run.state);
+          // A replay has read its part of the record.
+          if (held.needsRefresh(run) && run.replay !== null) continue;
           if (await this.#rest(run)) return;
           continue;
         }

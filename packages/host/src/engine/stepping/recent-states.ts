@@ -3,7 +3,7 @@
  * written since, instead of a checkpoint and a tail. Bounded in total and per tenant; the oldest states make room.
  */
 import type { RunId } from '@cairn/protocol';
-import type { NewRun } from '../../log/ports/event-log.ts';
+import type { NewRun, RunFork } from '../../log/ports/event-log.ts';
 import type { RunState } from '../core/state.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 
@@ -23,7 +23,7 @@ export interface RestingRun {
   /** Includes only rows that are durable. */
   readonly state: RunState;
   readonly workflow: Workflow;
-  readonly record: Pick<NewRun, 'tenant' | 'contextId'>;
+  readonly record: Pick<NewRun, 'tenant' | 'contextId'> & { readonly fork?: RunFork | null };
   readonly checkpoint: LoadedCheckpoint;
 }
 

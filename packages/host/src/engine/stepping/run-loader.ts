@@ -1,6 +1,6 @@
 /** Loads a run's state: the newest checkpoint, then the tail of its log. */
 import { foldEventOf, parseRunId, type RunId, type RunView, TerminalError } from '@cairn/protocol';
-import type { RunHead } from '../../log/ports/event-log.ts';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { rowBytes } from '../../log/ports/row-bytes.ts';
 import { isFull } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
@@ -76,6 +76,14 @@ function quarantinedRun(view: RunView, { record, seq }: RunHead, workflow: Workf
   return { record, workflow, state, checkpoint: { seq: -1, bytes: 0, tailBytes: 0 } };
 }
 
+/** A fork without rows begins with the first row of its source, and so with its agents. */
+async function agentsOf(log: EventLog, state: RunState, { record: { fork } }: RunHead): Promise<RunState['agents']> {
+  if (state.nextSeq > 0 || fork === null) return state.agents;
+  const [first] = await log.read({ runId: fork.sourceRunId, after: -1, limit: 1 });
+  const event = first === undefined ? null : foldEventOf(first);
+  return event?.type === 'run.started' ? (event.payload.agents ?? {}) : {};
+}
+
 export interface RunLoaderPorts {
   readonly store: Pick<Store, 'log' | 'checkpoints'>;
   readonly workflows: WorkflowRegistry;
@@ -112,7 +120,7 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
     };
     const state = usable ? await longWork.take(head.record.tenant, () => parsed(checkpoint.body)) : newRunState(runId);
     const tailBytes = await catchUp(state, shared);
-    const workflow = await pins.give(shared, state.agents);
+    const workflow = await pins.give(shared, await agentsOf(store.log, state, head));
     const from = usable ? { seq: checkpoint.seq, bytes: checkpoint.body.length } : { seq: -1, bytes: 0 };
     return { record: head.record, workflow, state, checkpoint: { ...from, tailBytes } };
   };

@@ -39,7 +39,7 @@ import { engineStopping, type MailboxPorts, type Opening } from './mailbox-ports
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
 import { settleDeaths } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
-import { createRunLoader, type RunLoader, runNotFound } from './run-loader.ts';
+import { createRunLoader, type RunLoader, runNotFound, STATE_FORMAT } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
 import { type SnapshotAt, snapshotOf, storedSnapshot } from './snapshots.ts';
@@ -135,6 +135,7 @@ class Runtime implements Engine {
       sealing: this.#creation,
       loader: this.#loader,
       shortWaits: new ShortWaits(),
+      sources: { store, format: STATE_FORMAT },
       performers: this.#steps.performers,
       tellRelatives: (tenant, state, relatives) => {
         if (!this.#closed) notifyRelatives(notices, { tenant, state }, relatives);

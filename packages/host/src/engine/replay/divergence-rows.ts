@@ -1,0 +1,81 @@
+/** The rows by which a replay says that it has left the record. */
+import { eventId, type Json, type RunId, row } from '@cairn/protocol';
+import type { Draft, RunError } from '../core/state.ts';
+import { type Divergence, payloadOf } from './recorded-row.ts';
+
+/** A model's turn as the record and the present code read it: as an answer or as a refusal. */
+export interface RefusalFlip {
+  readonly original: 'valid' | 'refusal';
+  readonly replay: 'valid' | 'refusal';
+}
+
+/** Returns null unless exactly one side ends the work of a node because the model refused. */
+export function refusalFlip({ recorded, present }: Divergence): RefusalFlip | null {
+  if (recorded === null || present === null || recorded.nodeId !== (present.nodeId ?? null)) return null;
+  const original = isRefusal(recorded.type, payloadOf(recorded));
+  const replay = isRefusal(present.type, { ...present.payload });
+  if (original === replay) return null;
+  return { original: original ? 'refusal' : 'valid', replay: replay ? 'refusal' : 'valid' };
+}
+
+function isRefusal(type: string, { outcome, error }: { readonly [key: string]: unknown }): boolean {
+  if (type === 'agent.invocation.completed') return outcome === 'refused';
+  return (
+    type === 'node.failed' &&
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'model_refused'
+  );
+}
+
+/** Holds nothing of the fork itself: all replays of a run say the same. */
+export function divergedRow(sourceRunId: RunId, { seq, kind, recorded, present }: Divergence): Draft {
+  const point = recorded?.type ?? present?.type;
+  const payload = {
+    sourceRunId,
+    atSequence: seq,
+    ...(recorded === null ? {} : { originalEventId: eventId(sourceRunId, seq) }),
+    divergenceKind: kind,
+    ...(point === undefined ? {} : { divergencePoint: point }),
+  };
+  return row('replay.diverged', payload, { cause: seq === 0 ? undefined : seq - 1 });
+}
+
+export function divergedAtRefusalRow(
+  sourceRunId: RunId,
+  { seq, recorded, present }: Divergence,
+  { original, replay }: RefusalFlip,
+): Draft {
+  const nodeId = recorded?.nodeId ?? undefined;
+  const reason = messageOf(original === 'refusal' ? recorded && payloadOf(recorded) : present?.payload);
+  const payload = {
+    sourceRunId,
+    atSequence: seq,
+    originalEnvelopeKind: original,
+    replayEnvelopeKind: replay,
+    ...(nodeId === undefined ? {} : { nodeId }),
+    originalEventId: eventId(sourceRunId, seq),
+    ...(reason === null ? {} : { refusalReason: reason }),
+  };
+  return row('replay.divergedAtRefusal', payload, { nodeId, cause: seq === 0 ? undefined : seq - 1 });
+}
+
+function messageOf(payload: object | null | undefined): string | null {
+  if (payload == null || !('error' in payload)) return null;
+  const { error } = payload;
+  const isNamed = typeof error === 'object' && error !== null && 'message' in error;
+  return isNamed && typeof error.message === 'string' ? error.message : null;
+}
+
+export function refusalError({ seq, recorded }: Divergence, { original, replay }: RefusalFlip): RunError {
+  const nodeId = recorded?.nodeId ?? null;
+  const details: Record<string, Json> = {
+    atSequence: seq,
+    ...(nodeId === null ? {} : { nodeId }),
+    originalEnvelopeKind: original,
+    replayEnvelopeKind: replay,
+  };
+  const message = `Event ${seq} of the record is ${original === 'refusal' ? 'a refusal' : 'valid'}, and the present code makes it ${replay === 'refusal' ? 'a refusal' : 'valid'}.`;
+  return { code: 'replay_diverged_at_refusal', message, retryable: false, details };
+}

@@ -1,0 +1,52 @@
+/** Fails a node whose open work has no result in the record: a replay performs no effect and asks nobody. */
+import type { RunId } from '@cairn/protocol';
+import { unanswered } from '../core/decide.ts';
+import { stoppedRows } from '../core/driven.ts';
+import { activeContext, failNode } from '../core/node-decisions.ts';
+import { nodeById } from '../core/node-of.ts';
+import type { Draft, RunError, RunState } from '../core/state.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import type { RecordedWork } from './recorded-work.ts';
+
+/** Open work of a node, in words. */
+interface OpenWork {
+  readonly nodeId: string;
+  readonly what: string;
+}
+
+/** Returns the first open work without a record, or null. */
+export function unrecorded(state: RunState, work: RecordedWork): OpenWork | null {
+  for (const callId in state.calls) {
+    const call = state.calls[callId];
+    if (call === undefined || call.asked !== undefined || work.hasResult(callId, call.attempt)) continue;
+    return { nodeId: call.nodeId, what: `result of the call ${callId}` };
+  }
+  for (const child of Object.values(state.children)) {
+    const isWaiting = state.active[child.nodeId] !== undefined && !work.has('child', child.runId);
+    if (isWaiting) return { nodeId: child.nodeId, what: `end of the child run ${child.runId}` };
+  }
+  for (const { interruptId, nodeId } of Object.values(state.view.interrupts)) {
+    const isWaiting = state.active[nodeId] !== undefined && !work.has('answer', interruptId);
+    if (isWaiting) return { nodeId, what: `answer to the interrupt ${interruptId}` };
+  }
+  return null;
+}
+
+export function failWithoutRecord(
+  { state, workflow }: { readonly state: RunState; readonly workflow: Workflow },
+  { nodeId, what }: OpenWork,
+  sourceRunId: RunId,
+): readonly Draft[] {
+  const node = nodeById(workflow, nodeId);
+  const cause = state.nextSeq - 1;
+  const error: RunError = {
+    code: 'replay_source_missing',
+    message: `The record of run ${sourceRunId} has no ${what} of node ${nodeId}, and a replay performs nothing.`,
+    retryable: false,
+  };
+  return [
+    ...unanswered(state, nodeId, cause),
+    ...stoppedRows(state, workflow, nodeId, cause),
+    ...failNode(activeContext(state, node, workflow.agents), error, cause),
+  ];
+}
