@@ -271,6 +271,10 @@ export class ReplayFork {
   }
 }
 
+/** Null for every other run. */
+export const replayOf = (fork: RunFork | null | undefined, ports: SourcePorts): ReplayFork | null =>
+  fork?.mode === 'replay' ? new ReplayFork(fork, ports) : null;
+
 /** The row of the replay that asked for what the fact is about. */
 function anchorOf(state: RunState, { kind, id }: RecordedFact): number | undefined {
   if (kind === 'call') return state.calls[id]?.requestedSeq;

@@ -7,7 +7,7 @@ import type { RunState } from '../core/state.ts';
 import { nextTimer } from '../core/timers.ts';
 import { missedEnds } from '../family/missed-ends.ts';
 import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
-import { ReplayFork } from '../replay/replay-fork.ts';
+import { replayOf } from '../replay/replay-fork.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { appendOf, sizeOf } from './append-batch.ts';
 import { Attempts } from './attempts.ts';
@@ -126,8 +126,7 @@ export class HeldRun {
     let run = this.#loaded;
     if (run === null) {
       const { state, workflow, record, checkpoint } = await this.#ports.loader.resume(this.#runId);
-      const { fork } = record;
-      const replay = fork?.mode === 'replay' ? new ReplayFork(fork, this.#ports.sources) : null;
+      const replay = replayOf(record.fork, this.#ports.sources);
       run = { state, workflow, record, attempts: this.#attempts ?? this.#attemptsOf(record, workflow), replay };
       this.#loaded = run;
       this.#checkpoints.loadedAt(checkpoint);
@@ -200,7 +199,6 @@ export class HeldRun {
     refused: (error: unknown) => Promise<Refused>,
   ): Promise<'acknowledged' | Refused> {
     const { store, turns } = this.#ports;
-    // The relatives that a replay names are those of its source.
     const relatives = replay === null ? this.#relatives.toTell(state) : [];
     const request = { runId: this.#runId, batch, creating: this.#creating, fence: this.#lease.fence, relatives };
     const size = sizeOf(batch);
