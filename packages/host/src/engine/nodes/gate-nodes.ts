@@ -107,12 +107,22 @@ export const approvalGate = gate({
     return { kind: 'approval', data };
   },
   // The node supplies fields that the config omits, and those may be invalid too.
-  check: ({ data }) => [...shapeProblems(interruptData.approval, data, ['config']), ...groupProblems(data)],
+  check: ({ data }) => [...shapeProblems(interruptData.approval, data, ['config']), ...voterProblems(data)],
 });
 
-/** This host knows no groups and no roles. Without a list of people, such a gate would be open to everyone. */
+/** Gates that would be open to everyone against the author's will, and gates that could never open. */
+function voterProblems(data: JsonObject): readonly Problem[] {
+  const { approversList: people, requiredApprovals: needed } = data;
+  const count = Array.isArray(people) ? new Set(people).size : 0;
+  // By the protocol, an empty list is no list.
+  if (count === 0) return groupProblems(data);
+  if (typeof needed !== 'number' || needed <= count) return [];
+  const message = `it names ${count} of the ${needed} people who must accept, so the gate could never open`;
+  return [{ path: ['config', 'approversList'], message }];
+}
+
+/** This host knows no groups and no roles, so without a list of people everyone could decide. */
 function groupProblems(data: JsonObject): readonly Problem[] {
-  if (data.approversList !== undefined) return [];
   return (['approverGroupRefs', 'approverRoleRefs'] as const)
     .filter((name) => Array.isArray(data[name]) && data[name].length > 0)
     .map((name) => ({

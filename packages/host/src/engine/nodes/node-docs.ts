@@ -135,7 +135,7 @@ export const nodeDocs: Readonly<Record<string, NodeDoc>> = {
       description: 'What the people who decide should know.',
       actions: 'What they may do: `accept`, `reject`, `refine`, `edit-accept`, `ask`. Default `accept` and `reject`.',
       requiredApprovals: 'How many people must accept. Default 1.',
-      approversList: 'The principals who may decide. Default: everyone with the scope.',
+      approversList: 'The principals who may decide. Default, and if it is empty: everyone with the scope.',
       rejectionPolicy: '`single-veto` (default): one rejection decides. `majority`: most of them.',
       overrideBypassesQuorum: 'Defined by the protocol; this host has no override role.',
       approverGroupRefs: 'Groups who may decide. This host knows none, so it needs `approversList`, too.',

@@ -151,7 +151,18 @@ test('a gate for groups or roles, which this host does not know, needs a list of
   const wrong = expect.stringContaining('this host knows no groups and no roles; list the people in approversList');
   expect(gate({ approverRoleRefs: ['finance'] })).toEqual([wrong]);
   expect(gate({ approverGroupRefs: ['finance'] })).toEqual([wrong]);
+  expect(gate({ approverRoleRefs: ['finance'], approversList: [] })).toEqual([wrong]);
   expect(gate({ approverRoleRefs: ['finance'], approversList: ['ada'] })).toEqual([]);
+});
+
+test('a gate that names fewer people than must accept is refused', () => {
+  const gate = (config: object) => of({ a: { type: 'core.approvalGate', config: { ...config } } });
+  expect(gate({ approversList: [], requiredApprovals: 2 })).toEqual([]);
+  expect(gate({ approversList: ['ada', 'ada'], requiredApprovals: 2 })).toEqual([
+    expect.stringContaining('it names 1 of the 2 people who must accept, so the gate could never open'),
+  ]);
+  expect(gate({ approversList: ['ada', 'ben'], requiredApprovals: 2 })).toEqual([]);
+  expect(gate({ requiredApprovals: 9 })).toEqual([]);
 });
 
 test('a refused value is named, and the last word is a question or ends with a full stop', () => {
