@@ -254,7 +254,7 @@ const page: readonly (string | { readonly table: keyof Tables })[] = [
   '',
   '- settings, inputs and types that a node type does not know',
   '- variables that are neither declared nor set by a node, and nodes that set nearly a declared one',
-  '- inputs that are not declared, if the workflow declares any variables',
+  '- inputs that are nearly declared ones',
   '- nodes, outputs and ports that do not exist, in inputs, edges and expressions',
   '- expressions and JSON Schemas that do not compile',
   '- nodes that no run can reach, and loops with two entries',

@@ -133,18 +133,22 @@ function* variableProblem(path: readonly PropertyKey[], name: string, { variable
   yield { path, message };
 }
 
-/** A workflow that declares nothing takes what callers give; the others say which inputs they take. */
+/** A run may have inputs that nobody declared. A name that differs from a declared one by a slip is a typo. */
 function* inputProblem(path: readonly PropertyKey[], name: string, { declared }: Known): Generator<Problem, void> {
-  if (declared.size === 0 || declared.has(name)) return;
-  yield { path, message: `there is no input ${name}${suggestion(name, [...declared])}; declare it in variables` };
+  const near = slipFrom(name, declared);
+  if (near !== null)
+    yield { path, message: `there is no input ${name}; did you mean ${near}? Or declare it in variables` };
 }
 
-/** A node may set a variable that nobody declared. A name that differs from a declared one by a slip is a typo. */
+/** The same for a variable that a node sets. */
 function* typoProblem(path: readonly PropertyKey[], name: string, { declared }: Known): Generator<Problem, void> {
-  const near = declared.has(name) ? null : nearest(name, [...declared], 1);
-  if (near === null) return;
-  yield { path, message: `it sets the variable ${name}, which is not declared; did you mean ${near}?` };
+  const near = slipFrom(name, declared);
+  if (near !== null)
+    yield { path, message: `it sets the variable ${name}, which is not declared; did you mean ${near}?` };
 }
+
+const slipFrom = (name: string, declared: ReadonlySet<string>): string | null =>
+  declared.has(name) ? null : nearest(name, [...declared], 1);
 
 /** Unknown nodes are reported elsewhere. `output` stands for all outputs of a node. */
 function* outputProblem(
