@@ -264,6 +264,7 @@ function fixedNames(url: string): (example: ApiExample) => ApiExample {
       .replaceAll(/"secretFingerprint":"\w+"/g, '"secretFingerprint":"00c0ffee"')
       .replaceAll(/"id: [0-9a-zA-Z_-]{20,}/g, '"id: the-position')
       .replaceAll(SECRETS, '"$1":"the-$1"')
+      .replaceAll(/(_|"idToken":")[0-9a-f]{12}(?=_|")/g, '$1a1b2c3d4e5f6')
       .replaceAll(/\b[0-9a-f]{64}\b/g, '0'.repeat(64))
       .replaceAll(/\b[0-9a-f]{32}\b/g, '0'.repeat(32))
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-05T09:00:00.000Z');

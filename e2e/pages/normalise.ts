@@ -17,6 +17,7 @@ export class Normaliser {
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-01-01T12:00:00.000Z')
       .replace(/\b\d\d:\d\d:\d\d\.\d{3}(?!Z)/g, '12:00:00.000')
       .replace(/\b[0-9a-f]{64}\b/g, HASH)
+      .replace(/\b([a-z]+_|idToken":")[0-9a-f]{12}(?=_|")/g, '$1a1b2c3d4e5f6')
       .replace(/"durationMs":\d+/g, '"durationMs":12')
       .replace(/\b(\d+ ms|\d+\.\d s)\b/g, '12 ms')
       .replace(/12 ms {2,}/g, '12 ms  ')

@@ -22,5 +22,14 @@ const branded = <Name extends string>(text: string): Id<Name> => text as Id<Name
 export const runId = (unique: string): RunId => branded(`run_${unique}`);
 export const contextId = (unique: string): ContextId => branded(`ctx_${unique}`);
 
+/**
+ * An id inside a payload, such as that of a call. It is unique in the context of its run, and derived: a fork keeps the
+ * token of its origin, so that replayed payloads are equal. Runs that recorded no token use the local part alone.
+ */
+export const payloadId = (token: string | null, kind: PayloadIdKind, local: string): string =>
+  token === null ? local : `${kind}_${token}_${local}`;
+
+export type PayloadIdKind = 'art' | 'call' | 'content' | 'conv' | 'int' | 'inv' | 'msg' | 'thought' | 'timer';
+
 /** The id of an event: its run and its position. It is computed, never stored, so it resolves in every fork. */
 export const eventId = (run: RunId, seq: number): EventId => branded(`${run}:${seq}`);

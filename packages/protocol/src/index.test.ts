@@ -134,6 +134,7 @@ const names = [
   'parseWorkflowDefinition',
   'participant',
   'pauseRun',
+  'payloadId',
   'payloadSchema',
   'pendingInterrupts',
   'pollAnswer',

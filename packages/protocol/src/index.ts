@@ -123,7 +123,9 @@ export {
   type EventId,
   eventId,
   MAX_ID_LENGTH,
+  type PayloadIdKind,
   parseRunId,
+  payloadId,
   type RunId,
   runId,
 } from './ids.ts';

@@ -1,5 +1,7 @@
 /** Child runs in the terminal: shown as they work, listed, and asked about where the person is. */
+
 import { expect, test } from 'vitest';
+import { interruptIdOf } from '../../test/kit/payload-ids.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import { crowd, servedCli, workflow } from './served-cli.kit.ts';
 
@@ -34,7 +36,9 @@ test('without a person the command ends with 5 once only the question of a child
   const { cairn } = await servedCli();
   const { code, out, err } = await cairn(['run', 'outermost']);
   expect([code, out]).toEqual([5, '']);
-  expect(err).toMatch(/^ {10}\? approve asks: Publish the text\? {2}cairn answer run_\S+\.0\.0\/int_0_approve$/m);
+  expect(err).toMatch(
+    /^ {10}\? approve asks: Publish the text\? {2}cairn answer run_\S+\.0\.0\/int_[0-9a-f]{12}_0_approve$/m,
+  );
   expect(err).toContain('    outermost > outer > review');
   const command = /answer with: cairn (answer \S+ accept)$/m.exec(err)?.[1]?.split(' ') ?? [];
   expect(await cairn(command)).toMatchObject({ code: 0 });
@@ -64,7 +68,7 @@ test('show lists the runs below a run as a tree, with their questions', async ()
       '',
       '? approve asks for approval: Publish the text? (accept, reject)',
       '    outermost > outer > review',
-      `    answer with: cairn answer ${runId}.0.0/int_0_approve accept`,
+      `    answer with: cairn answer ${runId}.0.0/${interruptIdOf(`${runId}.0.0`, 'approve')} accept`,
     ].join('\n'),
   );
   await cairn(['answer', runId, 'accept']);

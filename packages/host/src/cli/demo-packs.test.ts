@@ -168,7 +168,7 @@ test('the newsroom asks here what a run two below it asks, and goes on once that
   const running = cairn(['run', 'newsroom', '--input', 'story=The new bridge'], { person });
   const signal = await asked.promise;
   const [entry] = JSON.parse((await cairn(['inbox', '--json'])).out).entries;
-  expect(`${entry.runId}/${entry.interruptId}`).toMatch(/^run_\S+\.2\.0\/int_0_work$/);
+  expect(`${entry.runId}/${entry.interruptId}`).toMatch(/^run_\S+\.2\.0\/int_[0-9a-f]{12}_0_work$/);
   expect((await cairn(['answer', '1', 'by name'])).code).toBe(0);
   const { code, out, err } = await running;
   expect([code, signal.aborted]).toEqual([0, true]);
@@ -183,5 +183,5 @@ test('without a person the newsroom ends with 5, and says how to answer the run 
   expect(code).toBe(5);
   expect(err).toContain('? work asks: A witness told us about "The new bridge". How may they be quoted?');
   expect(err).toContain('newsroom > newsroom-reporting > newsroom-interview');
-  expect(err).toMatch(/answer with: cairn answer run_\S+\.2\.0\/int_0_work /);
+  expect(err).toMatch(/answer with: cairn answer run_\S+\.2\.0\/int_[0-9a-f]{12}_0_work /);
 });

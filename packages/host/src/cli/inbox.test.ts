@@ -1,4 +1,7 @@
+import { createClient } from '@cairn/client';
 import { expect, test } from 'vitest';
+import { interruptIdOf } from '../../test/kit/payload-ids.ts';
+import { namedEntry } from './inbox-entries.ts';
 import { servedCli } from './served-cli.kit.ts';
 
 type Cli = Awaited<ReturnType<typeof servedCli>>;
@@ -41,9 +44,9 @@ test('an entry is answered by its number, by run and question, or by its questio
   await entries(cli, 1);
   expect(await cli.cairn(['answer', '1', 'city=Bern', 'nights=3'])).toMatchObject({ code: 0 });
   const [gate] = await waitingGate(cli);
-  expect(await cli.cairn(['answer', `${gate?.runId}/int_0_gate`, 'accept'])).toMatchObject({ code: 0 });
+  expect(await cli.cairn(['answer', `${gate?.runId}/${gate?.interruptId}`, 'accept'])).toMatchObject({ code: 0 });
   const [next] = await waitingGate(cli);
-  const { out } = await cli.cairn(['answer', 'int_0_gate', 'accept']);
+  const { out } = await cli.cairn(['answer', String(next?.interruptId), 'accept']);
   expect(out).toContain(`gate is answered; the run ${next?.runId} is`);
   expect((await cli.cairn(['show', run])).out).toContain('completed');
 });
@@ -67,12 +70,13 @@ test('a number, a name or a question that nothing waits under is refused by name
 });
 
 test('a question that several runs have has to be named with its run', async () => {
-  const cli = await servedCli();
-  const runs = [await waiting(cli, 'trip'), await waiting(cli, 'trip')];
-  await entries(cli, 2);
-  const { code, err } = await cli.cairn(['answer', 'int_0_details', 'city=Bern', 'nights=1']);
-  expect(code).toBe(2);
-  for (const run of runs) expect(err).toContain(`${run}/int_0_details`);
+  // A fork has the ids of its source.
+  const whole = 'run_00000000-0000-7000-8000-00000000000b';
+  const entry = (runId: string) => ({ runId, interruptId: 'int_1_0_details', nodeId: 'details', path: [] });
+  const inbox = { entries: [entry('run_a'), entry(whole)], nextCursor: null };
+  const client = createClient({ url: 'http://host.test', fetch: async () => Response.json(inbox) });
+  await expect(namedEntry(client, 'int_1_0_details')).rejects.toThrow('2 runs have an open question');
+  expect(await namedEntry(client, `${whole}/int_1_0_details`)).toMatchObject({ runId: whole });
 });
 
 test('who is asked here sees what an answer has to be, and is asked again when the host does not take it', async () => {
@@ -108,9 +112,9 @@ test('the inbox that is watched shows what waits, what comes and what is answere
       for (const look of heard) look();
     },
   });
-  await says(`cairn answer ${first}/int_0_details`);
+  await says(`cairn answer ${first}/${interruptIdOf(first, 'details')}`);
   const second = await waiting(cli, 'busy-gate');
-  await says(`cairn answer ${second}/int_0_gate`);
+  await says(`cairn answer ${second}/${interruptIdOf(second, 'gate')}`);
   await cli.cairn(['answer', first, 'city=Bern', 'nights=3']);
   await says('was answered');
   interrupt();

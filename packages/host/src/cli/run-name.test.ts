@@ -1,8 +1,10 @@
 /** Names of runs: ids, their beginnings and `last`, in every verb that takes a run. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { interruptIdOf } from '../../test/kit/payload-ids.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { onlyRun } from './run-name.ts';
 import { readerKey, servedCli } from './served-cli.kit.ts';
@@ -25,7 +27,7 @@ test('every verb that takes a run takes last and the beginning of an id', async 
   expect((await cairn(['answer', 'last', 'yes'])).out).toContain('approve is answered');
   expect(await statusOf('last')).toBe(review);
   const asked = await detached('review');
-  expect((await cairn(['answer', `${asked.slice(0, -2)}/int_0_approve`, 'yes'])).code).toBe(0);
+  expect((await cairn(['answer', `${asked.slice(0, -2)}/${interruptIdOf(asked, 'approve')}`, 'yes'])).code).toBe(0);
 });
 
 test('the beginning of several ids lists them, and a name of no run is reported by the host', async () => {

@@ -81,6 +81,7 @@ const workflows: readonly WorkflowDefinition[] = [
       variables: [
         { name: 'loud', type: 'boolean' },
         { name: 'count', type: 'number' },
+        { name: 'city', type: 'number' },
         { name: 'text', type: 'string', defaultValue: '' },
       ],
     },

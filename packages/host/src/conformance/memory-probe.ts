@@ -1,5 +1,5 @@
 /** The nodes of the published memory fixtures: identity nodes that also run their `memoryAction`. Conformance only. */
-import { type FoldEvent, invariant, type Json, row, TerminalError } from '@cairn/protocol';
+import { type FoldEvent, invariant, type Json, payloadId, row, TerminalError } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError } from '../engine/core/state.ts';
 import { stepRequested } from '../engine/core/step-rows.ts';
 import { identity } from '../engine/nodes/basic-nodes.ts';
@@ -52,12 +52,12 @@ function evolve(inner: Inner, event: FoldEvent): void {
 }
 
 function next(context: Context): NodeAction | null {
-  const { inner, node, visit, attempt } = context;
+  const { inner, node, visit, attempt, state } = context;
   const { calls, variable, shows } = planFor(context);
   if (inner.failure !== null) return { kind: 'fail', error: inner.failure };
   if (inner.asked > inner.results.length) return null;
   if (inner.asked < calls.length) {
-    const callId = `${node.id}#${visit}.${attempt}/t${inner.asked}.0`;
+    const callId = payloadId(state.view.idToken, 'call', `${node.id}#${visit}.${attempt}/t${inner.asked}.0`);
     const call = { callId, nodeId: node.id, step: MEMORY_PROBE_PERFORMER, safety: 'idempotent' as const, attempt: 1 };
     return { kind: 'wait', drafts: [stepRequested(call)], effects: [{ kind: 'step', callId }] };
   }

@@ -36,6 +36,8 @@ import { present } from './present.ts';
 import { relayNode } from './relay-node.ts';
 
 export interface ScriptOptions {
+  /** The token of the ids inside payloads. Default: none. */
+  readonly idToken?: string;
   readonly inputs?: JsonObject;
   readonly configurable?: JsonObject;
   readonly limits?: Partial<HostLimits>;
@@ -98,6 +100,7 @@ export class RunScript {
     this.state = newRunState(options.runId ?? ('run_1' as RunState['runId']));
     const draft = startedDraft({
       workflow: this.workflow,
+      idToken: options.idToken,
       pins: agents?.pins ?? null,
       request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable }, child },
       limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null, ...options.limits },

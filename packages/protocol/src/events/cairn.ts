@@ -197,6 +197,8 @@ export const clientPayloads = {
   'cairn.input.forwarded': z.looseObject({ inputId: text }),
   /** The first own row of a branch. The rows before it are those of the source. */
   'cairn.run.forked': z.looseObject({
+    /** The branch itself. Its later payloads name this run, also in forks of the branch. */
+    runId,
     sourceRunId: runId,
     fromSeq: count,
     mode: z.enum(forkModes),

@@ -2,6 +2,7 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
 import type { EventOf } from '../events/event.ts';
 import type { ErrorObject } from '../fields.ts';
+import { payloadId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
 import { closeInterrupt, type Interrupts } from './interrupts.ts';
@@ -41,6 +42,7 @@ export interface NodeView {
 
 /** The part of a run's view that holds them. */
 export interface Nodes extends Interrupts {
+  readonly idToken: string | null;
   nodeStates: Record<string, NodeView>;
   /** Nodes that have started and not ended. */
   activeNodes: number;
@@ -98,7 +100,7 @@ export function startNode(view: Nodes, event: EventOf<'node.started'>): NodeView
     node.visitSeq = event.seq;
     node.visitedAt = event.at;
     node.isAgent = isAgentType(started.typeId);
-    node.toolCallId = node.isAgent ? null : `${nodeId}#${node.visit}`;
+    node.toolCallId = node.isAgent ? null : payloadId(view.idToken, 'call', `${nodeId}#${node.visit}`);
     view.activeNodes += 1;
   }
   node.status = 'running';

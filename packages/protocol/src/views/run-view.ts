@@ -34,6 +34,8 @@ export interface RunView extends Agents, Children {
   /** The tool scopes of the caller that started the run; null if unknown. */
   toolScopes: readonly string[] | null;
   contextId: string | null;
+  /** The token of the ids inside payloads; null in runs that recorded none. */
+  idToken: string | null;
   inputs: JsonObject | null;
   outputs: JsonObject | null;
   usage: UsageView;
@@ -69,6 +71,7 @@ export const newRunView = (runId: RunId): RunView => ({
   configurable: null,
   toolScopes: null,
   contextId: null,
+  idToken: null,
   inputs: null,
   outputs: null,
   interrupts: {},

@@ -194,6 +194,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.configurable = started.configurable ?? null;
   view.toolScopes = started.toolScopes ?? null;
   view.contextId = started.contextId ?? null;
+  view.idToken = started.idToken ?? null;
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
   view.variables = seedVariables(started.variables, started.inputs);

@@ -1,5 +1,6 @@
 /** The text blocks that nodes stream. A block keeps its text, so that its last row can show all of it. */
 import type { EventOf } from '../events/event.ts';
+import { payloadId } from '../ids.ts';
 import { own, put } from './dictionary.ts';
 
 export interface BlockView {
@@ -14,6 +15,7 @@ export interface BlockView {
 
 /** The part of a run's view that holds them. */
 export interface Streams {
+  readonly idToken: string | null;
   /** Open blocks by node, then by channel. */
   blocks: Record<string, Blocks>;
   /** What the latest row ended; its task face still shows it. */
@@ -35,7 +37,8 @@ export function streamPiece(
   const { chunk, isLast, channel = '' } = event.payload;
   const nodeId = event.nodeId ?? event.payload.nodeId;
   const open = blocksOf(view, nodeId);
-  const block = own(open, channel) ?? openBlock(open, { nodeId, channel, seq: event.seq, agentId: agentOf(nodeId) });
+  const block =
+    own(open, channel) ?? openBlock(open, channel, { contentId: contentIdOf(view, event), agentId: agentOf(nodeId) });
   if (chunk !== '' || !isLast) block.pieces += 1;
   if (block.text.length + chunk.length <= MAX_BLOCK_UNITS) block.text += chunk;
   else block.cut = true;
@@ -56,17 +59,22 @@ function blocksOf(view: Streams, nodeId: string): Blocks {
   return open;
 }
 
-interface BlockPlace {
-  readonly nodeId: string;
-  readonly channel: string;
-  readonly seq: number;
+/** The id of the block that this row begins. A named channel is used once in its node. */
+function contentIdOf({ idToken }: Streams, { nodeId, seq, payload }: EventOf<'output.chunk'>): string {
+  const { channel = '' } = payload;
+  const place = `${nodeId ?? payload.nodeId}:${seq}`;
+  if (idToken === null) return channel === '' ? place : channel;
+  return payloadId(idToken, 'content', place);
+}
+
+interface Opened {
+  readonly contentId: string;
   readonly agentId: string | null;
 }
 
-function openBlock(open: Blocks, { nodeId, channel, seq, agentId }: BlockPlace): BlockView {
+function openBlock(open: Blocks, channel: string, { contentId, agentId }: Opened): BlockView {
   const [oldest, ...others] = Object.keys(open);
   if (oldest !== undefined && others.length + 1 >= MAX_BLOCKS_PER_NODE) delete open[oldest];
-  const contentId = channel === '' ? `${nodeId}:${seq}` : channel;
   const block = { contentId, agentId, pieces: 0, text: '', cut: false };
   put(open, channel, block);
   return block;

@@ -1,5 +1,6 @@
 /** Task faces of agent events: streamed text, thoughts, tool calls, usage, handoffs. */
 import type { EventOf, FoldEvent } from '../events/event.ts';
+import { payloadId } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { isThought } from './agents.ts';
 import { own } from './dictionary.ts';
@@ -69,7 +70,7 @@ function thought(view: RunView, event: EventOf<'agent.reasoned'>): JsonObject | 
   const { agentId, reasoning, verbosity } = reasoned;
   return {
     kind: 'thought-stream',
-    thoughtId: `${view.runId}:${event.seq}`,
+    thoughtId: thoughtId(view, event.seq),
     thoughtType: 'reasoning',
     verbosity: verbosity === 'full' ? 'detailed' : 'normal',
     content: reasoning,
@@ -77,6 +78,9 @@ function thought(view: RunView, event: EventOf<'agent.reasoned'>): JsonObject | 
     agentId,
   };
 }
+
+const thoughtId = ({ idToken, runId }: RunView, seq: number): string =>
+  idToken === null ? `${runId}:${seq}` : payloadId(idToken, 'thought', String(seq));
 
 /** JSON inside a JSON string grows by escaping. The row itself holds the whole decision. */
 const MAX_DECISION_UNITS = 65_536;
@@ -88,7 +92,7 @@ function decision(view: RunView, event: EventOf<'agent.decided'>): JsonObject {
   const isCut = content.length > MAX_DECISION_UNITS;
   return {
     kind: 'thought-stream',
-    thoughtId: `${view.runId}:${event.seq}`,
+    thoughtId: thoughtId(view, event.seq),
     thoughtType: 'decision',
     verbosity: 'normal',
     content: isCut ? `${content.slice(0, MAX_DECISION_UNITS)}…` : content,

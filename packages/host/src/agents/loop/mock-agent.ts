@@ -10,6 +10,7 @@ import { defineNodeType, type NodeContext, type NodeType } from '../../engine/wo
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import { escalation } from './escalation.ts';
 import type { LoopOptions } from './loop-options.ts';
+import { callPrefix } from './model-calls.ts';
 import {
   type AgentDecision,
   decidedRow,
@@ -151,11 +152,11 @@ function toolRows(
   before: number,
   { sha256 }: LoopOptions,
 ): Draft[] {
-  const { node, visit, attempt, state } = context;
+  const { node, state } = context;
   const rows: Draft[] = [];
   for (const [index, call] of mockToolCalls.entries()) {
     const { toolId, durationMs } = call;
-    const callId = `${node.id}#${visit}.${attempt}/t0.${index}`;
+    const callId = `${callPrefix(context)}t0.${index}`;
     const called = { agentId: emitter, toolId, callId, principal: principalOf(context), safety: 'pure' as const };
     // The engine writes the node's start as the first row of the decision.
     const calledSeq = state.nextSeq + 1 + before + rows.length;

@@ -1,5 +1,5 @@
 /** Model calls: requests a turn, builds its input, records its result, and decides when to retry. */
-import { isoTime, type Json, type PayloadOf, row, TerminalError } from '@cairn/protocol';
+import { isoTime, type Json, type PayloadOf, payloadId, row, TerminalError } from '@cairn/protocol';
 import type { Draft, Effect, OpenCall, RunError } from '../../engine/core/state.ts';
 import type { CallResult, DrivenContext } from '../../engine/workflow/node-type.ts';
 import { toolSurface } from '../allowlist.ts';
@@ -17,8 +17,10 @@ import { type Invocation, type LoopState, openInvocation, type TurnCall } from '
 type Context = DrivenContext<LoopState>;
 
 /** Call id prefix, unique to one attempt of one visit of the node. */
-export const callPrefix = ({ node, visit, attempt }: Pick<Context, 'node' | 'visit' | 'attempt'>): string =>
-  `${node.id}#${visit}.${attempt}/`;
+export const callPrefix = (
+  { node, visit, attempt, state }: Pick<Context, 'node' | 'visit' | 'attempt' | 'state'>,
+  kind: 'call' | 'inv' = 'call',
+): string => payloadId(state.view.idToken, kind, `${node.id}#${visit}.${attempt}/`);
 
 /** Finds the model that an invocation keeps. Throws when none is configured. */
 export function modelFor(context: Context, agent: Agent, { models }: LoopOptions): Model {

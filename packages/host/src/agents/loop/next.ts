@@ -85,7 +85,7 @@ function startedRow(context: Context, agent: Agent, { provider, model }: Model, 
   const { definition } = context.compiled;
   const group = groupOf(context);
   const payload: PayloadOf<'agent.invocation.started'> = {
-    invocationId: `${callPrefix(context)}${context.inner.invocations}`,
+    invocationId: `${callPrefix(context, 'inv')}${context.inner.invocations}`,
     agentId: agent.agentId,
     source: definition.metadata.source === 'run-api' ? 'run-api' : 'workflow-node',
     modelClass: agent.modelClass,

@@ -7,6 +7,7 @@ import {
   type Json,
   type JsonObject,
   type PayloadOf,
+  payloadId,
   row,
 } from '@cairn/protocol';
 import type { PayloadDraft } from './payload-draft.ts';
@@ -33,13 +34,15 @@ export interface Question {
 export function askDrafts(state: Readonly<RunState>, question: Question): Draft[] {
   const { nodeId, kind, data } = question;
   const number = state.interruptCount + (question.ahead ?? 0);
-  const interruptId = `int_${number}_${nodeId}`.slice(0, 128);
-  const key = `${state.runId}:${nodeId}:${number}`;
-  const asked: PayloadDraft<'interrupt.requested'> = { runId: state.runId, nodeId, interruptId, kind, key, data };
+  const { payloadRunId: runId, view } = state;
+  const local = `${number}_${nodeId}`;
+  const interruptId = (view.idToken === null ? `int_${local}` : payloadId(view.idToken, 'int', local)).slice(0, 128);
+  const key = `${runId}:${nodeId}:${number}`;
+  const asked: PayloadDraft<'interrupt.requested'> = { runId, nodeId, interruptId, kind, key, data };
   if (question.resumeSchema !== undefined) asked.resumeSchema = question.resumeSchema;
   if (question.timeoutMs !== undefined) asked.timeoutMs = question.timeoutMs;
   asked.requestedAt = isoTime(state.now);
-  const agentId = question.agentId ?? state.view.nodeStates[nodeId]?.agentId ?? null;
+  const agentId = question.agentId ?? view.nodeStates[nodeId]?.agentId ?? null;
   if (agentId !== null) asked.agentId = agentId;
   const older = olderRequest(nodeId, interruptId, question);
   const rows: Draft[] = [row('interrupt.requested', asked, { nodeId }), ...(older === null ? [] : [older])];

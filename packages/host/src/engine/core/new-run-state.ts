@@ -4,8 +4,10 @@ import { newAccount } from '../family/account.ts';
 import { DEFAULT_RUNS_PER_TREE } from '../family/budget.ts';
 import type { RunState } from './state.ts';
 
-export const newRunState = (runId: RunId): RunState => ({
+/** `originRunId` is the run that wrote the first row; a fork shares that row. */
+export const newRunState = (runId: RunId, originRunId: RunId = runId): RunState => ({
   runId,
+  payloadRunId: originRunId,
   view: newRunView(runId),
   nextSeq: 0,
   now: 0,

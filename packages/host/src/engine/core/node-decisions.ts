@@ -55,7 +55,7 @@ function begin(context: NodeContext, cause: number): Decision {
 
 function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<NodeContext, 'inputs'> {
   return {
-    runId: state.runId,
+    runId: state.payloadRunId,
     node: node.node,
     config: node.config,
     compiled: node,

@@ -158,6 +158,11 @@ export type SealedValues = Readonly<Record<string, string>>;
 
 export interface RunState {
   readonly runId: RunId;
+  /**
+   * The run that decisions name in payloads: the one where the history started, or the last branch. A replay decides
+   * again what that run decided, so its payloads are equal. A run that performs effects has its own id here.
+   */
+  payloadRunId: RunId;
   /** The public view that every API shows. */
   readonly view: RunView;
   /** seq of the next row. */

@@ -1,5 +1,5 @@
 /** Nodes that complete as soon as they start, and `core.delay`, which waits for a timer. */
-import { type ErrorCode, isoTime, type Json, type JsonObject, row } from '@cairn/protocol';
+import { type ErrorCode, isoTime, type Json, type JsonObject, payloadId, row } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Draft } from '../core/state.ts';
 import { MAX_SPAN_MS } from '../workflow/node-settings.ts';
@@ -33,8 +33,13 @@ export const identity = defineNodeType({
 });
 
 /** Writes the same message twice. A channel with the `message` reducer must keep it once. */
-function sameMessageTwice({ node, runId, now }: NodeContext): Draft[] {
-  const value = { messageId: `${runId}:${node.id}`, from: node.id, content: 'duplicate', ts: now };
+function sameMessageTwice({ node, now, state }: NodeContext): Draft[] {
+  const value = {
+    messageId: payloadId(state.view.idToken, 'msg', node.id),
+    from: node.id,
+    content: 'duplicate',
+    ts: now,
+  };
   const payload = { channel: 'messages', value, reducer: 'message', writtenAt: isoTime(now), nodeId: node.id };
   const write = row('channel.written', payload, { nodeId: node.id });
   return [write, write];
@@ -115,14 +120,14 @@ export const delay = defineNodeType({
     config.delayMs === undefined && node.inputs.delayMs === undefined
       ? [{ path: ['config', 'delayMs'], message: 'it or the input delayMs must say how long to wait' }]
       : [],
-  begin({ node, config, inputs, visit, attempt, now }) {
+  begin({ node, config, inputs, visit, attempt, now, state }) {
     const wanted: Json | undefined = inputs.delayMs ?? config.delayMs;
     if (typeof wanted !== 'number' || wanted < 0 || wanted > MAX_SPAN_MS) {
       const message = `Node ${node.id} cannot wait ${JSON.stringify(wanted)} ms; it takes a number from 0 to ${MAX_SPAN_MS}.`;
       return { kind: 'fail', error: { code: 'config_validation_failed', message, retryable: false } };
     }
     if (wanted === 0) return { kind: 'complete', outputs: nothing };
-    const timerId = `delay:${node.id}#${visit}.${attempt}`;
+    const timerId = payloadId(state.view.idToken, 'timer', `delay:${node.id}#${visit}.${attempt}`);
     const fireAt = isoTime(Math.ceil(now + wanted));
     const timer = row('cairn.timer.set', { timerId, purpose: 'delay', nodeId: node.id, fireAt }, { nodeId: node.id });
     return { kind: 'wait', drafts: [timer] };

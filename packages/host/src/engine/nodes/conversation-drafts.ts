@@ -6,6 +6,7 @@ import {
   type Json,
   type JsonObject,
   type PayloadOf,
+  payloadId,
   row,
   type SentTurn,
   type WorkflowDefinition,
@@ -90,8 +91,11 @@ export function openingDrafts(context: NodeContext, opening: Opening): readonly 
 }
 
 /** Each attempt of a node has its own conversation. */
-const conversationIdOf = ({ runId, node, visit, attempt }: NodeContext): string =>
-  `${runId}:${node.id}:${visit === 0 ? '' : `${visit}.`}${attempt}`;
+function conversationIdOf({ runId, node, visit, attempt, state }: NodeContext): string {
+  const { idToken } = state.view;
+  const place = `${node.id}:${visit === 0 ? '' : `${visit}.`}${attempt}`;
+  return idToken === null ? `${runId}:${place}` : payloadId(idToken, 'conv', place);
+}
 
 const messageIdOf = (conversationId: string, turnIndex: number, role: string): string =>
   `${conversationId}:${turnIndex}:${role}`;

@@ -1,5 +1,12 @@
 /** Supervisor decisions with low confidence need human review before they are carried out. */
-import { isJsonObject, type Json, type OrchestratorDecision, orchestratorDecision, row } from '@cairn/protocol';
+import {
+  isJsonObject,
+  type Json,
+  type OrchestratorDecision,
+  orchestratorDecision,
+  payloadId,
+  row,
+} from '@cairn/protocol';
 import { askDrafts } from '../core/interrupts.ts';
 import type { Draft, RunError } from '../core/state.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
@@ -29,7 +36,7 @@ export function escalated(context: NodeContext, decision: Confident, decidedSeq:
     kind: 'approval',
     agentId: state.orchestration?.agentId,
     data: {
-      artifactId: `decision-${decidedSeq}`,
+      artifactId: payloadId(state.view.idToken, 'art', `decision-${decidedSeq}`),
       artifactType: 'orchestrator-decision',
       title: `The supervisor is ${decision.confidence} sure of its decision, which is less than ${DECISION_FLOOR}. Carry it out?`,
       actions: ['accept', 'reject', 'edit-accept'],

@@ -1,5 +1,5 @@
 /** The workers of a `core.dispatch` node: starts them, tracks their outcome, and harvests their variables. */
-import { invariant, type Json, type RunId } from '@cairn/protocol';
+import { invariant, type Json, payloadId, type RunId } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError } from '../core/state.ts';
 import { budgetOfEach, chainEvent, childWanted, failureOf, nextChildId } from '../family/child-drafts.ts';
 import { harvested } from '../family/mappings.ts';
@@ -64,7 +64,8 @@ export function begin(context: DispatchContext, workerIds: readonly string[], de
   const drafts: Draft[] = [];
   const effects: { kind: 'step'; callId: string }[] = [];
   for (const [ahead, workerId] of workerIds.entries()) {
-    const callId = `${node.id}#${visit}.${attempt}/${inner.workers.length + ahead}`;
+    const place = `${node.id}#${visit}.${attempt}/${inner.workers.length + ahead}`;
+    const callId = payloadId(state.view.idToken, 'call', place);
     const child = { childRunId: nextChildId(context, ahead), harvest: harvestOf(context, workerId) };
     const cause = state.nextSeq + drafts.length;
     const wanted = childWanted(context, callId, child, budget).map((draft) => ({ ...draft, cause }));

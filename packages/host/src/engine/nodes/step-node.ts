@@ -24,8 +24,8 @@ export const stepNode = ({ typeId, safety }: Pick<Step, 'typeId' | 'safety'>): N
     typeId,
     safety,
     config: anyConfig,
-    begin({ node, visit, callAttempts }) {
-      const callId = callIdOf(node.id, visit);
+    begin({ node, visit, callAttempts, state }) {
+      const callId = callIdOf(state, node.id, visit);
       const call = { callId, nodeId: node.id, step: typeId, safety, attempt: callAttempts + 1 };
       return { kind: 'wait', drafts: [stepRequested(call)], effects: [{ kind: 'step', callId }] };
     },

@@ -1,5 +1,5 @@
 /** `core.subWorkflow`: runs another workflow as a child run. The node ends when the child run ends. */
-import { type FoldEvent, invariant, type Json, type RunId } from '@cairn/protocol';
+import { type FoldEvent, invariant, type Json, payloadId, type RunId } from '@cairn/protocol';
 import { z } from 'zod';
 import type { ChildEnd, RunError } from '../core/state.ts';
 import {
@@ -63,12 +63,12 @@ const driver: NodeDriver<Sub, Config> = {
     }
   },
   next(context) {
-    const { inner, node, visit, attempt } = context;
+    const { inner, node, visit, attempt, state } = context;
     if (inner.childRunId === null) {
       const budget = budgetOfEach(context, 1);
       if ('code' in budget) return { kind: 'fail', error: budget };
       const child = { childRunId: nextChildId(context), harvest: harvestOf(context) };
-      const callId = `${node.id}#${visit}.${attempt}`;
+      const callId = payloadId(state.view.idToken, 'call', `${node.id}#${visit}.${attempt}`);
       const drafts = childWanted(context, callId, child, budget);
       return { kind: 'wait', drafts, effects: [{ kind: 'step', callId }] };
     }

@@ -6,7 +6,7 @@ import type { HostLimits } from '../core/limits.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunStarted, StartRun } from '../engine.ts';
 import type { ChildStart } from '../family/child-performer.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Sha256 } from '../ports.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { type SealPorts, sealInputs } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
@@ -53,6 +53,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     workflow,
     request: { ...request, contextId: context, child },
     limits,
+    idToken: idTokenOf(id, ports.sha256),
     knownOptions: ports.runOptions,
     pins,
     // A child's inputs come from its parent, not from a caller.
@@ -80,6 +81,12 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
   mailbox.post(fact, child === undefined ? 'start' : 'step');
   return done;
 }
+
+/** The id of a child is its parent's with its place below it, so the token follows from the root and the path to it. */
+export const idTokenOf = (id: RunId, sha256: Sha256): string => sha256(id, 'hex').slice(0, ID_TOKEN_CHARS);
+
+/** 48 bits: two of 10,000 runs in one context share a token with a chance of 1 in 5 million. */
+const ID_TOKEN_CHARS = 12;
 
 async function refuseForeignContext({ store }: RunCreationPorts, tenant: string, id: ContextId): Promise<void> {
   if ((await store.log.contextTenant(id)) !== tenant) throw contextNotFound(id);

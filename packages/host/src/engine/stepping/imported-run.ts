@@ -14,7 +14,7 @@ import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 
 /** Bump when RunView changes shape. */
-const VIEW_FORMAT = 'run-view/2';
+const VIEW_FORMAT = 'run-view/3';
 
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };

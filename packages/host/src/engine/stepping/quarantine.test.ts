@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, heldStep, settled } from '../../../test/kit/engine-bench.ts';
+import { callIdOf } from '../../../test/kit/payload-ids.ts';
 import { present } from '../../../test/kit/present.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { CrashRecord, Death, Notice, Step } from '../ports.ts';
@@ -158,8 +159,8 @@ test('each decision is marked with the call whose result it handles, and not bef
   host.clock.advance(5);
   await host.seen(runId, 'run.completed');
   await settled();
-  expect(marks).toEqual(['n1#0', '']);
-  expect(survived.slice(-2)).toEqual(['n1#0', '']);
+  expect(marks).toEqual([callIdOf(runId, 'n1#0'), '']);
+  expect(survived.slice(-2)).toEqual([callIdOf(runId, 'n1#0'), '']);
 });
 
 test('the parent of a quarantined run is woken in the same append', async () => {

@@ -20,7 +20,7 @@ import { RecentStates, type RestingRun } from './recent-states.ts';
 /**
  * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
  */
-export const STATE_FORMAT = 'run-state/9';
+export const STATE_FORMAT = 'run-state/10';
 
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
@@ -72,7 +72,13 @@ const kept = async (recent: RecentStates, runId: RunId, catchUp: RunLoader['catc
 
 /** Its state may be what killed the host, so only its outline is folded. */
 function quarantinedRun(view: RunView, { record, seq }: RunHead, workflow: Workflow): LoadedRun {
-  const state: RunState = { ...newRunState(record.runId), view, nextSeq: seq + 1, now: view.lastAt, ended: true };
+  const state: RunState = {
+    ...newRunState(record.runId, record.originRunId),
+    view,
+    nextSeq: seq + 1,
+    now: view.lastAt,
+    ended: true,
+  };
   return { record, workflow, state, checkpoint: { seq: -1, bytes: 0, tailBytes: 0 } };
 }
 
@@ -118,7 +124,9 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
       crashes?.deciding(runId, NO_CAUSE);
       return JSON.parse(body) as RunState;
     };
-    const state = usable ? await longWork.take(head.record.tenant, () => parsed(checkpoint.body)) : newRunState(runId);
+    const state = usable
+      ? await longWork.take(head.record.tenant, () => parsed(checkpoint.body))
+      : newRunState(runId, head.record.originRunId);
     const tailBytes = await catchUp(state, shared);
     const workflow = await pins.give(shared, await agentsOf(store.log, state, head));
     const from = usable ? { seq: checkpoint.seq, bytes: checkpoint.body.length } : { seq: -1, bytes: 0 };

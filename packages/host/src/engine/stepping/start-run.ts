@@ -47,6 +47,8 @@ export function startedDraft(start: {
   readonly request: RunRequest;
   readonly limits: HostLimits;
   readonly pins?: Pins | null;
+  /** The token of the ids inside payloads. Default: none. */
+  readonly idToken?: string | undefined;
   /** The options of the host. Default: any. */
   readonly knownOptions?: readonly string[] | undefined;
   /** What the row holds in the place of inputs with sensitive values. */
@@ -88,6 +90,7 @@ export function startedDraft(start: {
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
   if (scopeId !== undefined) payload.scopeId = scopeId;
   if (contextId !== undefined) payload.contextId = contextId;
+  if (start.idToken !== undefined) payload.idToken = start.idToken;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
   if (child !== undefined) inherit(payload, child);
   return row('run.started', payload);

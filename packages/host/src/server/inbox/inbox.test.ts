@@ -2,6 +2,7 @@ import type { InboxChange, InboxEntry, JsonObject, RunId, WorkflowDefinition } f
 import { inboxChange, inboxPage, parseShape } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { interruptIdOf } from '../../../test/kit/payload-ids.ts';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { asked, context, creation, row, started } from '../../log/ports/samples.kit.ts';
@@ -54,7 +55,7 @@ describe('the page', () => {
     const [entry] = await waiting(host, 1);
     expect(entry).toEqual({
       runId: `${root}.0.0`,
-      interruptId: 'int_0_n0',
+      interruptId: interruptIdOf(`${root}.0.0`, 'n0'),
       nodeId: 'n0',
       workflowId: 'approval',
       kind: 'approval',
@@ -205,7 +206,7 @@ describe('the stream', () => {
     expect((await stream.next()).change).toEqual({
       type: 'removed',
       runId: first,
-      interruptId: 'int_0_n0',
+      interruptId: interruptIdOf(first, 'n0'),
       end: 'resolved',
     });
     await host.ask('POST', `/v1/runs/${second}/cancel`, { body: {}, key: keys.auditor });

@@ -1,5 +1,6 @@
 import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { interruptIdOf } from '../../../test/kit/payload-ids.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, keyWith, type Served, served } from '../served.kit.ts';
 
@@ -27,7 +28,7 @@ test('a run shows what it waits for, with all an answer is checked against', asy
     {
       runId,
       nodeId: 'n0',
-      interruptId: 'int_0_n0',
+      interruptId: interruptIdOf(runId, 'n0'),
       kind: 'clarification',
       key: `${runId}:n0:0`,
       data: { questions: [{ id: 'q1', question: 'Which?' }] },
@@ -120,7 +121,7 @@ test('the pending list is the tenant’s own, oldest first, and shrinks with the
       runId: first,
       workflowId: 'approval',
       nodeId: 'n0',
-      interruptId: 'int_0_n0',
+      interruptId: interruptIdOf(first, 'n0'),
       kind: 'approval',
       requestedAt: expect.any(String),
     },
@@ -128,7 +129,7 @@ test('the pending list is the tenant’s own, oldest first, and shrinks with the
       runId: second,
       workflowId: 'asks',
       nodeId: 'n0',
-      interruptId: 'int_0_n0',
+      interruptId: interruptIdOf(second, 'n0'),
       kind: 'clarification',
       requestedAt: expect.any(String),
     },

@@ -1,5 +1,6 @@
 import type { Json, JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { interruptIdOf } from '../../../test/kit/payload-ids.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { approval, chain } from '../sample-workflows.kit.ts';
@@ -47,7 +48,7 @@ test('who has a token sees the question and answers it, without a key', async ()
   expect(seen.body).toMatchObject({
     runId,
     nodeId: 'n0',
-    interruptId: 'int_0_n0',
+    interruptId: interruptIdOf(runId, 'n0'),
     kind: 'approval',
     key: `${runId}:n0:0`,
     data: { title: 'Go on?', actions: ['accept', 'reject'] },
@@ -166,7 +167,7 @@ test('tokens are made only for questions that wait, and are never kept in caches
   for (const body of [{ intent: 'rule' }, { expiresInSeconds: 0 }, { expiresInSeconds: 90_000 }, { principal: 'x' }]) {
     expect(told(await ask('n0', body)), JSON.stringify(body)).toEqual([400, 'validation_error']);
   }
-  const minted = await ask('int_0_n0');
+  const minted = await ask(interruptIdOf(runId, 'n0'));
   expect([minted.status, minted.headers.get('cache-control')]).toEqual([201, 'no-store']);
   const { token } = await mint();
   const seen = await host.ask('GET', `/v1/interrupts/${token}`, { key: null });

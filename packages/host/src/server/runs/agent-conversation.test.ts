@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
+import { idToken } from '../../../test/kit/payload-ids.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import { createConversations } from '../../agents/models/conversation-reader.ts';
@@ -181,6 +182,7 @@ async function history(run: JsonObject): Promise<string> {
   const { body } = await host.ask('GET', `/v1/runs/${run.runId}/events`, { key: keys.auditor });
   return JSON.stringify(body.events, null, 1)
     .replaceAll(String(run.runId), 'RUN')
+    .replaceAll(idToken(String(run.runId)), 'TOKEN')
     .replaceAll(String(run.workflowId), 'WORKFLOW')
     .replaceAll(/answer \d/g, 'answer')
     .replaceAll(/"(definitionHash|cacheKey|contextId)": "[^"]+"/g, '"$1": "HASH"')

@@ -1,6 +1,7 @@
 import { agentRef, type Json, type JsonObject, runCreated, runSnapshotSchema } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { actingNode } from '../../../test/kit/acting-node.ts';
+import { idToken } from '../../../test/kit/payload-ids.ts';
 import { promptWords, sampleAgentId, samplePack } from '../../../test/kit/sample-pack.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow, variable } from '../../engine/workflow/define-workflow.ts';
@@ -38,6 +39,7 @@ async function history(on: Served, run: JsonObject): Promise<Json> {
   const { body } = await on.ask('GET', `/v1/runs/${run.runId}/events`, { key: keys.auditor });
   const text = JSON.stringify(body.events)
     .replaceAll(String(run.runId), 'RUN')
+    .replaceAll(idToken(String(run.runId)), 'TOKEN')
     .replaceAll(String(run.workflowId), 'WORKFLOW')
     .replaceAll(/"definitionHash":"[0-9a-f]+"/g, '"definitionHash":"HASH"')
     .replaceAll(/"contextId":"[^"]+"/g, '"contextId":"CONTEXT"')

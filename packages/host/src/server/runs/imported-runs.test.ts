@@ -45,7 +45,7 @@ test('its snapshot is the fold of its rows, marked, and the same when it is read
       nodeStates: { gate: { status: 'suspended', typeId: 'acme.steps.unknown-here' } },
     },
   });
-  expect(await store.checkpoints.get(runId)).toMatchObject({ format: 'run-view/2', seq: rows.length - 1 });
+  expect(await store.checkpoints.get(runId)).toMatchObject({ format: 'run-view/3', seq: rows.length - 1 });
   expect((await ask('GET', `/v1/runs/${runId}`)).body).toEqual(first.body);
   expect((await ask('GET', '/v1/runs')).body).toMatchObject({
     runs: [{ runId, importedAt: '1970-01-01T00:00:05.000Z' }],

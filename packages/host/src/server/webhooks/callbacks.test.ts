@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { interruptIdOf } from '../../../test/kit/payload-ids.ts';
 import { dataFolder, keyOf, type Received, receiver, type Telling, telling } from './receiver.kit.ts';
 
 async function waitingRun(
@@ -24,7 +25,13 @@ test('the callback of a run that waits gets a token, and answers with it', async
   expect(told.path).toBe('/cb?secret=path');
   expect(told.body).toMatchObject({
     runId,
-    interrupt: { runId, nodeId: 'n0', interruptId: 'int_0_n0', kind: 'approval', data: { title: 'Go on?' } },
+    interrupt: {
+      runId,
+      nodeId: 'n0',
+      interruptId: interruptIdOf(runId, 'n0'),
+      kind: 'approval',
+      data: { title: 'Go on?' },
+    },
     token: expect.any(String),
     url: `${host.host.url}/v1/interrupts/${told.body.token}`,
     expiresAt: expect.any(String),
@@ -51,7 +58,8 @@ async function gateOfTwo() {
     byToken: () => host.ask('POST', String(told.body.url), { key: null, body: accept }),
     byKey: (key: string, body: JsonObject = accept) =>
       host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { key, body }),
-    isOpen: async () => (await host.ask('GET', `/v1/runs/${runId}/interrupts`)).text.includes('int_0_n0'),
+    isOpen: async () =>
+      (await host.ask('GET', `/v1/runs/${runId}/interrupts`)).text.includes(interruptIdOf(runId, 'n0')),
   };
 }
 

@@ -1,9 +1,10 @@
 /** Folds the rows that request a call and the rows that record its result. */
-import type { EventOf, RunId } from '@cairn/protocol';
+import { type EventOf, payloadId, type RunId } from '@cairn/protocol';
 import type { OpenCall, RunState } from '../state.ts';
 
-/** Each visit of a node has one call; retries are attempts of the same call. The id is unique within the run. */
-export const callIdOf = (nodeId: string, visit: number): string => `${nodeId}#${visit}`;
+/** Each visit of a node has one call; retries are attempts of the same call. The id is unique within the context. */
+export const callIdOf = ({ view }: Readonly<RunState>, nodeId: string, visit: number): string =>
+  payloadId(view.idToken, 'call', `${nodeId}#${visit}`);
 
 /** Returns true if a driver keeps state for the node. The driver then folds the node's rows itself. */
 export const isDriven = (state: RunState, nodeId: string): boolean => state.inner[nodeId] !== undefined;

@@ -1,5 +1,5 @@
 /** Folds the rows that start, end and retry nodes. */
-import { type EventOf, type FoldEvent, invariant } from '@cairn/protocol';
+import { type EventOf, type FoldEvent, invariant, payloadId } from '@cairn/protocol';
 import type { CompiledNode, Workflow } from '../../workflow/workflow.ts';
 import { consume, dequeue, leaveLoops, settle } from '../flow.ts';
 import { nodeById } from '../node-of.ts';
@@ -34,7 +34,7 @@ export function nodeStarted(state: RunState, workflow: Workflow, event: EventOf<
   if (driver !== undefined) state.inner[nodeId] = driver.fresh(node.node);
   if (timeoutMs === undefined) return;
   setTimer(state, {
-    timerId: `timeout:${nodeId}#${visit}.${attempt}`,
+    timerId: payloadId(state.view.idToken, 'timer', `timeout:${nodeId}#${visit}.${attempt}`),
     purpose: 'node-timeout',
     nodeId,
     fireAt: event.at + timeoutMs,
@@ -84,7 +84,7 @@ export function nodeRetried(state: RunState, event: EventOf<'node.retried'>): vo
   endAttempt(state, nodeId, active);
   active.timers = [];
   setTimer(state, {
-    timerId: `retry:${nodeId}#${active.visit}.${payload.attempt}`,
+    timerId: payloadId(state.view.idToken, 'timer', `retry:${nodeId}#${active.visit}.${payload.attempt}`),
     purpose: 'retry',
     nodeId,
     fireAt: event.at + (payload.delayMs ?? 0),
