@@ -15,6 +15,7 @@ import { listGroup } from './list-figures.ts';
 import { logGroup } from './log-figures.ts';
 import { longRunGroup } from './long-run-figures.ts';
 import type { Group, Plan } from './plan.ts';
+import { replayGroup } from './replay-figures.ts';
 import { runGroup } from './run-figures.ts';
 import { streamGroup } from './stream-figures.ts';
 import { suspendedGroup } from './suspended-figures.ts';
@@ -32,6 +33,7 @@ const groups: readonly Group[] = [
   childrenGroup,
   fairnessGroup,
   expressionGroup,
+  replayGroup,
 ];
 
 const help = `npm run bench [-- name...] [--quick] [--json]
