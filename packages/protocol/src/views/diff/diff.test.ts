@@ -1,0 +1,124 @@
+/** What two runs did, aligned by meaning. */
+import { expect, test } from 'vitest';
+import type { RawEvent } from '../../events/event.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { alignSides } from './align-sides.ts';
+import { DiffSide, MAX_MOVES } from './diff-side.ts';
+import { valueChanges } from './value-changes.ts';
+
+type Told = readonly [type: string, nodeId: string | undefined, payload: JsonObject];
+
+function sideOf(told: readonly Told[], visits = {}): DiffSide {
+  const side = new DiffSide({
+    ids: [
+      ['run_a', '{run}'],
+      ['run_b', '{run}'],
+    ],
+    visits,
+    isWhole: true,
+  });
+  told.forEach(([type, nodeId, payload], seq) => {
+    side.add({ seq, at: seq, type, nodeId, payload } as RawEvent);
+  });
+  return side;
+}
+
+const aligned = (a: readonly Told[], b: readonly Told[], limit = 50) => alignSides(sideOf(a), sideOf(b), limit);
+
+const started = (nodeId: string, visit = 0): Told => ['node.started', nodeId, { nodeId, visit }];
+const called = (callId: string, input: Json, round = 0): Told => [
+  'agent.toolCalled',
+  'work',
+  { callId, toolName: 'look', arguments: input, ...(round === 0 ? {} : { round }) },
+];
+const returned = (callId: string, outcome: Json): Told => ['agent.toolReturned', 'work', { callId, outcome }];
+
+test('ids, times and the names of the runs do not count', () => {
+  const one = [started('work'), called('call_a', { run: 'run_a' }), ['node.completed', 'work', { durationMs: 4 }]];
+  const other = [started('work'), called('call_b', { run: 'run_b' }), ['node.completed', 'work', { durationMs: 9 }]];
+  expect(aligned(one as Told[], other as Told[])).toMatchObject({ divergence: null, events: [] });
+});
+
+test('the arguments of a tool count, whatever their names are', () => {
+  const one = [started('work'), called('call_a', { callId: '1', durationMs: 1 })];
+  const other = [started('work'), called('call_b', { callId: '2', durationMs: 1 })];
+  expect(aligned(one, other).sections.toolCalls).toMatchObject({ changed: 1, same: 0 });
+});
+
+test('one more call shifts no later turn', () => {
+  const one = [started('work'), called('a', 1), returned('a', 1), called('b', 2, 1), returned('b', 2)];
+  const other = [
+    started('work'),
+    called('a', 1),
+    called('x', 9),
+    returned('a', 1),
+    returned('x', 9),
+    called('b', 2, 1),
+    returned('b', 2),
+  ];
+  const { divergence, sections } = aligned(one, other);
+  expect(divergence).toEqual({ a: 2, b: 2 });
+  expect(sections.toolCalls).toMatchObject({ changed: 1, same: 2 });
+  expect(sections.toolCalls.pairs[0]).toMatchObject({ a: null, b: { key: 'work#0/tool1', firstSeq: 2 } });
+});
+
+test('a node that is visited again has keys of its own', () => {
+  const visit = (n: number, value: Json): Told[] => [
+    started('work', n),
+    ['node.completed', 'work', { outputs: { value } }],
+  ];
+  const { sections } = aligned([...visit(0, 1), ...visit(1, 2)], [...visit(0, 1), ...visit(1, 3)]);
+  expect(sections.decisions.pairs.map(({ a }) => a?.key)).toEqual(['work#1/node0']);
+});
+
+test('the row that begins a branch is no divergence, although every sequence moves', () => {
+  const rest: Told[] = [started('work'), called('a', 1), returned('a', 1)];
+  const branch: Told[] = [['cairn.run.forked', undefined, { fromSeq: 0 }], ...rest];
+  const found = aligned(rest, branch);
+  expect(found.divergence).toBeNull();
+  expect(found.sections.toolCalls).toMatchObject({ changed: 0, same: 1 });
+  expect(found.events[0]).toEqual({ seq: 0, op: 'changed' });
+});
+
+test('a text is the same however it was cut into chunks', () => {
+  const chunks = (...pieces: readonly string[]): Told[] =>
+    pieces.map((chunk) => ['output.chunk', 'work', { channel: 'm0', chunk, isLast: false }]);
+  const { divergence, sections } = aligned(chunks('Hel', 'lo'), chunks('H', 'ell', 'o'));
+  expect(divergence).toBeNull();
+  expect(sections.texts).toMatchObject({ changed: 0, same: 1 });
+  expect(aligned(chunks('Hel', 'lo'), chunks('Hello!')).sections.texts.changed).toBe(1);
+});
+
+test('a reused result is the same result', () => {
+  const one = [started('work'), called('a', 1), returned('a', 1)];
+  const reused: Told = [
+    'agent.toolReturned',
+    'work',
+    { callId: 'a', outcome: 1, reusedFrom: { runId: 'run_a', seq: 2 } },
+  ];
+  const other = [started('work'), called('a', 1), reused];
+  expect(aligned(one, other).sections.toolCalls).toMatchObject({ changed: 0, same: 1 });
+  expect(sideOf(other).moves.get('work#0/tool0')).toMatchObject({ isReused: true });
+});
+
+test('a side keeps a bounded number of moves, and counts the others', () => {
+  const many: Told[] = Array.from({ length: MAX_MOVES + 5 }, (_, i) => ['agent.decided', 'work', { decision: i }]);
+  const side = sideOf(many);
+  expect([side.moves.size, side.left]).toEqual([MAX_MOVES, 5]);
+});
+
+test('values are compared by path, and what is long is cut and counted', () => {
+  const room = { characters: 10_000, cut: 0 };
+  expect(valueChanges({ a: { b: [1, 2] }, c: 1 }, { a: { b: [1, 3] }, d: null }, room)).toEqual([
+    { path: 'a.b.1', a: 2, b: 3 },
+    { path: 'c', a: 1 },
+    { path: 'd', b: null },
+  ]);
+  expect(room.cut).toBe(0);
+  const [cut] = valueChanges(1, { long: 'x'.repeat(5_000) }, room);
+  expect(String(cut?.b)).toMatch(/^\{"long":"x+… 3011 more characters$/);
+  expect(room.cut).toBe(1);
+  const full = { characters: 0, cut: 0 };
+  expect(valueChanges({ a: 1 }, { a: 2 }, full)).toEqual([]);
+  expect(full.cut).toBe(1);
+});
