@@ -313,7 +313,13 @@ export {
   workflowVariable,
 } from './runs/workflow-definition.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
-export { type Alignment, alignSides, type EventDifference, type MovePair } from './views/diff/align-sides.ts';
+export {
+  type Alignment,
+  alignSides,
+  type EventDifference,
+  type MovePair,
+  type Slices,
+} from './views/diff/align-sides.ts';
 export { cleaned, comparable, type OwnIds } from './views/diff/comparable.ts';
 export { describeMove } from './views/diff/describe-move.ts';
 export { DiffSide, type Move } from './views/diff/diff-side.ts';

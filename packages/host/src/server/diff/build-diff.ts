@@ -18,6 +18,7 @@ import {
   type OwnIds,
   type RawEvent,
   type RunDiff,
+  type Slices,
   shownValue,
   type ValueChange,
   valueChanges,
@@ -48,8 +49,8 @@ type Which = 0 | 1;
 
 export async function buildDiff(input: DiffInput, ports: SidePorts): Promise<RunDiff> {
   const { runs, sides, limit, sharedUpTo } = input;
-  const alignment = alignSides(sides[0].side, sides[1].side, limit);
   const builder = new DiffBuilder(input, ports);
+  const alignment = await builder.inSlices(alignSides(sides[0].side, sides[1].side, limit));
   const firstDivergence = await builder.divergence(alignment);
   const sections = {
     decisions: await builder.section(alignment, 'decisions'),
@@ -103,6 +104,17 @@ class DiffBuilder {
       turns.charge(WORK_COST + (before - this.room.characters) * 4);
       return result;
     });
+  }
+
+  async inSlices<Result>(slices: Slices<Result>): Promise<Result> {
+    const { turns } = this.#ports;
+    for (;;) {
+      const { done, value } = await turns.take(this.#input.runs[0].head.record.tenant, () => {
+        turns.charge(SLICE_COST);
+        return slices.next();
+      });
+      if (done === true) return value;
+    }
   }
 
   async divergence({ divergence }: Alignment): Promise<RunDiff['stateDiff']['cairn']['firstDivergence']> {
@@ -214,7 +226,7 @@ class DiffBuilder {
       ...diffSections.map((name) => ({ what: name, count: sections[name].changed - sections[name].pairs.length })),
       { what: 'eventDiffs', count: eventCount - events.length },
       { what: 'long values', count: this.room.cut },
-      { what: 'moves', count: sides[0].side.left + sides[1].side.left },
+      { what: 'events of later moves', count: sides[0].side.left + sides[1].side.left },
       { what: 'events', count: sides[0].unread + sides[1].unread },
     ];
     return counted.filter(({ count }) => count > 0);
@@ -228,6 +240,9 @@ class DiffBuilder {
     return row?.seq === seq ? row : null;
   }
 }
+
+/** What a slice of the alignment costs: four of them fill a turn. */
+const SLICE_COST = 65_536;
 
 /** What a piece of work costs besides what it writes. */
 const WORK_COST = 4_096;

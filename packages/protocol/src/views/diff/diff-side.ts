@@ -33,7 +33,7 @@ export interface DiffSideOptions {
 }
 
 /** Moves that one side keeps; later ones are counted. */
-export const MAX_MOVES = 20_000;
+export const MAX_MOVES = 50_000;
 
 /** Positions of events that one move keeps. A call that is repeated more often keeps its first ones. */
 const MAX_SEQS = 8;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { RawEvent } from '../../events/event.ts';
 import type { Json, JsonObject } from '../../json.ts';
-import { alignSides } from './align-sides.ts';
+import { type Alignment, alignSides } from './align-sides.ts';
 import { DiffSide, MAX_MOVES } from './diff-side.ts';
 import { valueChanges } from './value-changes.ts';
 
@@ -23,7 +23,13 @@ function sideOf(told: readonly Told[], visits = {}): DiffSide {
   return side;
 }
 
-const aligned = (a: readonly Told[], b: readonly Told[], limit = 50) => alignSides(sideOf(a), sideOf(b), limit);
+function aligned(a: readonly Told[], b: readonly Told[]): Alignment {
+  const slices = alignSides(sideOf(a), sideOf(b), 50);
+  for (;;) {
+    const { done, value } = slices.next();
+    if (done === true) return value;
+  }
+}
 
 const started = (nodeId: string, visit = 0): Told => ['node.started', nodeId, { nodeId, visit }];
 const called = (callId: string, input: Json, round = 0): Told => [
