@@ -15,6 +15,7 @@ const uncompared: ReadonlySet<string> = new Set([
   'durationMs',
   'expiresAt',
   'fireAt',
+  'idToken',
   'inputId',
   'interruptId',
   'invocationId',
@@ -99,10 +100,15 @@ function cleanedObject(value: JsonObject, ids: OwnIds): JsonObject {
   return Object.fromEntries(kept);
 }
 
+/** An id inside a payload carries a token of its run (`payloadId`). */
+const PAYLOAD_ID = /\b(art|call|content|conv|int|inv|msg|thought|timer)_[0-9a-f]{12}_/;
+const PAYLOAD_IDS = new RegExp(PAYLOAD_ID, 'g');
+
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
 function cleanedText(text: string, ids: OwnIds): string {
   let shown = text;
   for (const [id, name] of ids) if (shown.includes(id)) shown = shown.replaceAll(id, name);
+  if (PAYLOAD_ID.test(shown)) shown = shown.replaceAll(PAYLOAD_IDS, '$1_{token}_');
   return shown.includes('[REDACTED:') ? shown.replaceAll(REFERENCE, '[REDACTED:$1]') : shown;
 }
