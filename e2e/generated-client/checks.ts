@@ -50,6 +50,8 @@ holds<Both<Answer<'getRun'>, Returned<Runs['get']>>>();
 holds<Both<Answer<'diffRuns'>, Returned<Runs['diff']>>>();
 holds<Both<Answer<'listRuns'>, Returned<Runs['list']>>>();
 holds<Both<Answer<'cancelRun'>, Returned<Runs['cancel']>>>();
+holds<Both<Answer<'deleteRun'>, Returned<Runs['delete']>>>();
+holds<Both<Answer<'getRetention'>, Returned<Client['retention']>>>();
 holds<Both<Answer<'cancelRuns'>, Returned<Runs['bulkCancel']>>>();
 holds<Both<Answer<'pauseRun'>, Returned<Runs['pause']>>>();
 holds<Both<Answer<'resumeRun'>, Returned<Runs['resume']>>>();

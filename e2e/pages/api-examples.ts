@@ -106,6 +106,8 @@ async function story(send: Sent): Promise<void> {
   await get('cancelRunAlias', { path: { runId: second }, body: { reason: 'no longer needed' } });
   const third = await created({ workflowId: 'nightly' }, true);
   await get('cancelRuns', { body: { runIds: [third], reason: 'no longer needed' } });
+  await get('deleteRun', { path: { runId: third } });
+  await get('getRetention');
   await catalogue(get);
 }
 

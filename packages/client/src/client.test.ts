@@ -93,6 +93,9 @@ test('asks each route by its method and path, with ids escaped', async () => {
   await client.tools.get('openwop:fs.read');
   await client.calibration();
   await client.limits();
+  await client.retention();
+  await client.runs.delete('run/a');
+  await client.runs.delete('run_a', { dryRun: true, force: true });
   await client.packs.install({ tarball: 'H4sI' });
   await client.packs.list();
   await client.packs.remove('vendor.acme.desk');
@@ -136,6 +139,9 @@ test('asks each route by its method and path, with ids escaped', async () => {
     'GET /v1/tools/openwop%3Afs.read',
     'GET /v1/host/cairn/calibration',
     'GET /v1/host/cairn/limits',
+    'GET /v1/host/cairn/retention',
+    'DELETE /v1/runs/run%2Fa',
+    'DELETE /v1/runs/run_a?dryRun=true&force=true',
     'POST /v1/host/cairn/packs {"tarball":"H4sI"}',
     'GET /v1/host/cairn/packs',
     'DELETE /v1/host/cairn/packs/vendor.acme.desk',

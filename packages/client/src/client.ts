@@ -1,5 +1,5 @@
 /** The client: the calls of a host in groups, over one connection. */
-import type { Calibration, Discovery, EventDoc, TenantLimits } from '@cairn/protocol';
+import type { Calibration, Discovery, EventDoc, RetentionPlan, TenantLimits } from '@cairn/protocol';
 import { type Agents, agentCalls } from './agents.ts';
 import { readCalibration } from './calibration.ts';
 import { type CallOptions, read } from './calls.ts';
@@ -41,6 +41,8 @@ export interface Client {
   calibration(options?: CallOptions): Promise<Calibration>;
   /** What this tenant may use of the host, and what it uses. */
   limits(options?: CallOptions): Promise<TenantLimits>;
+  /** The rules of retention for this tenant, and the runs that would go now. */
+  retention(options?: CallOptions): Promise<RetentionPlan>;
   readonly tools: Tools;
   readonly packs: Packs;
   readonly workflows: Workflows;
@@ -77,6 +79,7 @@ export function createClient(options: ClientOptions): Client {
     agents: agentCalls(connection),
     calibration: (call) => readCalibration(connection, call),
     limits: (call) => readLimits(connection, call),
+    retention: (call) => read(connection, '/v1/host/cairn/retention', call),
     tools: toolCalls(connection),
     packs: packCalls(connection),
     workflows: workflowCalls(connection),

@@ -11,6 +11,7 @@ import {
   type RunDiff,
   type RunList,
   type RunPaused,
+  type RunPurged,
   type RunResumed,
   type RunSnapshot,
   type RunStatus,
@@ -76,6 +77,13 @@ export interface MarkedRun {
   readonly etag: string | null;
 }
 
+export interface DeleteRunOptions extends ChangeOptions {
+  /** Only says what would go. */
+  readonly dryRun?: boolean;
+  /** Also if forks share events of the run. They cannot be read any more then. */
+  readonly force?: boolean;
+}
+
 export interface Runs {
   create(run: NewRunRequest, options?: CreateRunOptions): Promise<RunCreated>;
   /** The run as it is, or as it was after one of its events. */
@@ -91,6 +99,8 @@ export interface Runs {
   cancel(runId: string, reason?: string, options?: ChangeOptions): Promise<RunCancelled>;
   /** At most 100 at once. One row of the answer for each id, in order; one that could not be cancelled says why. */
   bulkCancel(runIds: readonly string[], reason?: string, options?: ChangeOptions): Promise<RunsCancelled>;
+  /** Purges a root run that has ended, with the runs below it. It cannot be undone. */
+  delete(runId: string, options?: DeleteRunOptions): Promise<RunPurged>;
   /** Nodes under way finish first, unless `drainPolicy` is `immediate`. */
   pause(runId: string, pause?: PauseRun, options?: ChangeOptions): Promise<RunPaused>;
   resume(runId: string, reason?: string, options?: ChangeOptions): Promise<RunResumed>;
@@ -121,6 +131,15 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     wait: (runId, options) => wait(connection, timers, runId, options),
     cancel: (runId, reason, options) => post(`${runPath(runId)}/cancel`, because(reason), options),
     bulkCancel: (runIds, reason, options) => post('/v1/runs:bulk-cancel', { runIds, ...because(reason) }, options),
+    delete: (runId, { dryRun, force, ...options } = {}) =>
+      change(
+        connection,
+        {
+          method: 'DELETE',
+          path: `${runPath(runId)}${query({ dryRun: dryRun?.toString(), force: force?.toString() })}`,
+        },
+        options,
+      ),
     pause: (runId, pause, options) => post(`${runPath(runId)}:pause`, pause ?? {}, options),
     resume: (runId, reason, options) => post(`${runPath(runId)}:resume`, because(reason), options),
     answer: (runId, waiting, value, options) =>

@@ -21,6 +21,8 @@ export const operatorEvents = {
   'stream.read_failed': 'A stream could not be read on. The host cut the connection.',
   'idempotency.record_failed': 'The response of an idempotent request could not be recorded.',
   'idempotency.expire_failed': 'Old idempotency records could not be removed.',
+  'retention.swept': 'Runs that the rules of retention let go were purged.',
+  'retention.failed': 'Runs could not be purged. The host tries again.',
   'config.unused_keys': 'The configuration has keys that this version does not use.',
   'config.weak_secret': 'A key or secret can be guessed. A host that others can reach refuses it.',
   'jwks.fetch_failed': 'The key set of the token issuer could not be fetched.',

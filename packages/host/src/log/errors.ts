@@ -1,12 +1,11 @@
 /** Errors shared by all stores, so that one condition has one text. */
-import { isoTime, quoted, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
+import { quoted, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
 import {
   type ForkRun,
   type ImportRun,
   MAX_SHARED_RUNS,
   type NewRun,
-  type PurgedRun,
   type RunFork,
 } from './ports/event-log.ts';
 import type { IdempotencyWrite } from './ports/idempotency.ts';
@@ -117,14 +116,6 @@ export const quotaExceeded = (tenant: string, used: number, limit: number): Term
     message: `The events of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
     hint: 'Ask the operator to raise limits.tenantLogBytes. Reads and cancels still work.',
     details: { used, limit },
-  });
-
-/** Told to the run's own tenant alone: for anybody else the run is unknown. */
-export const runPurged = ({ runId, purgedAt }: Pick<PurgedRun, 'runId' | 'purgedAt'>): TerminalError =>
-  new TerminalError('run_purged', {
-    message: `Run ${runId} was purged at ${isoTime(purgedAt)}; its events are gone.`,
-    hint: 'A backup or a bundle from before may hold it. "cairn verify" still walks its hash chain.',
-    details: { runId, purgedAt: isoTime(purgedAt) },
   });
 
 /** A fork shares rows with a run that was purged by force. */

@@ -22,6 +22,7 @@ import { type HostExtension, noExtension } from './host-extension.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
 import { ofCode, redefineHost } from './redefine-host.ts';
+import { type SweepPorts, startRetention } from './retention/sweep.ts';
 import { followRuns, type RunNotice } from './run-notices.ts';
 import { checkFolderKey } from './secrets/host-secret.ts';
 import { type Serving, serve } from './serve.ts';
@@ -134,6 +135,7 @@ export async function startHost(config: HostConfig, options: StartOptions = {}):
     if (serving !== null) opened.push({ close: () => serving.http.close(CLOSE_WITHIN_MS) });
     opened.push({ close: telemetry.readiness.stopping });
     opened.push({ close: expireRecords(services) });
+    opened.push({ close: startRetention(config.retention, retentionPorts(services)) });
     const host = hostOf(engine, serving, () => closeAll(opened));
     return { ...host, redefine: redefineHost({ engine, redefine, tenants, app }) };
   } catch (error) {
@@ -231,6 +233,15 @@ function hostOf(engine: Engine, server: Serving | null, stop: () => Promise<void
   };
   return { url: server?.url ?? null, engine, close, [Symbol.asyncDispose]: close };
 }
+
+const retentionPorts = ({ store, report, purger, telemetry }: HostServices): SweepPorts => ({
+  store,
+  report,
+  purger,
+  recorder: telemetry.recorder,
+  timers: systemTimers,
+  now: systemClock.now,
+});
 
 function expireRecords({ store, report }: HostServices): () => void {
   const expire = () => {

@@ -17,12 +17,14 @@ import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
 import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
-import { sha256, systemClock, systemEventLoop, uniqueId } from './compose.ts';
+import { sha256, systemClock, systemEventLoop, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { App } from './define-app.ts';
 import type { HostExtension } from './host-extension.ts';
 import type { IdempotencyPorts } from './idempotency/idempotency.ts';
+import { TreePurger } from './retention/purger.ts';
+import { removeRunFiles, runFolder } from './runs/run-files.ts';
 import { type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
 import { redactedReport } from './secrets/redacted-report.ts';
 import { createVault } from './secrets/vault.ts';
@@ -43,6 +45,7 @@ export interface HostServices {
   /** Keys of the digests in idempotency records, the current one first. */
   readonly digestKeys: IdempotencyPorts['digestKeys'];
   readonly extension: HostExtension;
+  readonly purger: TreePurger;
 }
 
 export interface ServiceOptions extends Omit<App, 'workflows'> {
@@ -123,6 +126,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
       deriveKeys,
       digestKeys: digestKeysOf(config, options.folder, deriveKeys),
       extension,
+      purger: purgerOf(config, telemetry),
     },
     workflows: [...workflows, ...ofPacks],
     redefine: async (app) => {
@@ -132,6 +136,16 @@ export async function createServices(config: HostConfig, options: ServiceOptions
     },
   };
 }
+
+const purgerOf = ({ data }: HostConfig, { store, recorder }: Telemetry): TreePurger =>
+  new TreePurger({
+    log: store.log,
+    retention: store.retention,
+    removeFiles: removeRunFiles(runFolder(data)),
+    timers: systemTimers,
+    now: systemClock.now,
+    recorder,
+  });
 
 export const redactorOf = (known: readonly KnownText[]): Redactor | null =>
   known.length === 0 ? null : createRedactor(known.map(({ name, text }) => ({ name, value: text.reveal() })));

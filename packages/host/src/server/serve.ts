@@ -45,6 +45,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
       maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
       shares: config.limits,
       unread: config.limits,
+      retention: config.retention,
       hostId: config.hostId,
       version: hostVersion(),
       httpServer: httpServerOptions(config),

@@ -39,6 +39,7 @@ import { safetyHeaders } from './http/http-server.ts';
 import type { Route } from './http/routes.ts';
 import type { UnreadLimits } from './http/unread-bytes.ts';
 import { ManualTimers } from './manual-timers.kit.ts';
+import { TreePurger } from './retention/purger.ts';
 import { type DeriveKeys, hostSecret } from './secrets/host-secret.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
@@ -222,6 +223,13 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       },
       models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
       extension: options.conformance ? conformance : noExtension,
+      purger: new TreePurger({
+        ...store,
+        removeFiles: async () => {},
+        timers: systemTimers,
+        now: Date.now,
+        recorder: telemetry.recorder,
+      }),
       timers: options.timers ?? timers,
       now: options.now ?? Date.now,
       uniqueId,
@@ -238,6 +246,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     },
     {
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
+      retention: [],
       unread: limits,
       shares: limits,
       ...host,

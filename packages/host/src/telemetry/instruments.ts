@@ -155,6 +155,9 @@ export const hostInstruments = {
   commits: counter('cairn.log.commits', '{commit}', 'Transactions of the log.'),
   rows: counter('cairn.log.rows', '{row}', 'Rows written to the log.'),
   wal: gauge('cairn.log.wal.size', 'By', 'Size of the write-ahead log.'),
+  purgedRuns: counter('cairn.retention.runs', '{run}', 'Runs that were purged.'),
+  purgedBytes: counter('cairn.retention.bytes', 'By', 'Bytes of events that were purged.'),
+  keptTrees: counter('cairn.retention.kept', '{tree}', 'Trees that a rule let go but that forks or active runs need.'),
   spansExported: counter('cairn.otel.spans', '{span}', 'Spans that were exported, or given up.', 'outcome'),
   spansBehind: gauge('cairn.otel.behind', 's', 'Age of the oldest event whose spans wait to be exported.'),
 } as const satisfies Record<string, Instrument>;

@@ -6,7 +6,7 @@ import { EventLoopDelays, type SampleEventLoop } from './event-loop.ts';
 import { HttpWatch } from './http-watch.ts';
 import { hostInstruments, type Instrument } from './instruments.ts';
 import { measuredLog } from './measured-log.ts';
-import { type Family, Meter } from './meter.ts';
+import { type Family, Meter, type Recorder } from './meter.ts';
 import { MetricFeed } from './metric-feed.ts';
 import type { ExportOptions } from './otlp.ts';
 import { startExport } from './otlp-export.ts';
@@ -50,6 +50,7 @@ export interface Telemetry {
   /** The same store, measured. Writes that bypass it are not seen. */
   readonly store: Store;
   readonly watch: HttpWatch;
+  readonly recorder: Recorder;
   readonly readiness: Readiness;
   /** The operator routes; `open` reports the connections of their HTTP surface. */
   routes(open: OpenConnections): readonly Route[];
@@ -77,6 +78,7 @@ export async function startTelemetry(otel: ExportOptions | undefined, ports: Tel
   return {
     store,
     watch: new HttpWatch(meter, ports.randomHex),
+    recorder: meter,
     readiness,
     routes(open) {
       connections = open;

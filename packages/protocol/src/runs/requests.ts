@@ -14,6 +14,35 @@ const status = z.enum(runStatuses);
 export const cancelRun = z.strictObject({ reason: z.string().max(512).optional() }).meta({ id: 'CancelRun' });
 export const runCancelled = z.looseObject({ runId: text, status }).meta({ id: 'RunCancelled' });
 
+/** `DELETE /v1/runs/{runId}`: what was purged, or would be. */
+export const runPurged = z
+  .looseObject({
+    runId: text,
+    purged: z.boolean().describe('False for a dry run, and while the rest goes in the background.'),
+    purgedAt: z.iso.datetime().optional(),
+    runs: z.int().min(0).describe('The run itself and the runs below it.'),
+    events: z.int().min(0),
+    bytes: z.int().min(0).describe('As `limits.tenantLogBytes` counts them.'),
+    forks: z.array(text).describe('Runs that share events of the tree, the first ten.'),
+  })
+  .meta({ id: 'RunPurged' });
+
+/** `GET /v1/host/cairn/retention`: the rules for the caller's tenant, and the root runs that would go now. */
+export const retentionPlan = z
+  .looseObject({
+    rules: z.array(
+      z.looseObject({
+        tenant: text.optional(),
+        workflow: text.optional(),
+        afterDays: z.number().optional(),
+        keepLast: z.int().optional(),
+      }),
+    ),
+    runs: z.array(z.looseObject({ runId: text, workflowId: text, completedAt: z.iso.datetime().optional() })),
+    truncated: z.boolean().describe('Whether more runs would go than are listed.'),
+  })
+  .meta({ id: 'RetentionPlan' });
+
 /** Maximum number of runs in one request. */
 export const MAX_BULK_CANCEL = 100;
 
@@ -67,6 +96,8 @@ export const workflowRegistered = z.looseObject({ workflowId: text, version: tex
 
 export type CancelRun = DataOf<typeof cancelRun>;
 export type RunCancelled = DataOf<typeof runCancelled>;
+export type RunPurged = DataOf<typeof runPurged>;
+export type RetentionPlan = DataOf<typeof retentionPlan>;
 export type BulkCancelRuns = DataOf<typeof bulkCancelRuns>;
 export type RunsCancelled = DataOf<typeof runsCancelled>;
 export type PauseRun = DataOf<typeof pauseRun>;

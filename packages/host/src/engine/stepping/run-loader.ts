@@ -4,6 +4,7 @@ import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { rowBytes } from '../../log/ports/row-bytes.ts';
 import { isFull } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
+import { runPurged } from '../../log/ports/run-purged.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
@@ -50,6 +51,12 @@ export function runNotFound(runId: string): TerminalError {
     hint: 'Check the id, and that the key belongs to the tenant that started the run.',
     ...(isRunId ? { details: { runId } } : {}),
   });
+}
+
+/** The error for a run that is not in the log: its own tenant learns that it was purged. */
+export async function missingRun(log: Pick<EventLog, 'purged'>, tenant: string, runId: RunId): Promise<TerminalError> {
+  const purged = await log.purged(runId);
+  return purged?.tenant === tenant ? runPurged(purged) : runNotFound(runId);
 }
 
 /** Also thrown for a context of another tenant. */

@@ -8,7 +8,6 @@ import {
   idempotencyRefused,
   importMismatch,
   runExists,
-  runPurged,
   sharedRowsPurged,
   sourcePurged,
 } from '../errors.ts';
@@ -29,6 +28,7 @@ import {
   type RunRows,
 } from '../ports/event-log.ts';
 import { type IdempotencyWrite, maySave } from '../ports/idempotency.ts';
+import { runPurged } from '../ports/run-purged.ts';
 import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
 import { allRows, rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
 import { idempotencyId, type Tables } from './tables.ts';

@@ -11,6 +11,7 @@ export const scopes = [
   'runs:create',
   'runs:read',
   'runs:cancel',
+  'runs:delete',
   'approvals:respond',
   'webhooks:manage',
   'packs:read',
@@ -25,8 +26,8 @@ export type Scope = (typeof scopes)[number];
 /** A tool scope lets the caller's runs call the tools that require it. `tool:*` grants all tools. */
 export const toolScope = /^tool:(\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
-/** Scopes that a key without an explicit list does not get: operator rows and host metrics. */
-const operatorScopes: ReadonlySet<Scope> = new Set<Scope>(['audit:read', 'metrics:read']);
+/** Scopes that a key without an explicit list does not get: operator rows, host metrics, and what cannot be undone. */
+const operatorScopes: ReadonlySet<Scope> = new Set<Scope>(['audit:read', 'metrics:read', 'runs:delete']);
 const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => !operatorScopes.has(scope));
 
 /** The only run, or the only context, whose streams a read token may read. */

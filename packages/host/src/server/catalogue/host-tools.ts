@@ -1,5 +1,4 @@
 /** Assembles the tools of a host: the offered tools, the configured permissions and the call performer. */
-import { join } from 'node:path';
 import { type RunView, TerminalError } from '@cairn/protocol';
 import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts';
 import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
@@ -13,7 +12,7 @@ import { systemClock, systemTimers, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import { publicDns } from '../egress/public-dns.ts';
 import { createToolFetch } from '../egress/tool-fetch.ts';
-import { createRunFiles } from '../runs/run-files.ts';
+import { createRunFiles, runFolder } from '../runs/run-files.ts';
 import type { OfferedTools } from './tools.ts';
 
 export interface HostTools extends OfferedTools {
@@ -36,7 +35,7 @@ export function createHostTools(
 ): HostTools {
   const { now } = systemClock;
   const { tools: settings, secrets } = config;
-  const files = createRunFiles({ folder: join(config.data, 'runs'), uniqueId });
+  const files = createRunFiles({ folder: runFolder(config.data), uniqueId });
   const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
   const builtin = createBuiltinTools({ now, files, memory: ports.memory, http });
   const registry = new ToolRegistry(builtin);

@@ -13,6 +13,7 @@ import {
 import { address, name, network, path } from './fields.ts';
 import { agentsSchema, credentialsSchema, modelsSchema } from './models.ts';
 import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
+import { retentionSchema } from './retention.ts';
 import { toolsSchema } from './tools.ts';
 
 const key = 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM';
@@ -165,6 +166,11 @@ export const configShape = z.strictObject({
   limits: limitsSchema
     .prefault({})
     .meta({ description: 'Limits for runs, requests and callers.', examples: [{ maxNodeExecutions: 500 }] }),
+  retention: retentionSchema.default([]).meta({
+    description:
+      'Rules for how long [runs that have ended](retention.md) stay. The first rule that matches a run decides. Without rules they stay for ever.',
+    examples: [[{ workflow: 'audit', afterDays: 365 }, { tenant: 'acme', keepLast: 1000 }, { afterDays: 30 }]],
+  }),
   otel: otelSchema.optional().meta({
     description: 'Exports traces and metrics with OTLP.',
     examples: [{ endpoint: 'http://127.0.0.1:4318', headers: { authorization: { secret: 'collector' } } }],

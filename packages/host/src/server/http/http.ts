@@ -22,6 +22,8 @@ import { createInterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
 import { type InboxSurface, inboxRoutes } from '../inbox/routes.ts';
 import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
+import { retentionRoutes } from '../retention/routes.ts';
+import type { RetentionRule } from '../retention/rules.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
 import { PastRuns } from '../runs/past-runs.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
@@ -62,6 +64,7 @@ export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
   readonly unread: UnreadLimits;
   readonly shares: ShareLimits;
+  readonly retention: readonly RetentionRule[];
   readonly hostId: string;
   /** Version of this program. */
   readonly version: string;
@@ -125,7 +128,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
 /** Builds all routes and the services that hold connections open. */
 function surfaceOf(
   ports: ServerPorts & { readonly unread: UnreadBytes },
-  { hostId, version, shares: limits }: ServerOptions,
+  { hostId, version, shares: limits, retention }: ServerOptions,
 ) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
   const { log, runIndex } = store;
@@ -150,6 +153,7 @@ function surfaceOf(
     ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses, past }),
     ...runDiffRoutes({ log, loadView, turns, responses }),
     ...runControlRoutes(engine),
+    ...retentionRoutes({ ...ports, rules: retention }),
     ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),

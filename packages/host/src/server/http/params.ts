@@ -3,6 +3,8 @@ import { parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { runNotFound } from '../../engine/stepping/run-loader.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import { runPurged } from '../../log/ports/run-purged.ts';
 import type { Caller } from '../access/auth.ts';
 import { type Call, pathParam, queryParam } from './routes.ts';
 
@@ -54,12 +56,19 @@ export const visibleRun = (call: Call, log: EventLog): Promise<RunHead> =>
 export async function runNamed(text: string, caller: Caller, log: EventLog): Promise<RunHead> {
   const runId = parseRunId(text);
   const head = runId === null ? null : await log.head(runId);
-  if (head === null || head.record.tenant !== caller.tenant || !isGranted(head, caller)) throw runNotFound(text);
+  if (head === null && runId !== null) throw (await purgedFor(runId, caller, log)) ?? runNotFound(text);
+  if (head === null || head.record.tenant !== caller.tenant || !isGranted(head.record, caller)) throw runNotFound(text);
   return head;
 }
 
+/** Says that the run was purged, to those who could read it before. */
+async function purgedFor(runId: RunId, caller: Caller, log: EventLog): Promise<TerminalError | null> {
+  const purged = await log.purged(runId);
+  return purged !== null && purged.tenant === caller.tenant && isGranted(purged, caller) ? runPurged(purged) : null;
+}
+
 /** A read token shows one run, or the runs of one context. */
-const isGranted = ({ record: { runId, contextId } }: RunHead, { grant }: Caller): boolean =>
+const isGranted = ({ runId, contextId }: Pick<RunRecord, 'runId' | 'contextId'>, { grant }: Caller): boolean =>
   grant === undefined || grant.runId === runId || grant.contextId === contextId;
 
 /** The run id in the path. An id with an invalid format returns 404. */

@@ -45,6 +45,12 @@ async function pausedRun(host: Served): Promise<Names> {
   return names;
 }
 
+async function cancelledRun(host: Served): Promise<Names> {
+  const names = await runOf(host, delayed);
+  await told(host, 'POST', `/v1/runs/${names.runId}/cancel`);
+  return names;
+}
+
 async function mintedToken(host: Served): Promise<Names> {
   const names = await waitingRun(host);
   const { token } = await told(host, 'POST', `/v1/host/cairn/runs/${names.runId}/interrupts/n0/token`);
@@ -92,6 +98,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRun: { request: ofRun, status: 200 },
   cancelRun: { request: ofRun, status: 200 },
   cancelRunAlias: { request: ofRun, status: 200 },
+  deleteRun: { given: cancelledRun, request: ofRun, status: 200 },
+  getRetention: { request: nothing, status: 200 },
   cancelRuns: { request: ({ runId }) => ({ body: { runIds: [runId] } }), status: 200 },
   pauseRun: { given: (host) => runOf(host, delayed), request: ofRun, status: 202 },
   resumeRun: { given: pausedRun, request: ofRun, status: 202 },

@@ -19,6 +19,16 @@ export interface RunFilesPorts {
 const MAX_FILES = 1_000;
 const MAX_TOTAL_BYTES = 50_000_000;
 
+/** The folder of the files of all runs, in a data folder. */
+export const runFolder = (data: string): string => join(data, 'runs');
+
+/** Deletes the folder of a run, if it has one. */
+export const removeRunFiles =
+  (folder: string) =>
+  async (runId: RunId): Promise<void> => {
+    if (isFolderName(runId)) await rm(join(folder, runId), { recursive: true, force: true });
+  };
+
 export const createRunFiles = ({ folder, uniqueId }: RunFilesPorts): FilePort => {
   const rootOf = (runId: RunId): string => join(folder, folderName(runId), 'files');
   return {
@@ -40,9 +50,11 @@ export const createRunFiles = ({ folder, uniqueId }: RunFilesPorts): FilePort =>
  * The host generates run ids and derives child ids from their parent's: `run_1.2`. Anything else is not a folder name.
  */
 function folderName(runId: RunId): string {
-  if (/^(?=.{1,128}$)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(runId)) return runId;
+  if (isFolderName(runId)) return runId;
   throw wrong(`the run ${quoted(runId, 130)} has no files`);
 }
+
+const isFolderName = (runId: RunId): boolean => /^(?=.{1,128}$)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(runId);
 
 interface Place {
   readonly root: string;

@@ -1,8 +1,9 @@
 /** Reads what is left of purged runs. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
-import { contextTaken, runExists, runPurged } from '../../errors.ts';
+import { contextTaken, runExists } from '../../errors.ts';
 import type { ImportRun, PurgedRun, RunFork } from '../../ports/event-log.ts';
+import { runPurged } from '../../ports/run-purged.ts';
 import { forkOf } from '../columns.ts';
 import { type Query, query } from '../query.ts';
 
