@@ -242,7 +242,7 @@ export const rooms: readonly Room[] = [
     ...unrestricted,
   })),
   // These read a data folder or a bundle directly, without a host.
-  ...['verify', 'export', 'import', 'doctor', 'doctor-data', 'bundle-file'].map((command) => ({
+  ...['verify', 'export', 'import', 'doctor', 'doctor-data', 'backup', 'bundle-file'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}.ts`,
     imports: ['protocol', 'cli', 'log', 'log/chain', 'log/bundle', 'log/sqlite', ...configuration],

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isCairnError } from '@cairn/protocol';
+import { compactFolder } from '../log/sqlite/folder/backup.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
@@ -19,6 +20,7 @@ export interface DoctorFlags {
   readonly config?: string;
   readonly data?: string;
   readonly rebuild?: boolean;
+  readonly compact?: boolean;
   readonly json?: boolean;
 }
 
@@ -88,9 +90,17 @@ async function folderFindings(
     return [{ subject: 'data folder', state: 'doubtful', text: error.message, hint: error.hint }];
   }
   const found = await dataFindings(folder);
+  if (flags.compact === true) return [...found, await check('space', () => compacted(folder))];
   if (flags.rebuild !== true) return found;
   const rebuilds = [await check('index', () => rebuilt(folder)), await check('task view', () => rebuiltFaces(folder))];
   return [...found, ...rebuilds];
+}
+
+/** Opening the store first makes sure that no host uses the folder, and migrates it. */
+async function compacted(folder: string): Promise<Finding> {
+  await (await openSqliteStore({ folder })).close();
+  const { before, after } = compactFolder(folder);
+  return { subject: 'space', state: 'good', text: `${before} bytes before, ${after} bytes now` };
 }
 
 async function rebuilt(folder: string): Promise<Finding> {

@@ -1,5 +1,6 @@
 /** Verbs that need no host: they read a data folder or a file. */
 import { Argument, type Command, Option } from 'commander';
+import type { BackupFlags, RestoreFlags } from './backup.ts';
 import { completionScript, type Shell, shells } from './completion.ts';
 import type { DoctorFlags } from './doctor.ts';
 import type { ExplainFlags } from './explain.ts';
@@ -15,6 +16,7 @@ export function addOfflineVerbs(cairn: Command, terminal: Terminal): void {
   addVerify(cairn, terminal);
   addBundles(cairn, terminal);
   addDoctor(cairn, terminal);
+  addBackup(cairn, terminal);
   addKey(cairn, terminal);
   addExplain(cairn, terminal);
   addCompletion(cairn, terminal);
@@ -105,6 +107,7 @@ function addDoctor(cairn: Command, terminal: Terminal): void {
   const doctor = withDataOptions(cairn.command('doctor').description('find problems that prevent a host from working'))
     .option('-c, --config <file>', 'configuration to check; default: cairn.json, if it exists')
     .option('--rebuild', 'rebuild the run list and the task view from the events; stop the host first')
+    .option('--compact', 'rewrite the database without free space; stop the host first')
     .action((flags: DoctorFlags) =>
       exitWith(terminal, async () => (await import('./doctor.ts')).doctor(terminal, flags)),
     );
@@ -112,7 +115,32 @@ function addDoctor(cairn: Command, terminal: Terminal): void {
     doctor,
     ['cairn doctor', 'check the configuration and the data folder here'],
     ['cairn doctor --data ./data --rebuild', 'repair a damaged index'],
+    ['cairn doctor --data ./data --compact', 'give free space back to the disk'],
   );
+}
+
+function addBackup(cairn: Command, terminal: Terminal): void {
+  const backup = withDataOptions(
+    cairn.command('backup <file>').description('copy the data of a host into one file, also while it runs'),
+  )
+    .option('--include-key', 'include host.key: whoever has the file can open sealed values')
+    .action((file: string, flags: BackupFlags) =>
+      exitWith(terminal, async () => (await import('./backup.ts')).backup(terminal, file, flags)),
+    );
+  withExamples(
+    backup,
+    ['cairn backup monday.cairn', 'all runs, workflows and packs, and the files of runs'],
+    ['cairn backup monday.cairn --data ./data', 'of this data folder'],
+  );
+  const restore = cairn
+    .command('restore <file>')
+    .description('check a backup and make a new data folder of it')
+    .requiredOption('--data <folder>', 'the new data folder; it must not exist')
+    .option('--json', 'print JSON')
+    .action((file: string, flags: RestoreFlags) =>
+      exitWith(terminal, async () => (await import('./backup.ts')).restore(terminal, file, flags)),
+    );
+  withExamples(restore, ['cairn restore monday.cairn --data ./restored', 'then start a host with "data": "./restored"']);
 }
 
 function addKey(cairn: Command, terminal: Terminal): void {

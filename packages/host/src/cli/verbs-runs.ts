@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { AnswerFlags } from './answer.ts';
 import type { PauseFlags, ReasonFlags } from './change-run.ts';
+import type { DeleteFlags, RetentionFlags } from './delete.ts';
 import type { DiffFlags } from './diff.ts';
 import type { HostFlags } from './find-host.ts';
 import type { InboxFlags } from './inbox.ts';
@@ -23,6 +24,7 @@ export function addRunVerbs(cairn: Command, terminal: Terminal): void {
   addInbox(cairn, terminal);
   addAnswer(cairn, terminal);
   addChanges(cairn, terminal);
+  addDelete(cairn, terminal);
   addWorkflows(cairn, terminal);
 }
 
@@ -172,6 +174,36 @@ function addChanges(cairn: Command, terminal: Terminal): void {
       exitWith(terminal, async () => (await import('./change-run.ts')).resume(terminal, runId, flags)),
     );
   withExamples(resume, ['cairn resume RUN', 'interrupted nodes start again']);
+}
+
+function addDelete(cairn: Command, terminal: Terminal): void {
+  const purge = withHostOptions(
+    cairn.command('delete <run>').description('purge a run that has ended, with all runs below it'),
+  )
+    .option('--dry-run', 'only say what would go')
+    .option('--force', 'also if forks share its events; they cannot be read any more then')
+    .option('-y, --yes', 'do not ask')
+    .action((runId: string, flags: DeleteFlags) =>
+      exitWith(terminal, async () => (await import('./delete.ts')).deleteRun(terminal, runId, flags)),
+    );
+  withExamples(
+    purge,
+    ['cairn delete RUN --dry-run', 'how many runs, events and bytes would go'],
+    ['cairn delete RUN', 'asks first; it cannot be undone'],
+    ['cairn delete RUN --yes --json', 'for scripts'],
+  );
+  const retention = withHostOptions(
+    cairn.command('retention').description('show the rules for how long runs stay'),
+  )
+    .option('--dry-run', 'list the runs that the rules would purge now')
+    .action((flags: RetentionFlags) =>
+      exitWith(terminal, async () => (await import('./delete.ts')).retention(terminal, flags)),
+    );
+  withExamples(
+    retention,
+    ['cairn retention', 'the rules for your tenant, in order'],
+    ['cairn retention --dry-run', 'the root runs that would go now'],
+  );
 }
 
 function addWorkflows(cairn: Command, terminal: Terminal): void {

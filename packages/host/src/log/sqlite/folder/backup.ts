@@ -1,0 +1,224 @@
+/**
+ * Backups: one file with a consistent copy of a data folder, made while a host uses it. The file is a database: that of
+ * the folder, with two tables more, for the files of runs and for facts of the backup.
+ */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { type RunId, TerminalError } from '@cairn/protocol';
+import { chainHash, chainStart, rowHash } from '../../chain.ts';
+import { isTombstone } from '../../ports/rows.ts';
+import { corrupt, storeError } from '../errors.ts';
+import { checkVersion } from './migrate.ts';
+import { narrow } from './private-files.ts';
+import { type KeptRun, openReadOnly, type ReadOnlyLog } from './read-only.ts';
+
+/** Pages copied in one step. The host waits for none of them: it writes to its log meanwhile. */
+const STEP_PAGES = 1_000;
+
+const KEY_FILE = 'host.key';
+
+export interface BackupOptions {
+  /** Also the key that opens sealed values. Whoever has the file can then open them. */
+  readonly hasKey: boolean;
+  readonly at: number;
+  readonly onProgress?: ((copied: number, pages: number) => void) | undefined;
+}
+
+export interface BackupFacts {
+  readonly at: number;
+  readonly runs: number;
+  readonly events: number;
+  readonly files: number;
+  readonly hasKey: boolean;
+}
+
+/** Copies a data folder into a new file. All of the database is of one instant; files of runs may be newer. */
+export async function backupFolder(folder: string, file: string, options: BackupOptions): Promise<BackupFacts> {
+  if (existsSync(file)) throw exists(file, 'Choose another name, or delete the file.');
+  const source = join(folder, 'cairn.db');
+  const db = snapshotOf(folder, source);
+  const draft = `${file}.part`;
+  rmSync(draft, { force: true });
+  try {
+    writeFileSync(draft, '', { mode: 0o600 });
+    const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }): void =>
+      options.onProgress?.(totalPages - remainingPages, totalPages);
+    await backup(db, draft, { rate: STEP_PAGES, progress });
+    const added = addFiles(draft, folder, options);
+    narrow(draft);
+    renameSync(draft, file);
+    return { at: options.at, ...added, hasKey: options.hasKey };
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw storeError(error, source);
+  } finally {
+    db.close();
+  }
+}
+
+/** An open read transaction: the copy does not begin again whenever the host writes. */
+function snapshotOf(folder: string, source: string): DatabaseSync {
+  openReadOnly(folder).close(); // refuses what is no data folder, or a newer one
+  const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 });
+  db.exec('BEGIN');
+  db.prepare('SELECT 1 FROM runs LIMIT 1').get();
+  return db;
+}
+
+function addFiles(draft: string, folder: string, { hasKey, at }: BackupOptions) {
+  using db = new DatabaseSync(draft);
+  // A single file: without a write-ahead log beside it.
+  db.exec('PRAGMA journal_mode = DELETE');
+  db.exec('CREATE TABLE backup_facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT');
+  db.exec('CREATE TABLE backup_files (path TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT');
+  const add = db.prepare('INSERT INTO backup_files VALUES (?, ?)');
+  let files = 0;
+  for (const path of runFiles(folder)) {
+    add.run(path, readFileSync(join(folder, path)));
+    files += 1;
+  }
+  if (hasKey) {
+    if (!existsSync(join(folder, KEY_FILE))) throw noKey(folder);
+    add.run(KEY_FILE, readFileSync(join(folder, KEY_FILE)));
+  }
+  const fact = db.prepare('INSERT INTO backup_facts VALUES (?, ?)');
+  fact.run('at', String(at));
+  fact.run('last', String(lastCursor(db)));
+  const count = (table: string): number => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+  return { runs: count('runs'), events: count('events'), files };
+}
+
+const lastCursor = (db: DatabaseSync): number =>
+  Number(db.prepare('SELECT max(cursor) AS last FROM events').get()?.last ?? 0);
+
+/** The files below `runs`, without links and without drafts. */
+function* runFiles(folder: string): Generator<string> {
+  const root = join(folder, 'runs');
+  if (!existsSync(root)) return;
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || entry.name.endsWith('.tmp')) continue;
+    yield join(entry.parentPath, entry.name).slice(folder.length + 1).split(sep).join('/');
+  }
+}
+
+/** Checks a backup and makes a new data folder of it. A backup that is damaged leaves nothing behind. */
+export function restoreFolder(file: string, folder: string): BackupFacts {
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw exists(folder, 'Name a folder that does not exist: a restore never changes existing data.');
+  }
+  const draft = `${folder}.restoring`;
+  rmSync(draft, { recursive: true, force: true });
+  try {
+    mkdirSync(dirname(folder), { recursive: true });
+    mkdirSync(draft, { mode: 0o700 });
+    const facts = unpack(file, draft);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(draft, folder);
+    return facts;
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw storeError(error, file);
+  }
+}
+
+function unpack(file: string, draft: string): BackupFacts {
+  const target = join(draft, 'cairn.db');
+  copyFileSync(file, target);
+  narrow(target);
+  const { at, files, hasKey } = unpackFiles(file, target, draft);
+  const log = openReadOnly(draft);
+  try {
+    checkChains(log, file);
+    return { at, ...log.size(), files, hasKey };
+  } finally {
+    log.close();
+  }
+}
+
+function unpackFiles(file: string, target: string, draft: string) {
+  using db = new DatabaseSync(target, { timeout: 5_000 });
+  const hasTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'backup_facts'").get() !== undefined;
+  if (!hasTable) throw noBackup(file);
+  checkVersion(db, file);
+  const found = String(db.prepare('PRAGMA integrity_check(1)').get()?.integrity_check);
+  if (found !== 'ok') throw corrupt(file, found);
+  const fact = (name: string): string =>
+    String(db.prepare('SELECT value FROM backup_facts WHERE name = ?').get(name)?.value);
+  if (fact('last') !== String(lastCursor(db))) throw corrupt(file, `its last event is not ${fact('last')}`);
+  let files = 0;
+  let hasKey = false;
+  for (const { path, body } of db.prepare('SELECT path, body FROM backup_files').iterate()) {
+    const name = safePath(String(path), file);
+    mkdirSync(dirname(join(draft, name)), { recursive: true, mode: 0o700 });
+    if (!(body instanceof Uint8Array)) throw corrupt(file, `the file ${name} has no content`);
+    writeFileSync(join(draft, name), body, { mode: 0o600 });
+    if (name === KEY_FILE) hasKey = true;
+    else files += 1;
+  }
+  const at = Number(fact('at'));
+  db.exec('DROP TABLE backup_facts; DROP TABLE backup_files;');
+  return { at, files, hasKey };
+}
+
+/** A path in a file from elsewhere must not lead out of the folder. */
+function safePath(path: string, file: string): string {
+  const isSafe = path === KEY_FILE || (path.startsWith('runs/') && path.split('/').every((part) => /^(?!\.{1,2}$)[^\\\0]+$/.test(part)));
+  if (!isSafe) throw corrupt(file, 'it holds a file outside the folders of runs');
+  return path;
+}
+
+/** Walks the rows of every run, purged ones among them. */
+function checkChains(log: ReadOnlyLog, file: string): void {
+  const ids: RunId[] = [...log.purgedRuns()];
+  for (const { runId } of log.runs()) ids.push(runId);
+  for (const id of ids) {
+    const run = log.run(id);
+    const seq = run === null ? 0 : brokenAt(log, run);
+    if (seq !== null) throw corrupt(file, `event ${seq} of run ${id} does not match its hash`);
+  }
+}
+
+/** The first row that does not follow from the one before; null when there is none. */
+function brokenAt(log: ReadOnlyLog, run: KeptRun): number | null {
+  let previous: { readonly seq: number; readonly hash: string } | null = null;
+  for (const row of log.rows(run)) {
+    if (previous === null && row.seq === 0) previous = { seq: -1, hash: chainStart(run.originRunId) };
+    if (!isTombstone(row) && rowHash(row) !== row.rowHash) return row.seq;
+    // The first own row of a fork follows a row of its source.
+    if (previous !== null && (row.seq !== previous.seq + 1 || chainHash(previous.hash, row.rowHash) !== row.hash)) {
+      return row.seq;
+    }
+    previous = row;
+  }
+  return previous === null || (previous.seq === run.seq && previous.hash === run.hash) ? null : run.seq;
+}
+
+/** Rewrites the database of a folder that no host uses: it takes no more space than it needs, and can shrink later. */
+export function compactFolder(folder: string): { readonly before: number; readonly after: number } {
+  const file = join(folder, 'cairn.db');
+  const before = statSync(file).size;
+  {
+    using db = new DatabaseSync(file, { timeout: 5_000 });
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    db.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    db.exec('VACUUM');
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+  return { before, after: statSync(file).size };
+}
+
+const exists = (path: string, hint: string): TerminalError =>
+  new TerminalError('conflict', { message: `${path} exists already.`, hint, details: { path } });
+
+const noBackup = (file: string): TerminalError =>
+  new TerminalError('store_corrupt', {
+    message: `${file} is no backup: it was not written by "cairn backup".`,
+    hint: 'A copied data folder needs no restore: start the host on it.',
+  });
+
+const noKey = (folder: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `${folder} has no host.key, so the backup cannot hold it.`,
+    hint: 'A host with masterKey needs none. Leave --include-key out.',
+  });
