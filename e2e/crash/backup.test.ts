@@ -27,7 +27,9 @@ async function started(folder: string): Promise<{ readonly host: HostProcess; re
   return { host, url: birth.url };
 }
 
-test('a backup under load has every run acknowledged before it, and a restored host goes on', { timeout: 120_000 }, async () => {
+test('a backup under load has every run acknowledged before it, and a restored host goes on', {
+  timeout: 120_000,
+}, async () => {
   const root = home();
   const data = join(root, 'data');
   const { host, url } = await started(data);
@@ -87,7 +89,10 @@ test('a damaged, foreign or newer backup is refused by name, and leaves nothing'
   const target = join(root, 'restored');
   const corrupt = { code: 'store_corrupt' };
   const refusals: readonly (readonly [string, object])[] = [
-    ["UPDATE events SET payload = replace(payload, 'quick', 'quack') WHERE seq = 0", { ...corrupt, message: expect.stringMatching(/event 0 of run/) }],
+    [
+      "UPDATE events SET payload = replace(payload, 'quick', 'quack') WHERE seq = 0",
+      { ...corrupt, message: expect.stringMatching(/event 0 of run/) },
+    ],
     ['DELETE FROM events WHERE seq = 1', { ...corrupt, message: expect.stringMatching(/event \d+ of run/) }],
     ['DELETE FROM events WHERE cursor = (SELECT max(cursor) FROM events)', corrupt],
     ['DROP TABLE backup_facts', { ...corrupt, message: expect.stringContaining('no backup') }],

@@ -32,7 +32,10 @@ export const deleteRun = (terminal: Terminal, name: string, flags: DeleteFlags):
 
 async function isConfirmed(terminal: Terminal, planned: RunPurged): Promise<boolean> {
   if (!terminal.isInteractive) {
-    throw usageError('A purge cannot be undone, and nobody is here to confirm it.', 'Pass --yes, or look first with --dry-run.');
+    throw usageError(
+      'A purge cannot be undone, and nobody is here to confirm it.',
+      'Pass --yes, or look first with --dry-run.',
+    );
   }
   const question = `Purge ${safe(planned.runId)} (${sizes(planned)})? This cannot be undone. [y/N] `;
   const answer = await terminal.ask(question, new AbortController().signal);

@@ -140,7 +140,10 @@ function addBackup(cairn: Command, terminal: Terminal): void {
     .action((file: string, flags: RestoreFlags) =>
       exitWith(terminal, async () => (await import('./backup.ts')).restore(terminal, file, flags)),
     );
-  withExamples(restore, ['cairn restore monday.cairn --data ./restored', 'then start a host with "data": "./restored"']);
+  withExamples(restore, [
+    'cairn restore monday.cairn --data ./restored',
+    'then start a host with "data": "./restored"',
+  ]);
 }
 
 function addKey(cairn: Command, terminal: Terminal): void {

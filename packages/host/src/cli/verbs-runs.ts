@@ -192,9 +192,7 @@ function addDelete(cairn: Command, terminal: Terminal): void {
     ['cairn delete RUN', 'asks first; it cannot be undone'],
     ['cairn delete RUN --yes --json', 'for scripts'],
   );
-  const retention = withHostOptions(
-    cairn.command('retention').description('show the rules for how long runs stay'),
-  )
+  const retention = withHostOptions(cairn.command('retention').description('show the rules for how long runs stay'))
     .option('--dry-run', 'list the runs that the rules would purge now')
     .action((flags: RetentionFlags) =>
       exitWith(terminal, async () => (await import('./delete.ts')).retention(terminal, flags)),

@@ -1,13 +1,7 @@
 /** Errors shared by all stores, so that one condition has one text. */
 import { quoted, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
-import {
-  type ForkRun,
-  type ImportRun,
-  MAX_SHARED_RUNS,
-  type NewRun,
-  type RunFork,
-} from './ports/event-log.ts';
+import { type ForkRun, type ImportRun, MAX_SHARED_RUNS, type NewRun, type RunFork } from './ports/event-log.ts';
 import type { IdempotencyWrite } from './ports/idempotency.ts';
 import type { PackRecord } from './ports/packs.ts';
 import type { SubscriptionRecord } from './ports/subscriptions.ts';

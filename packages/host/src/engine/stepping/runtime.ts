@@ -39,7 +39,7 @@ import { engineStopping, type MailboxPorts, type Opening } from './mailbox-ports
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
 import { settleDeaths } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
-import { createRunLoader, missingRun, type RunLoader, runNotFound, STATE_FORMAT } from './run-loader.ts';
+import { createRunLoader, missingRun, type RunLoader, STATE_FORMAT } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
 import { type SnapshotAt, snapshotOf, storedSnapshot } from './snapshots.ts';
@@ -294,8 +294,7 @@ class Runtime implements Engine {
     // A run that is stepped here exists and is not imported, and reading its head may wait for a flush.
     if (this.#mailboxes.get(id)?.tenant === tenant) return;
     const head = await this.#options.store.log.head(id);
-    if (head === null) throw await missingRun(this.#options.store.log, tenant, id);
-    if (head.record.tenant !== tenant) throw runNotFound(id);
+    if (head === null || head.record.tenant !== tenant) throw await missingRun(this.#options.store.log, tenant, id);
     if (head.record.importedAt !== null) throw runImported(id);
   }
 }

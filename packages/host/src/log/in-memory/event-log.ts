@@ -28,8 +28,8 @@ import {
   type RunRows,
 } from '../ports/event-log.ts';
 import { type IdempotencyWrite, maySave } from '../ports/idempotency.ts';
-import { runPurged } from '../ports/run-purged.ts';
 import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
+import { runPurged } from '../ports/run-purged.ts';
 import { allRows, rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
 import { idempotencyId, type Tables } from './tables.ts';
 

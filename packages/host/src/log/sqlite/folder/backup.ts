@@ -2,7 +2,17 @@
  * Backups: one file with a consistent copy of a data folder, made while a host uses it. The file is a database: that of
  * the folder, with two tables more, for the files of runs and for facts of the backup.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { type RunId, TerminalError } from '@cairn/protocol';
@@ -98,7 +108,10 @@ function* runFiles(folder: string): Generator<string> {
   if (!existsSync(root)) return;
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || entry.name.endsWith('.tmp')) continue;
-    yield join(entry.parentPath, entry.name).slice(folder.length + 1).split(sep).join('/');
+    yield join(entry.parentPath, entry.name)
+      .slice(folder.length + 1)
+      .split(sep)
+      .join('/');
   }
 }
 
@@ -163,7 +176,9 @@ function unpackFiles(file: string, target: string, draft: string) {
 
 /** A path in a file from elsewhere must not lead out of the folder. */
 function safePath(path: string, file: string): string {
-  const isSafe = path === KEY_FILE || (path.startsWith('runs/') && path.split('/').every((part) => /^(?!\.{1,2}$)[^\\\0]+$/.test(part)));
+  const isSafe =
+    path === KEY_FILE ||
+    (path.startsWith('runs/') && path.split('/').every((part) => /^(?!\.{1,2}$)[^\\\0]+$/.test(part)));
   if (!isSafe) throw corrupt(file, 'it holds a file outside the folders of runs');
   return path;
 }
