@@ -85,8 +85,8 @@ async function diffOf(
   ports: RunDiffPorts,
 ): Promise<RunDiff> {
   const sharedUpTo = await lastSharedSeq(ports.log, ...heads);
-  const ids = idsOf(heads);
   const runs = [await loaded(heads[0], ports), await loaded(heads[1], ports)] as const;
+  const ids = idsOf(runs);
   const visits = await visitsAt(heads[0], sharedUpTo, ports);
   const asked = { sharedUpTo, ids, visits, audience };
   const sides = [
@@ -108,11 +108,16 @@ async function visitsAt({ record: { runId } }: RunHead, seq: number, { loadView 
   return Object.fromEntries(Object.entries(nodeStates).map(([nodeId, { visit }]) => [nodeId, Math.max(0, visit)]));
 }
 
-/** The ids of both runs, longest first: the id of a child begins with that of its parent. */
-function idsOf(heads: readonly RunHead[]): OwnIds {
+/**
+ * The ids of both runs and the tokens in the ids of their payloads, longest first: the id of a child begins with that of
+ * its parent.
+ */
+function idsOf(runs: readonly DiffRun[]): OwnIds {
   const ids = new Map<string, string>();
-  for (const { record } of heads) {
-    ids.set(record.runId, '{run}').set(record.originRunId, '{run}').set(record.contextId, '{context}');
+  for (const { head, view } of runs) {
+    const { runId, originRunId, contextId } = head.record;
+    ids.set(runId, '{run}').set(originRunId, '{run}').set(contextId, '{context}');
+    if (view.idToken !== null) ids.set(view.idToken, '{token}');
   }
   return [...ids].sort(([one], [other]) => other.length - one.length);
 }
