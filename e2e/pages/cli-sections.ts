@@ -199,6 +199,18 @@ const running: readonly Section[] = [
     ],
   },
   {
+    verb: 'delete',
+    prose:
+      'Purges a run that has ended, with all runs below it. It asks first, because it cannot be undone. `--dry-run` only says what would go. See [retention](retention.md).',
+    steps: [{ command: 'cairn delete {hello} --dry-run' }],
+  },
+  {
+    verb: 'retention',
+    prose:
+      'Shows the [rules](retention.md#rules) for how long runs stay, or with `--dry-run` the runs that would go now.',
+    steps: [{ command: 'cairn retention' }, { command: 'cairn retention --dry-run' }],
+  },
+  {
     verb: 'resume',
     prose: 'Resumes a paused run.',
     steps: [{ command: 'cairn resume {paused}' }, { command: 'cairn resume {review}' }],
@@ -280,6 +292,18 @@ const withoutHost: readonly Section[] = [
     prose:
       'Checks Node, the configuration, the data folder, its lock, its database and its write-ahead log, the disk and the port, and suggests fixes. `--rebuild` rebuilds the run list and the task view from the events.',
     steps: [{ command: 'cairn doctor --data .cairn' }, { command: 'cairn doctor --data look --rebuild' }],
+  },
+  {
+    verb: 'backup',
+    prose:
+      'Copies the data of a host into one file, also while it runs. The key of the host is left out unless you ask for it. See [the guide](../guides/backup-and-restore.md).',
+    steps: [{ command: 'cairn backup look.cairn --data look' }, { command: 'cairn backup look.cairn --data look' }],
+  },
+  {
+    verb: 'restore',
+    prose:
+      'Checks a backup, with the hash chain of every run, and makes a new data folder of it. It never writes to an existing one.',
+    steps: [{ command: 'cairn restore look.cairn --data restored' }],
   },
   {
     verb: 'key',

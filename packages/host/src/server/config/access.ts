@@ -24,7 +24,7 @@ export const keySchema = z
       .array(z.enum(scopes))
       .optional()
       .describe(
-        'The permissions of the key. Default: all except `audit:read`, which shows operator rows, and `metrics:read`.',
+        'The permissions of the key. Default: all except `audit:read`, which shows operator rows, `metrics:read`, and `runs:delete`, which cannot be undone.',
       ),
     toolScopes: z
       .array(z.string().regex(toolScope, 'must be tool:<name>, or tool:* for all of them'))
