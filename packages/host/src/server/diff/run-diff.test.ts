@@ -1,6 +1,7 @@
 /** Two runs compared over HTTP: where they part, and what each did differently. */
-import { type JsonObject, type RunDiff, type RunId, runDiff } from '@cairn/protocol';
+import { type ContextId, type JsonObject, type RunDiff, type RunId, runDiff } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { type Office, officeKeys, openOffice } from '../runs/office.kit.ts';
 
@@ -203,4 +204,24 @@ test.each<[string, (a: string) => string, string, unknown[]]>([
   const a = await office.run('below', { topic: 'tides' });
   const { status, body } = await office.ask(path(a), { key });
   expect([status, body.error]).toEqual(expected);
+});
+
+test('a replay of a run did the same, from the cut on and before it', async () => {
+  const office = await openOffice();
+  const a = await office.run('below', { topic: 'tides' });
+  const source = present(await office.store.log.head(a)).record;
+  const b = 'run_replayed' as RunId;
+  await office.store.log.fork({
+    tenant: 't',
+    contextId: 'ctx_replayed' as ContextId,
+    originRunId: source.originRunId,
+    runId: b,
+    fork: { sourceRunId: a, fromSeq: 6, mode: 'replay' },
+    at: Date.now(),
+  });
+  await office.client.runs.wait(b);
+  const diff = await audited(office, a, b);
+  expect(diff).toMatchObject({ divergedAtSeq: null, eventDiffs: [] });
+  expect(diff.stateDiff.cairn.firstDivergence).toBeNull();
+  expect(diff.stateDiff.cairn.sharedUpTo).toBeGreaterThanOrEqual(5);
 });
