@@ -269,6 +269,12 @@ const withoutHost: readonly Section[] = [
     steps: [{ command: 'cairn verify {hello}' }, { command: 'cairn verify {hello} --json' }],
   },
   {
+    verb: 'replay',
+    prose:
+      'Decides recorded runs again with this version: results, answers and timers come from the record, and every decision is made again and compared. It stops at the first event that differs, shows both sides, and exits with 1. It needs neither a host nor the functions of the steps, so a project can run it over its [bundles](bundles.md) before an update. Nodes of agents and supervisors, and node types of a program, need their host: it names the first one it meets.',
+    steps: [{ command: 'cairn replay {hello}' }, { command: 'cairn replay {hello} --json' }],
+  },
+  {
     verb: 'export',
     prose: 'Writes a complete run to one file, a [bundle](bundles.md).',
     steps: [

@@ -7,6 +7,7 @@ import type { ExplainFlags } from './explain.ts';
 import type { ExportFlags } from './export.ts';
 import type { ImportFlags } from './import.ts';
 import type { KeyFlags } from './key.ts';
+import type { ReplayFlags } from './replay.ts';
 import type { Terminal } from './terminal.ts';
 import { exitWith, withExamples } from './verb.ts';
 import type { VerifyFlags } from './verify.ts';
@@ -14,6 +15,7 @@ import type { VerifyFlags } from './verify.ts';
 export function addOfflineVerbs(cairn: Command, terminal: Terminal): void {
   cairn.commandsGroup('Without a host:');
   addVerify(cairn, terminal);
+  addReplay(cairn, terminal);
   addBundles(cairn, terminal);
   addDoctor(cairn, terminal);
   addBackup(cairn, terminal);
@@ -68,6 +70,21 @@ function addVerify(cairn: Command, terminal: Terminal): void {
     verify,
     ['cairn verify RUN', 'a run in the data folder, even while a host runs'],
     ['cairn verify run.cairn.jsonl', 'a bundle from any host'],
+  );
+}
+
+function addReplay(cairn: Command, terminal: Terminal): void {
+  const replay = withDataOptions(
+    cairn
+      .command('replay <run|bundle...>')
+      .description('decide recorded runs again with this version, and stop at the first difference'),
+  ).action((names: string[], flags: ReplayFlags) =>
+    exitWith(terminal, async () => (await import('./replay.ts')).replay(terminal, names, flags)),
+  );
+  withExamples(
+    replay,
+    ['cairn replay RUN', 'a run in the data folder, even while a host runs'],
+    ['cairn replay runs/*.cairn.jsonl', 'bundles in continuous integration; exits with 1 at a difference'],
   );
 }
 
