@@ -248,6 +248,13 @@ export const rooms: readonly Room[] = [
     imports: ['protocol', 'cli', 'log', 'log/chain', 'log/bundle', 'log/sqlite', ...configuration],
     ...unrestricted,
   })),
+  // Decides recorded runs again, with the engine alone.
+  {
+    name: 'cli/replay',
+    path: `${cli}/replay.ts`,
+    imports: ['protocol', 'cli', 'engine', 'log', 'log/bundle', 'log/sqlite', 'cli/bundle-file'],
+    ...unrestricted,
+  },
   // The pack commands read, check and sign packs the way a host does.
   ...['pack-folder', 'pack-files'].map((command) => ({
     name: `cli/${command}`,
