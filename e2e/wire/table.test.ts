@@ -6,6 +6,7 @@ import { eventRows } from './event-rows.ts';
 import { generalRows } from './general-rows.ts';
 import { interruptRows } from './interrupt-rows.ts';
 import { packRows } from './pack-rows.ts';
+import { retentionRows } from './retention-rows.ts';
 import { runRows } from './run-rows.ts';
 import { toolRows } from './tool-rows.ts';
 import type { Answer, WireRow } from './wire-row.ts';
@@ -19,6 +20,7 @@ const rows: readonly WireRow[] = [
   ...interruptRows,
   ...packRows,
   ...toolRows,
+  ...retentionRows,
 ];
 
 let stage: WireStage;
@@ -108,6 +110,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'getEvents conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'listRunInterrupts conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'getDebugBundle conflict': 'packages/host/src/server/runs/past-runs.test.ts',
+  'deleteRun 202': 'packages/host/src/server/retention/purge-routes.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 
