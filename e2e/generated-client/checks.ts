@@ -54,6 +54,8 @@ holds<Both<Answer<'deleteRun'>, Returned<Runs['delete']>>>();
 holds<Both<Answer<'getRetention'>, Returned<Client['retention']>>>();
 holds<Both<Answer<'cancelRuns'>, Returned<Runs['bulkCancel']>>>();
 holds<Both<Answer<'pauseRun'>, Returned<Runs['pause']>>>();
+holds<Both<Answer<'forkRun'>, Returned<Runs['fork']>>>();
+holds<Both<Answer<'retryRun'>, Returned<Runs['retry']>>>();
 holds<Both<Answer<'resumeRun'>, Returned<Runs['resume']>>>();
 holds<Both<Answer<'answerInterrupt'>, Returned<Runs['answer']>>>();
 holds<Both<Answer<'listRunInterrupts'>['interrupts'], Returned<Client['interrupts']['ofRun']>>>();

@@ -47,6 +47,22 @@ const release = {
   settings: {},
 };
 
+const broken = {
+  ...release,
+  id: 'broken',
+  name: 'Broken',
+  nodes: [
+    {
+      ...release.nodes[0],
+      id: 'divide',
+      typeId: 'core.setVariable',
+      name: 'Divide',
+      config: { name: 'x', expression: '1 / 0' },
+    },
+  ],
+  variables: [{ name: 'x', type: 'number' }],
+};
+
 const nightly = {
   ...release,
   id: 'nightly',
@@ -88,6 +104,14 @@ async function story(send: Sent): Promise<void> {
   await get('resolveInterrupt', { path: { token }, body: { resumeValue: { action: 'accept' } } });
   await until(send, runId, 'completed');
   await get('getDebugBundle', { path });
+  await get('forkRun', {
+    path,
+    body: { mode: 'branch', fromSeq: 2, cairn: { rules: [{ calls: 'step:*', use: 'reuse' }] } },
+  });
+  await send({ id: 'registerWorkflow', request: { body: broken }, isSilent: true });
+  const failed = await created({ workflowId: 'broken' }, true);
+  await until(send, failed, 'failed');
+  await get('retryRun', { path: { runId: failed }, body: { runOptionsOverlay: { tags: ['again'] } } });
 
   const other = await created({ workflowId: 'release' }, true);
   await until(send, other, 'waiting-approval');

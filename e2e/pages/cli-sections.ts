@@ -226,6 +226,24 @@ const running: readonly Section[] = [
   },
 ];
 
+const forks: readonly Section[] = [
+  {
+    verb: 'fork',
+    prose:
+      'Creates a run that shares the events of another one up to an event, and follows it. See [forks](forks.md) for overlays and rules.',
+    steps: [
+      { command: 'cairn fork {hello} --set name=Grace' },
+      { command: 'cairn fork {hello} --at 2 --json --detach' },
+      { command: 'cairn fork {hello} --at 1000' },
+    ],
+  },
+  {
+    verb: 'retry',
+    prose: 'Branches off a failed run at the node that failed. Everything before it is shared.',
+    steps: [{ command: 'cairn retry {failed} --set people=3' }, { command: 'cairn retry {hello}' }],
+  },
+];
+
 const agents: readonly Section[] = [
   {
     verb: 'agents',
@@ -331,4 +349,4 @@ const withoutHost: readonly Section[] = [
   },
 ];
 
-export const sections: readonly Section[] = [...serving, ...running, ...agents, ...withoutHost];
+export const sections: readonly Section[] = [...serving, ...running, ...forks, ...agents, ...withoutHost];

@@ -42,6 +42,7 @@ test.each([
   ['conversations.md', 8],
   ['inbox.md', 4],
   ['webhooks.md', 4],
+  ['forks.md', 9],
 ])('every exchange of %s is answered as it says', async (name, count) => {
   const key = 'key-of-the-page-02';
   await using host = await createHostOver(inMemoryStore(), {

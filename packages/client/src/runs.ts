@@ -1,14 +1,17 @@
-/** Runs: create, read, list, wait, cancel, pause, resume, and answer interrupts. */
+/** Runs: create, read, list, wait, cancel, pause, resume, fork, retry, and answer interrupts. */
 import {
   type DebugBundle,
+  type ForkRun,
   type InterruptAnswered,
   isTerminalStatus,
   type Json,
   type JsonObject,
   type PauseRun,
+  type RetryRun,
   type RunCancelled,
   type RunCreated,
   type RunDiff,
+  type RunForked,
   type RunList,
   type RunPaused,
   type RunPurged,
@@ -104,6 +107,10 @@ export interface Runs {
   /** Nodes under way finish first, unless `drainPolicy` is `immediate`. */
   pause(runId: string, pause?: PauseRun, options?: ChangeOptions): Promise<RunPaused>;
   resume(runId: string, reason?: string, options?: ChangeOptions): Promise<RunResumed>;
+  /** A new run that shares the events before `fromSeq`: `replay` repeats the record, `branch` goes on live. */
+  fork(runId: string, fork: ForkRun, options?: ChangeOptions): Promise<RunForked>;
+  /** A branch of a failed run at the node that failed. */
+  retry(runId: string, retry?: RetryRun, options?: ChangeOptions): Promise<RunForked>;
   /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
   answer(runId: string, nodeOrInterruptId: string, value: Json, options?: ChangeOptions): Promise<InterruptAnswered>;
   /** What two runs did differently: the first divergence, decisions, calls, texts and state. */
@@ -142,6 +149,8 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
       ),
     pause: (runId, pause, options) => post(`${runPath(runId)}:pause`, pause ?? {}, options),
     resume: (runId, reason, options) => post(`${runPath(runId)}:resume`, because(reason), options),
+    fork: (runId, fork, options) => post(`${runPath(runId)}:fork`, fork, options),
+    retry: (runId, retry, options) => post(`${runPath(runId)}:retry`, retry ?? {}, options),
     answer: (runId, waiting, value, options) =>
       post(`${runPath(runId)}/interrupts/${segment(waiting)}`, { resumeValue: value }, options),
     diff: (runId, against, options) =>

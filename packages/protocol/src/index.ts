@@ -208,15 +208,14 @@ export {
 export { type CreateRun, createRun, type RunCreated, runCreated } from './runs/create-run.ts';
 export { parsePosition } from './runs/cursor.ts';
 export { type DebugBundle, debugBundle } from './runs/debug-bundle.ts';
+export { type ForkMode, forkModes } from './runs/fork-modes.ts';
 export {
   type CallRule,
   type CallUse,
   callRule,
   callUses,
-  type ForkMode,
   type ForkOverlay,
   type ForkRun,
-  forkModes,
   forkRun,
   MAX_CALL_RULES,
   MAX_OVERLAY_BYTES,

@@ -37,19 +37,7 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
       const creating = client.runs.create(request, { signal });
       const created = await creating.catch((error: unknown) => misspelt(client, name, error));
       runId = created.runId;
-      const isJson = flags.json === true;
-      if (flags.detach === true) {
-        terminal.print(isJson ? jsonLine(created) : safe(runId));
-        return exit.ok;
-      }
-      const transcript = isJson ? null : new AgentTranscript(outputOf(terminal, 'err'));
-      if (!isJson) terminal.tell(`${styleOf(terminal.colours.err).dim('run')} ${safe(runId)}`);
-      return await report(
-        terminal,
-        client,
-        await watchRun(terminal, client, runId, { signal, transcript }),
-        transcript,
-      );
+      return await followNew(terminal, client, created, { ...flags, signal });
     } catch (error) {
       if (!signal.aborted) throw error;
       terminal.tell(runId === null ? '\nInterrupted. "cairn runs" shows whether the run started.' : continues(runId));
@@ -58,7 +46,33 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
   });
 }
 
-const continues = (runId: string): string =>
+export interface FollowFlags {
+  readonly json?: boolean;
+  readonly detach?: boolean;
+  readonly signal: AbortSignal;
+  /** What the run is, for the first line. Default: nothing. */
+  readonly note?: string;
+}
+
+/** Follows a run that was just created to its end, or only prints its id. */
+export async function followNew(
+  terminal: Terminal,
+  client: Client,
+  created: { readonly runId: string },
+  { json: isJson = false, detach = false, signal, note }: FollowFlags,
+): Promise<number> {
+  const { runId } = created;
+  if (detach) {
+    terminal.print(isJson ? jsonLine(created) : safe(runId));
+    return exit.ok;
+  }
+  const transcript = isJson ? null : new AgentTranscript(outputOf(terminal, 'err'));
+  const { dim } = styleOf(terminal.colours.err);
+  if (!isJson) terminal.tell(`${dim('run')} ${safe(runId)}${note === undefined ? '' : dim(`  ${note}`)}`);
+  return report(terminal, client, await watchRun(terminal, client, runId, { signal, transcript }), transcript);
+}
+
+export const continues = (runId: string): string =>
   `\nRun ${safe(runId)} continues. Follow it with: cairn tail ${safe(runId)}`;
 
 /** Agent ids always contain a dot or a colon; workflow ids never do. */

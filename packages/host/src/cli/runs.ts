@@ -46,6 +46,7 @@ function listed(run: RunSnapshot, style: Style, now: number): readonly string[] 
   const took = started === null || run.completedAt === undefined ? '' : span(Date.parse(run.completedAt) - started);
   const notes = [
     ...(run.importedAt === undefined ? [] : ['imported']),
+    ...(run.fork === undefined ? [] : [`${run.fork.mode} of ${safe(run.fork.sourceRunId)} at ${run.fork.fromSeq}`]),
     ...(run.tags ?? []).map((tag) => `#${safe(tag)}`),
     ...(run.error === undefined ? [] : [style.red(`${safe(run.error.code)}: ${oneLine(run.error.message)}`)]),
   ];

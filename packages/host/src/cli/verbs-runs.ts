@@ -12,6 +12,7 @@ import type { ShowFlags } from './show.ts';
 import type { TailFlags } from './tail.ts';
 import type { Terminal } from './terminal.ts';
 import { exitWith, repeated, wholeNumber, withExamples, withHostOptions } from './verb.ts';
+import { addForkVerbs } from './verbs-forks.ts';
 import type { WorkflowFlags } from './workflows.ts';
 
 export function addRunVerbs(cairn: Command, terminal: Terminal): void {
@@ -25,6 +26,7 @@ export function addRunVerbs(cairn: Command, terminal: Terminal): void {
   addAnswer(cairn, terminal);
   addChanges(cairn, terminal);
   addDelete(cairn, terminal);
+  addForkVerbs(cairn, terminal);
   addWorkflows(cairn, terminal);
 }
 

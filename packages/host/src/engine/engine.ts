@@ -1,7 +1,10 @@
 /** The engine's interface to the rest of the host: commands in, snapshots out. */
 import type {
+  CallRule,
   ContextId,
   DrainPolicy,
+  ForkMode,
+  ForkOverlay,
   Json,
   JsonObject,
   NodeTypeDescriptor,
@@ -108,10 +111,40 @@ export interface RunResumed {
   readonly resumedAt: number;
 }
 
+export interface ForkRun {
+  readonly tenant: string;
+  readonly principal?: string | undefined;
+  /** The tool scopes of the caller. A branch has only those that its source has too. */
+  readonly toolScopes?: readonly string[] | undefined;
+  /** The source. */
+  readonly runId: RunId;
+  readonly mode: ForkMode;
+  /** seq of the first row that is not shared. */
+  readonly fromSeq: number;
+  /** What changes at the cut of a branch. */
+  readonly options?: RunOptions | undefined;
+  readonly overlay?: ForkOverlay | undefined;
+  readonly rules?: readonly CallRule[] | undefined;
+  readonly idempotency?: IdempotentRequest<RunForked> | undefined;
+}
+
+/** A branch at the failed node. */
+export type RetryRun = Omit<ForkRun, 'mode' | 'fromSeq'>;
+
+export interface RunForked extends RunStarted {
+  readonly sourceRunId: RunId;
+  readonly fromSeq: number;
+  readonly mode: ForkMode;
+}
+
 /** Every call names a tenant; another tenant's run, workflow or interrupt is `not_found`. */
 export interface Engine {
   /** Resolves once `run.started` and the rows that follow from it immediately are durable. */
   start(request: StartRun): Promise<RunStarted>;
+  /** Creates a run that shares the rows of another before a position. Resolves once it is durable. */
+  fork(request: ForkRun): Promise<RunForked>;
+  /** Forks a failed run at the node that failed. */
+  retry(request: RetryRun): Promise<RunForked>;
   answer(request: AnswerInterrupt): Promise<InterruptAnswered>;
   /** Does not change a run that has ended, and returns its status. */
   cancel(request: CancelRun): Promise<RunCancelled>;

@@ -108,6 +108,11 @@ export interface CallContext extends StepContext {
   open<Value>(value: Value): Value;
   /** Redacts the host's secrets and the run's sensitive values. Null disables redaction. */
   readonly redactor: Redactor | null;
+  /**
+   * In a branch whose rules reuse the call: the recorded outcome of an equal request of the source, by the key of this
+   * request. Otherwise null. The result that follows is then recorded as reused.
+   */
+  reusable(key: string): Promise<Json | null>;
   /** Resolves once all emitted rows are durable. Rejects if the attempt is over or a row is too large. */
   recorded(): Promise<void>;
 }

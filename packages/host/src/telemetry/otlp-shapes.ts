@@ -51,7 +51,7 @@ export const readableSpan =
       ended: true,
       status: { code: codes[status.code], ...(status.message === undefined ? {} : { message: status.message }) },
       attributes: { ...span.attributes },
-      links: [],
+      links: span.link === null ? [] : [{ context: { ...span.link, traceFlags: 1 } }],
       events: notes.map(({ at, attributes }) => ({ name: NOTE_NAME, time: hrTime(at), attributes: { ...attributes } })),
       resource,
       instrumentationScope: scope,

@@ -177,8 +177,11 @@ export class SpanExport {
       log.read({ runId, after, limit, maxBytes: PAGE_BYTES, isForFrames: true });
     const first = before === 0 ? row : (await read(-1, 1))[0];
     const [traceparent] = readMembers(first?.payload ?? '', ['traceparent']);
-    if (!isSampled(runId, typeof traceparent === 'string' ? traceparent : undefined, this.#ports.share)) return null;
-    const fold = new SpanFold(runId);
+    const record = (await log.head(runId))?.record ?? null;
+    // A fork is in a trace of its own.
+    const isCallers = typeof traceparent === 'string' && record?.fork == null;
+    if (!isSampled(runId, isCallers ? traceparent : undefined, this.#ports.share)) return null;
+    const fold = new SpanFold(runId, record);
     for (let next = 0; next < before; ) {
       const rows = await read(next - 1, Math.min(PAGE_ROWS, before - next));
       if (rows.length === 0) return fold;

@@ -28,6 +28,13 @@ export interface RunSpan {
   readonly notes: readonly SpanNote[];
   readonly droppedNotes: number;
   readonly status: SpanStatus;
+  readonly link: SpanLink | null;
+}
+
+/** A span of another trace that this one belongs with, but is no part of. */
+export interface SpanLink {
+  readonly traceId: string;
+  readonly spanId: string;
 }
 
 /** The name of every note. */
@@ -36,7 +43,7 @@ export const NOTE_NAME = 'openwop.event.append';
 /** The OpenTelemetry default. It bounds the memory of a node that streams for hours. */
 const MAX_NOTES = 128;
 
-export type SpanStart = Pick<RunSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'name' | 'kind' | 'startedAt'>;
+export type SpanStart = Pick<RunSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'name' | 'kind' | 'startedAt' | 'link'>;
 
 /** A span that has not ended. */
 export class OpenSpan {
@@ -74,6 +81,7 @@ export interface SpanDoc {
   readonly attributes: Attributes;
   readonly events: readonly { readonly name: string; readonly at: string; readonly attributes: Attributes }[];
   readonly status: SpanStatus;
+  readonly links?: readonly SpanLink[];
 }
 
 export function spanDoc(span: RunSpan): SpanDoc {
@@ -89,5 +97,6 @@ export function spanDoc(span: RunSpan): SpanDoc {
     attributes,
     events: notes.map((note) => ({ name: NOTE_NAME, at: isoTime(note.at), attributes: note.attributes })),
     status,
+    ...(span.link === null ? {} : { links: [span.link] }),
   };
 }

@@ -1,6 +1,8 @@
 /** The spans of a run as a pure view of its log: the same events always yield the same spans and ids. */
-import type { EventOf, FoldEvent, PayloadOf, RunId } from '@cairn/protocol';
+import type { EventOf, FoldEvent, RunId } from '@cairn/protocol';
+import { forkSpan, type Lineage } from './fork-span.ts';
 import { type CallStart, callAttributes, callProvider, runAttributes, usageAttributes } from './span-attributes.ts';
+import { breach, failure, nodeOf } from './span-events.ts';
 import { type Attributes, OpenSpan, type RunSpan, type SpanDoc, type SpanStatus, spanDoc } from './span-model.ts';
 import { derivedTraceId, parseTraceparent, spanIdOf } from './trace-context.ts';
 
@@ -9,8 +11,8 @@ export class RunSpans {
   readonly #fold: SpanFold;
   readonly #ended: RunSpan[] = [];
 
-  constructor(runId: RunId) {
-    this.#fold = new SpanFold(runId);
+  constructor(runId: RunId, record: Lineage | null = null) {
+    this.#fold = new SpanFold(runId, record);
   }
 
   take(event: FoldEvent): void {
@@ -53,6 +55,7 @@ export const isPiece = (type: string): boolean => type === 'output.chunk' || typ
 /** Folds a run's events in order and returns each span once, when it ends, children before parents. */
 export class SpanFold {
   readonly #runId: RunId;
+  readonly #record: Lineage | null;
   #traceId = '';
   #run: OpenSpan | null = null;
   /** Attributes of every span of the run. */
@@ -63,8 +66,9 @@ export class SpanFold {
   #ended: RunSpan[] = [];
   #isOver = false;
 
-  constructor(runId: RunId) {
+  constructor(runId: RunId, record: Lineage | null = null) {
     this.#runId = runId;
+    this.#record = record;
   }
 
   take(event: FoldEvent): readonly RunSpan[] {
@@ -100,11 +104,21 @@ export class SpanFold {
   }
 
   #startRun(event: EventOf<'run.started'>): void {
-    const parent = parseTraceparent(event.payload.traceparent);
-    this.#traceId = parent?.traceId ?? derivedTraceId(this.#runId);
     const { common, own } = runAttributes(this.#runId, event.payload);
     this.#common = common;
-    this.#run = this.#begin(event, { name: 'openwop.run', kind: 'server', parentSpanId: parent?.spanId ?? null }, own);
+    const place = { name: 'openwop.run', kind: 'server' } as const;
+    const parent = parseTraceparent(event.payload.traceparent);
+    const forked = this.#record === null ? null : forkSpan(this.#record, parent?.traceId);
+    if (forked === null) {
+      this.#traceId = parent?.traceId ?? derivedTraceId(this.#runId);
+      this.#run = this.#begin(event, { ...place, parentSpanId: parent?.spanId ?? null }, own);
+      return;
+    }
+    // A fork is a trace of its own: the request that started its source did not ask for it.
+    this.#traceId = derivedTraceId(this.#runId);
+    const { link, attributes, startedAt } = forked;
+    const at = Math.max(event.at, startedAt);
+    this.#run = this.#begin({ ...event, at }, { ...place, parentSpanId: null, link }, { ...own, ...attributes });
   }
 
   /** A start of an open node is another attempt; any other start begins a new execution. */
@@ -182,6 +196,10 @@ export class SpanFold {
       case 'provider.usage':
         for (const span of [node?.attempt, node?.span, this.#run])
           if (span != null) usageAttributes(span, event.payload);
+        break;
+      case 'replay.diverged':
+      case 'replay.divergedAtRefusal':
+        if (this.#run !== null) this.#run.attributes['openwop.replay.diverged'] = true;
         break;
       case 'run.completed':
         this.#endRun(event.at, OK);
@@ -266,27 +284,17 @@ export class SpanFold {
 
   #begin(
     { seq, at }: FoldEvent,
-    place: Pick<RunSpan, 'name' | 'kind' | 'parentSpanId'>,
+    place: Pick<RunSpan, 'name' | 'kind' | 'parentSpanId'> & Partial<Pick<RunSpan, 'link'>>,
     attributes: Attributes,
     role: 'main' | 'attempt' = 'main',
   ): OpenSpan {
-    const start = { ...place, traceId: this.#traceId, spanId: spanIdOf(this.#runId, seq, role), startedAt: at };
+    const start = {
+      link: null,
+      ...place,
+      traceId: this.#traceId,
+      spanId: spanIdOf(this.#runId, seq, role),
+      startedAt: at,
+    };
     return new OpenSpan(start, { ...this.#common, ...attributes });
   }
 }
-
-/** The node of an event, from the row or else from its payload. */
-function nodeOf({ nodeId, payload }: FoldEvent): string | undefined {
-  if (nodeId !== undefined) return nodeId;
-  return 'nodeId' in payload && typeof payload.nodeId === 'string' ? payload.nodeId : undefined;
-}
-
-function breach(span: OpenSpan | null, { kind, limit, observed }: PayloadOf<'cap.breached'>): void {
-  if (span === null) return;
-  span.attributes['openwop.cap_kind'] = kind;
-  span.attributes['openwop.cap_limit'] = limit;
-  span.attributes['openwop.cap_observed'] = observed;
-}
-
-const failure = (error: { readonly code: string } | undefined): SpanStatus =>
-  error === undefined ? { code: 'error' } : { code: 'error', message: error.code };

@@ -1,8 +1,9 @@
 /** Payloads of Cairn's own events: the closed list of `cairn.*` types, each legal as a vendor type on the wire. */
 import { z } from 'zod';
 import { count, errorObject, instant, json, jsonObject, ordinal, runBudget, runId, share, text } from '../fields.ts';
-import { callRule, forkModes } from '../runs/fork-run.ts';
-import { drainPolicies } from './run.ts';
+import { forkModes } from '../runs/fork-modes.ts';
+import { callRule } from '../runs/fork-run.ts';
+import { drainPolicies, runLimits } from './run.ts';
 
 export const taskStatuses = [
   'working',
@@ -207,6 +208,9 @@ export const clientPayloads = {
     /** The tool scopes that the source and the caller of the fork both have. */
     toolScopes: z.array(z.string()).optional(),
     rules: z.array(callRule).optional(),
+    /** Limits and budget, if the overlay changes options that set them. */
+    limits: runLimits.optional(),
+    budget: runBudget.optional(),
     overlay: z
       .looseObject({
         inputs: jsonObject.optional(),

@@ -8,6 +8,8 @@ import { channelDeclaration } from '../runs/workflow-definition.ts';
 export const drainPolicies = ['immediate', 'drain-current-node'] as const;
 export type DrainPolicy = (typeof drainPolicies)[number];
 
+export const runLimits = z.looseObject({ maxNodeExecutions: ordinal, timeoutMs: ordinal.nullable() });
+
 /** What a run was started with. No fold needs the workflow definition: this row and the later ones suffice. */
 const runStarted = z.looseObject({
   workflowId: text,
@@ -32,7 +34,7 @@ const runStarted = z.looseObject({
   /** The names of the sensitive variables. Views mask their values. */
   sensitive: z.array(z.string()).optional(),
   channels: z.record(z.string(), channelDeclaration).optional(),
-  limits: z.looseObject({ maxNodeExecutions: ordinal, timeoutMs: ordinal.nullable() }).optional(),
+  limits: runLimits.optional(),
   /** The budget that the run shares with its descendants. */
   budget: runBudget.optional(),
   /** The pinned agents by id: definition hash and AgentRef. */

@@ -3,12 +3,9 @@ import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { count, json, jsonObject, text } from '../fields.ts';
 import { MAX_ID_LENGTH } from '../ids.ts';
+import { forkModes } from './fork-modes.ts';
 import { runOptions } from './run-options.ts';
 import { runStatuses } from './run-status.ts';
-
-/** `replay` walks the record again without an effect. `branch` shares it up to a sequence and goes on live. */
-export const forkModes = ['replay', 'branch'] as const;
-export type ForkMode = (typeof forkModes)[number];
 
 /** What a branch does with a call after the cut. */
 export const callUses = ['reuse', 'ask', 'live'] as const;

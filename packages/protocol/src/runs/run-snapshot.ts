@@ -4,6 +4,7 @@ import { agentRef } from '../agents/agent-ref.ts';
 import type { DataOf } from '../data-of.ts';
 import { count, instant, jsonObject, owner, text } from '../fields.ts';
 import { interruptKind } from '../interrupts/interrupts.ts';
+import { forkModes } from './fork-modes.ts';
 import { runStatuses } from './run-status.ts';
 
 const cost = z.strictObject({
@@ -54,6 +55,8 @@ export const runSnapshotSchema = z
     outputs: jsonObject.optional(),
     /** When the run was imported from another host. An imported run never continues. */
     importedAt: instant.optional(),
+    /** Where the run was cut off another: its first own event is `fromSeq`. */
+    fork: z.looseObject({ sourceRunId: text, fromSeq: count, mode: z.enum(forkModes) }).optional(),
     /** In a view of the past: the sequence of the last event in it, and its time. */
     atSeq: count.optional(),
     asOf: instant.optional(),

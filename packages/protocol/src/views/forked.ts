@@ -1,6 +1,8 @@
 /** Folds the first own row of a branch: what the fork changes of the state that it shares with its source. */
 import type { EventOf } from '../events/event.ts';
 import { own, put } from './dictionary.ts';
+import { oldestWait } from './interrupts.ts';
+import { resumeNode } from './nodes.ts';
 import type { RunView } from './run-view.ts';
 import { statusOf } from './status.ts';
 import { seedVariables } from './variables.ts';
@@ -8,7 +10,13 @@ import { seedVariables } from './variables.ts';
 /** A pause or a cancellation of the source does not hold for a branch, and its waits last as long as they had left. */
 export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>, gapMs: number): void {
   const { contextId, toolScopes, overlay = {}, children = {}, parentRunId } = payload;
-  if (view.status === 'paused' || view.status === 'cancelling') view.status = statusOf(view.waits);
+  // An answer and the row that resumes its node are one fact, which the cut may divide.
+  for (const [nodeId, { status, interruptId }] of Object.entries(view.nodeStates)) {
+    if (status !== 'suspended' || interruptId === null || Object.hasOwn(view.interrupts, interruptId)) continue;
+    resumeNode(view, nodeId);
+  }
+  view.status = statusOf(view.waits);
+  view.currentNodeId = oldestWait(view)?.nodeId ?? null;
   if (contextId !== undefined) view.contextId = contextId;
   if (toolScopes !== undefined) view.toolScopes = toolScopes;
   if (parentRunId !== undefined) view.parentRunId = parentRunId;

@@ -48,7 +48,7 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
   return {
     agentId,
     ref: pin?.ref ?? { agentId, version: packVersion },
-    systemPrompt,
+    systemPrompt: overlaidPrompt(context, agentId) ?? systemPrompt,
     promptLayer: 'agent-intrinsic',
     modelClass: modelClassOf(manifest.modelClass),
     allowlist: manifest.toolAllowlist,
@@ -60,6 +60,11 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
     rehearsal,
     colleagues: colleaguesOf(context, definition),
   };
+}
+
+/** The system prompt that the overlay of a branch gives an agent, or a node without an agent. */
+function overlaidPrompt({ state: { fork } }: NodeContext, name: string): string | undefined {
+  return fork !== undefined && Object.hasOwn(fork.prompts, name) ? fork.prompts[name] : undefined;
 }
 
 const outputSchemaOf = ({ node: { config } }: Pick<NodeContext, 'node'>): JsonObject | undefined =>
@@ -76,12 +81,14 @@ function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinit
 }
 
 /** Builds the agent of a node that names none: it has a prompt, but no tools and no colleagues. */
-function promptAgent({ node }: NodeContext, agentId: string): Agent {
+function promptAgent(context: NodeContext, agentId: string): Agent {
+  const { node } = context;
   const { id, config } = node;
+  const ownPrompt = typeof config.systemPrompt === 'string' ? config.systemPrompt : '';
   return {
     agentId,
     ref: { agentId, name: id, modelClass: 'chat' },
-    systemPrompt: typeof config.systemPrompt === 'string' ? config.systemPrompt : '',
+    systemPrompt: overlaidPrompt(context, id) ?? ownPrompt,
     promptLayer: 'node',
     modelClass: 'chat',
     allowlist: undefined,

@@ -70,15 +70,30 @@ export function askModel(
 /** A model turn has no side effects, so it is `idempotent`: a repeated request only costs twice. */
 function requestPayload(
   context: Context,
-  { agentId, provider, model }: Pick<Invocation, 'agentId' | 'provider' | 'model'>,
+  invocation: Pick<Invocation, 'agentId' | 'provider' | 'model'>,
   { callId, attempt }: { readonly callId: string; readonly attempt: number },
 ): PayloadOf<'cairn.model.requested'> {
+  const { agentId } = invocation;
   const { temperature, maxTokens } = selectionOf(context, { modelClass: '' });
   const options = {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
-  return { nodeId: context.node.id, callId, attempt, safety: 'idempotent', agentId, provider, model, options };
+  const chosen = chosenModel(context, invocation);
+  return { nodeId: context.node.id, callId, attempt, safety: 'idempotent', agentId, ...chosen, options };
+}
+
+/** The model that an invocation keeps, unless the overlay of a branch names another one while it is open. */
+function chosenModel(
+  context: Context,
+  { provider, model }: Pick<Invocation, 'provider' | 'model'>,
+): Pick<Invocation, 'model'> & Partial<Pick<Invocation, 'provider'>> {
+  const { fork } = context.state;
+  const started = context.inner.invocation?.startedSeq;
+  if (fork === undefined || !fork.changesModel || started === undefined || started >= fork.seq)
+    return { provider, model };
+  const asked = selectionOf(context, { modelClass: '' });
+  return { model: asked.model ?? model, ...(asked.provider === undefined ? {} : { provider: asked.provider }) };
 }
 
 /** Requests the turn again after its attempt was interrupted. First closes the output that readers saw of it. */
@@ -101,12 +116,12 @@ export function aboutModel({ inner }: DrivenContext<LoopState>) {
 export function modelInput(context: Context, options: LoopOptions): ModelRequest {
   const invocation = openInvocation(context.inner);
   const agent = agentOf(context, invocation.agentId);
-  const { provider, model, messages, turns, startedSeq } = invocation;
+  const { messages, turns, startedSeq } = invocation;
   const { system, text } = openingWords(context, agent, invocation, options);
   const mock = mockOf(context);
   return {
     agentId: agent.agentId,
-    selection: { ...selectionOf(context, agent), provider, model },
+    selection: { ...selectionOf(context, agent), ...chosenModel(context, invocation) },
     system,
     messages: [{ role: 'user', text }, ...messages],
     tools: toolsShown(context, agent, options),

@@ -69,6 +69,7 @@ const context = (): CallContext => ({
   },
   open: (value) => value,
   redactor,
+  reusable: () => Promise.resolve(null),
   recorded: () => Promise.resolve(),
 });
 

@@ -67,6 +67,9 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
   const model = ports.models.find(request);
   refuseIncapable(model, request, context);
   const call = await callOf(model, request, context, ports);
+  const cacheKey = llmCacheKey(semanticRequest(model, call), ports.sha256);
+  const kept = await context.reusable(cacheKey);
+  if (kept !== null) return (kept as { readonly turn: Turn }).turn;
   const writer = new DeltaWriter(context, {
     agentId: request.agentId,
     verbosity: request.verbosity,
@@ -91,7 +94,7 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
     usage,
     provider: model.provider,
     model: model.model,
-    cacheKey: llmCacheKey(semanticRequest(model, call), ports.sha256),
+    cacheKey,
     ...(costUsd === undefined ? {} : { costUsd }),
     chunks: writer.chunks,
     tail,

@@ -77,6 +77,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         emit,
         open: (value) => value,
         redactor: options.redactor ?? null,
+        reusable: () => Promise.resolve(null),
         recorded: () => (isLost ? Promise.reject(new Error('over')) : Promise.resolve()),
       };
       const asked = { toolId: tool.id, input, agentId: 'core.a.b.c', records: [...records], principal };

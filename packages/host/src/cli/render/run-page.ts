@@ -54,6 +54,8 @@ function factLines(run: RunSnapshot, { style, columns, now }: PageOptions): read
   if (run.tags !== undefined && run.tags.length > 0) facts.push(['tags', run.tags.map(safe).join(', ')]);
   if (run.inputs !== undefined && Object.keys(run.inputs).length > 0) facts.push(['inputs', oneLine(run.inputs)]);
   if (run.parentRunId !== undefined) facts.push(['parent', safe(run.parentRunId)]);
+  if (run.fork !== undefined)
+    facts.push([run.fork.mode, `of ${safe(run.fork.sourceRunId)} at event ${run.fork.fromSeq}`]);
   if (run.importedAt !== undefined) facts.push(['imported', `${ago(Date.parse(run.importedAt), now)}; read-only`]);
   const rows = facts.map(([name, value]) => [style.dim(name), value]);
   return table(rows, { style, columns, indent: '  ' });

@@ -7,7 +7,7 @@ import { expiryDrafts } from './interrupts.ts';
 import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
 import { nodeById } from './node-of.ts';
 import { mayGoOn, nextFact, pauseRun } from './pause.ts';
-import { verdictDecision } from './recover.ts';
+import { proposeCalls, verdictDecision } from './recover.ts';
 import { runOutputs } from './run-outputs.ts';
 import type { Decision, Draft, Pending, Queued, RunError, RunState, Timer } from './state.ts';
 
@@ -24,6 +24,8 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   if (state.cancel !== null) return cancel(state, workflow, state.cancel);
   if (state.failure !== null) return failRun(state, workflow, state.failure);
   if (state.ending !== null) return endRun(state, workflow, state.ending);
+  const proposed = state.fork === undefined ? null : proposeCalls(state, workflow, state.fork);
+  if (proposed !== null) return proposed;
   const fact = nextFact(state);
   if (fact !== undefined) return actOn(state, workflow, fact);
   const driven = mayGoOn(state) ? driveNodes(state, workflow) : null;
@@ -76,7 +78,8 @@ function failRun(state: RunState, workflow: Workflow, failure: NonNullable<RunSt
   });
 }
 
-const sinceStart = (state: RunState): number => state.now - (state.view.startedAt ?? state.now);
+const sinceStart = (state: RunState): number =>
+  state.now - (state.view.startedAt ?? state.now) - (state.fork?.gapMs ?? 0);
 
 function complete(state: RunState, workflow: Workflow): Decision {
   const cause = state.nextSeq - 1;

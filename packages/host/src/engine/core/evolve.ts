@@ -7,6 +7,7 @@ import type { Workflow } from '../workflow/workflow.ts';
 import { cutShort } from './evolve/attempts.ts';
 import { stepRequested, stepReturned } from './evolve/calls.ts';
 import { drive } from './evolve/driven.ts';
+import { noteReuse, runForked } from './evolve/forked.ts';
 import { interruptRequested, interruptResolved } from './evolve/interrupts.ts';
 import { nodeEnded, nodeRetried, nodeStarted } from './evolve/nodes.ts';
 import { timerFired, timerSet } from './evolve/timers.ts';
@@ -18,6 +19,7 @@ import type { Pause, RunError, RunState } from './state.ts';
 /** Updates the state in place. Deterministic; its cost does not grow with the run. Ignores unknown event types. */
 export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): void {
   const replaced = replacedBytes(state, event);
+  const before = state.now;
   foldRun(state.view, event);
   state.bytes += addedBytes(state, event) - replaced;
   state.nextSeq = event.seq + 1;
@@ -51,9 +53,6 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
     case 'cap.breached':
       if (!drive(state, workflow, event)) breached(state, event);
       break;
-    case 'workflow.loopback-limit':
-      fail(state, event, loopLimit(event));
-      break;
     case 'node.started':
       nodeStarted(state, workflow, event);
       break;
@@ -73,6 +72,9 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
     case 'node.retried':
       nodeRetried(state, event);
       break;
+    case 'cairn.run.forked':
+      runForked(state, event, Math.max(0, event.at - before));
+      break;
     default:
       foldFact(state, event);
       drive(state, workflow, event);
@@ -82,7 +84,11 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
 
 /** Folds events about active nodes and budgets. Ignores other types. */
 function foldFact(state: RunState, event: FoldEvent): void {
+  if (state.fork !== undefined) noteReuse(state.fork, event);
   switch (event.type) {
+    case 'workflow.loopback-limit':
+      fail(state, event, loopLimit(event));
+      break;
     case 'cairn.step.requested':
       stepRequested(state, event);
       break;

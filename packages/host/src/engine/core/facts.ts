@@ -2,6 +2,7 @@
 import { type EventType, isCairnError, type RunId, row } from '@cairn/protocol';
 import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
+import type { CallResult } from '../workflow/node-type.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { drivenResult, isAwaited } from './driven.ts';
 import type { Draft, RunError, RunState, StepResult, Timer } from './state.ts';
@@ -58,16 +59,24 @@ export function awaited<Answer extends object>(
   return { fact, done: promise };
 }
 
-/** Records a call's result, only for the attempt the run waits for. */
-export function callReturned(callId: string, attempt: number, result: StepResult): Fact {
+/** A row of a source run whose recorded result a branch takes again. */
+export interface ReusedFrom {
+  readonly runId: RunId;
+  readonly seq: number;
+}
+
+/** Records a call's result, only for the attempt the run waits for. A reused result names the row that it comes from. */
+export function callReturned(callId: string, attempt: number, result: CallResult, reusedFrom?: ReusedFrom): Fact {
   const proposed =
-    (came: StepResult): Fact['propose'] =>
+    (came: CallResult): Fact['propose'] =>
     (state, now, workflow) => {
       const driven = drivenResult(state, workflow, { callId, attempt, result: came, now });
-      if (driven !== null) return driven;
+      if (driven !== null) return marked(driven, reusedFrom);
       const open = state.calls[callId];
       // Once a human is asked about the call, their verdict decides; a result that arrives later is ignored.
-      return isAwaited(state, open, attempt) ? [stepReturned(open, came, open.requestedSeq)] : [];
+      if (!isAwaited(state, open, attempt)) return [];
+      const ended: StepResult = 'given' in came ? { outcome: came.given } : came;
+      return marked([stepReturned(open, ended, open.requestedSeq)], reusedFrom);
     };
   return {
     internal: true,
@@ -82,6 +91,20 @@ export function callReturned(callId: string, attempt: number, result: StepResult
     refused: () => undefined,
   };
 }
+
+/** The rows that can hold a result. */
+const resultTypes: ReadonlySet<EventType> = new Set([
+  'agent.toolReturned',
+  'cairn.model.returned',
+  'cairn.step.returned',
+]);
+
+const marked = (drafts: readonly Draft[], reusedFrom: ReusedFrom | undefined): readonly Draft[] =>
+  reusedFrom === undefined
+    ? drafts
+    : drafts.map((draft) =>
+        resultTypes.has(draft.type) ? ({ ...draft, payload: { ...draft.payload, reusedFrom } } as Draft) : draft,
+      );
 
 /** Fails the run, because the store refuses its rows. The decision that follows writes the rows that end it. */
 export const mustFail = (error: RunError): Fact => ({

@@ -2,10 +2,13 @@
  * Recovers open calls: a new holder handles steps that the previous holder requested and that have no recorded result.
  */
 import type { JsonObject } from '@cairn/protocol';
+import { asksPeople, useOf } from '../fork/call-rules.ts';
+import type { ForkState } from '../fork/fork-state.ts';
+import { stepInput } from '../nodes/step-node.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { aboutDriven, askAgain, closingRows } from './driven.ts';
-import { STEP_INTERRUPTED } from './evolve/interrupts.ts';
+import { aboutDriven, askAgain, closingRows, drivenInput } from './driven.ts';
+import { CALL_PROPOSED, STEP_INTERRUPTED } from './evolve/interrupts.ts';
 import { askDrafts, type Question } from './interrupts.ts';
 import { activeContext, endNode, failNode } from './node-decisions.ts';
 import { nodeById } from './node-of.ts';
@@ -69,6 +72,16 @@ export function writeQuestions(
   return drafts;
 }
 
+/** Make the call, take the recorded result of the source, use another result, or fail. */
+const proposalSchema: JsonObject = {
+  type: 'object',
+  required: ['action'],
+  properties: { action: { enum: ['run', 'reuse', 'use', 'fail'] }, result: {} },
+  if: { properties: { action: { const: 'use' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { required: ['result'] },
+};
+
 const verdictSchema: JsonObject = {
   type: 'object',
   required: ['action'],
@@ -77,6 +90,28 @@ const verdictSchema: JsonObject = {
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: { required: ['result'] },
 };
+
+/** Asks a human about every open call of a branch whose rule is `ask`, before it is made. Null if there is none. */
+export function proposeCalls(state: RunState, workflow: Workflow, fork: ForkState): Decision | null {
+  if (!asksPeople(fork)) return null;
+  const drafts: Draft[] = [];
+  let ahead = 0;
+  for (const call of Object.values(state.calls)) {
+    if (call.asked !== undefined) continue;
+    const input = drivenInput(state, workflow, call) ?? stepInput(state, workflow, call);
+    if (useOf(fork, call, input) !== 'ask') continue;
+    const about = aboutDriven(state, workflow, call) ?? { inputs: state.active[call.nodeId]?.inputs ?? {} };
+    const asked = { ...question(call, about, ahead), data: proposal(call, about, fork), resumeSchema: proposalSchema };
+    for (const draft of askDrafts(state, asked)) drafts.push({ ...draft, cause: call.requestedSeq });
+    ahead += 1;
+  }
+  return drafts.length === 0 ? null : { drafts, effects: [] };
+}
+
+const proposal = ({ callId, step, attempt }: OpenCall, about: JsonObject, { sourceRunId }: ForkState): JsonObject => ({
+  customKind: CALL_PROPOSED,
+  payload: { callId, step, attempt, sourceRunId, ...about },
+});
 
 const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject, ahead: number): Question => ({
   nodeId,
@@ -88,8 +123,9 @@ const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject
 
 /** Applies a human's verdict on the step: retry it, use the given result, or fail it. */
 export function verdictDecision(context: NodeContext, call: OpenCall, verdict: JsonObject, cause: number): Decision {
-  if (verdict.action === 'retry') return askAgain(context, call, cause);
-  if (verdict.action === 'use') {
+  const { action } = verdict;
+  if (action === 'retry' || action === 'run' || action === 'reuse') return askAgain(context, call, cause);
+  if (action === 'use') {
     const given = verdict.result ?? null;
     const drafts = closingRows(context, call, { result: { given }, cause });
     return drafts === null ? endNode(context, given, cause) : { drafts, effects: [] };

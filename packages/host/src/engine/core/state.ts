@@ -12,6 +12,7 @@ import type {
 } from '@cairn/protocol';
 import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
+import type { ForkState } from '../fork/fork-state.ts';
 import type { AgentPin, StepSafety } from '../ports.ts';
 
 /** The outcome of an edge, kept until its target consumes it. */
@@ -176,6 +177,8 @@ export interface RunState {
   bytes: number;
   /** Bytes of the run's events in the log. */
   logBytes: number;
+  /** Set for a branch: where it left its source, and how it makes its calls. */
+  fork?: ForkState;
   /** Budget and usage of the run and its descendants. */
   account: Account;
   /** The pinned agents of this run, by id. */

@@ -1,10 +1,12 @@
 /** Starts the child runs that nodes request. Each child starts once, however often it is requested. */
 import { type ContextId, isCairnError, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
+import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
 import type { StartRun } from '../engine.ts';
 import { CHILD_PERFORMER } from '../performer-ids.ts';
 import type { CallContext, Clock, Performer } from '../ports.ts';
 import { Backoff } from '../stepping/backoff.ts';
+import type { EngineOptions } from '../stepping/engine-options.ts';
 import type { ChildRequest } from './inheritance.ts';
 
 /** The node that requests a child run, with its tenant and context. */
@@ -43,6 +45,12 @@ export function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
     },
   };
 }
+
+/** Child runs are created like any other run. */
+export const createChildPerformer = (
+  { store, clock, limits }: Pick<EngineOptions, 'store' | 'clock' | 'limits'>,
+  start: ChildPorts['start'],
+): Performer => childPerformer({ log: store.log, clock, maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH, start });
 
 /** Converts a child start to a request to start a run. */
 export const startOfChild = ({ child, askedBy }: ChildStart): StartRun => ({

@@ -1,6 +1,6 @@
 /** The node type of a step. A row requests the call of its function, and another row records the result. */
 
-import type { JsonObject } from '@cairn/protocol';
+import type { JsonObject, WorkflowNode } from '@cairn/protocol';
 import { callIdOf } from '../core/evolve/calls.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
 import { stepRequested } from '../core/step-rows.ts';
@@ -10,13 +10,17 @@ import { defineNodeType, type NodeType, type Workflow } from '../workflow/node-t
 import { anyConfig } from './config-fields.ts';
 import { passedOn } from './values.ts';
 
-/** A copy of the node's config, overridden by its inputs. Changes that the function makes do not affect the run. */
+/** A copy, so that changes that the function makes do not affect the run. */
 export function stepInput(state: RunState, workflow: Workflow, { nodeId }: OpenCall): JsonObject {
-  const config = workflow.nodes.get(nodeId)?.node.config ?? {};
-  const inputs = passedOn(state.active[nodeId]?.inputs ?? {});
-  const input = { ...config, ...inputs };
+  const input = inputOfStep(workflow.nodes.get(nodeId)?.node, state.active[nodeId]?.inputs ?? {});
   return (plainJsonCopy(input) ?? JSON.parse(JSON.stringify(input))) as JsonObject;
 }
+
+/** The node's config, overridden by its inputs. */
+export const inputOfStep = (node: WorkflowNode | undefined, inputs: JsonObject): JsonObject => ({
+  ...node?.config,
+  ...passedOn(inputs),
+});
 
 /** Accepts any config: the step validates config and inputs together as its input. */
 export const stepNode = ({ typeId, safety }: Pick<Step, 'typeId' | 'safety'>): NodeType =>

@@ -2,9 +2,10 @@ import { contextId, runId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it, test } from 'vitest';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { newRunState } from '../core/new-run-state.ts';
-import type { OpenCall, StepResult } from '../core/state.ts';
+import type { OpenCall } from '../core/state.ts';
 import type { Redactor, Step, StepContext } from '../ports.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
+import type { CallResult } from '../workflow/node-type.ts';
 import { Attempt } from './attempt.ts';
 import { Attempts } from './attempts.ts';
 
@@ -20,7 +21,7 @@ const call: OpenCall = {
 };
 
 /** What is recorded of a step that does this. */
-function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | null = null): Promise<StepResult> {
+function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | null = null): Promise<CallResult> {
   const step: Step = { typeId: call.step, safety: 'read', run: (_, context) => run(context) as Promise<never> };
   return new Promise((returned) => {
     const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
@@ -197,7 +198,7 @@ it('records large results that arrive together over several turns of the event l
   let ms = 0;
   const loop = { elapsedMs: () => (ms += 3), nextTurn: (go: () => void) => void turns.push(go) };
   const shares = new TenantShares({}, () => 0, loop);
-  const recorded: StepResult[] = [];
+  const recorded: CallResult[] = [];
   const text = 'x'.repeat(100_000);
   for (let i = 0; i < 6; i += 1) {
     const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };

@@ -1,18 +1,20 @@
 /** One attempt of a call: runs its performer, records its emissions, and turns its outcome into a result. */
-import { type ContextId, invariant, type JsonObject, type RunId } from '@cairn/protocol';
-import { emitted, type Fact } from '../core/facts.ts';
-import type { OpenCall, StepResult } from '../core/state.ts';
+import { type ContextId, invariant, type Json, type JsonObject, type RunId } from '@cairn/protocol';
+import { emitted, type Fact, type ReusedFrom } from '../core/facts.ts';
+import type { OpenCall } from '../core/state.ts';
+import type { Reuse } from '../fork/reuse.ts';
 import type { CallContext, Emission, Performer, Redactor, Sha256 } from '../ports.ts';
 import type { RunSecrets, SecretsOf } from '../sensitive/run-secrets.ts';
 import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
+import type { CallResult } from '../workflow/node-type.ts';
 import { recordable, smallResult, stepError } from './step-result.ts';
 
 export interface AttemptPorts {
+  readonly sha256: Sha256;
   readonly tenant: string;
   readonly runId: RunId;
   readonly contextId: ContextId;
-  readonly sha256: Sha256;
   /** Redacts a step's output before it is measured, truncated or recorded. */
   readonly redactor: Redactor | null;
   readonly secretsOf: SecretsOf;
@@ -48,7 +50,10 @@ export class Attempt implements CallContext {
   readonly #step: string;
   readonly #ports: AttemptPorts;
   readonly #secrets: RunSecrets | null;
-  readonly #returned: (result: StepResult) => void;
+  readonly #reuse: Reuse | null;
+  readonly #returned: (result: CallResult, reusedFrom?: ReusedFrom) => void;
+  /** The row whose result the attempt has taken. */
+  #reusedFrom: ReusedFrom | undefined;
   #controller: AbortController | null = null;
   #isOver = false;
   /** It occupies one of the tenant's slots for calls. */
@@ -64,8 +69,8 @@ export class Attempt implements CallContext {
 
   constructor(
     call: OpenCall,
-    { ports, secrets }: { readonly ports: AttemptPorts; readonly secrets: RunSecrets | null },
-    returned: (result: StepResult) => void,
+    { ports, secrets, reuse = null }: { ports: AttemptPorts; secrets: RunSecrets | null; reuse?: Reuse | null },
+    returned: (result: CallResult, reusedFrom?: ReusedFrom) => void,
   ) {
     this.runId = ports.runId;
     this.nodeId = call.nodeId;
@@ -75,6 +80,7 @@ export class Attempt implements CallContext {
     this.#step = call.step;
     this.#ports = ports;
     this.#secrets = secrets;
+    this.#reuse = reuse;
     this.#returned = returned;
   }
 
@@ -102,6 +108,32 @@ export class Attempt implements CallContext {
   run(performer: Performer, input: JsonObject): void {
     refuseInReplay(this.#ports, this);
     this.#hasSlot = true;
+    if (this.#reuse === null) this.#perform(performer, input);
+    else void this.#performUnlessRecorded(this.#reuse, performer, input);
+  }
+
+  async #performUnlessRecorded(reuse: Reuse, performer: Performer, input: JsonObject): Promise<void> {
+    try {
+      const found = await reuse.own();
+      if (this.#isOver) return;
+      if (found === null) this.#perform(performer, input);
+      else {
+        this.#reusedFrom = found.from;
+        this.#end(found.result);
+      }
+    } catch (error) {
+      this.#end({ error: stepError(error, this.redactor) });
+    }
+  }
+
+  async reusable(key: string): Promise<Json | null> {
+    const found = (await this.#reuse?.find(key)) ?? null;
+    if (found === null || !('outcome' in found.result)) return null;
+    this.#reusedFrom = found.from;
+    return found.result.outcome;
+  }
+
+  #perform(performer: Performer, input: JsonObject): void {
     const { redactor } = this;
     const failed = (error: unknown) => this.#end({ error: stepError(error, redactor) });
     let running: Promise<unknown>;
@@ -126,11 +158,11 @@ export class Attempt implements CallContext {
     });
   }
 
-  #end(result: StepResult): void {
+  #end(result: CallResult): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#freeSlot();
-    this.#returned(result);
+    this.#returned(result, this.#reusedFrom);
   }
 
   #freeSlot(): void {

@@ -1,21 +1,23 @@
 /** The attempts of a run's calls that are in progress in this process. */
 import type { Batch } from '../core/compose.ts';
 import { drivenInput } from '../core/driven.ts';
-import { callReturned, emitted } from '../core/facts.ts';
-import type { OpenCall, RunState, StepResult } from '../core/state.ts';
+import { callReturned, emitted, type ReusedFrom } from '../core/facts.ts';
+import type { OpenCall, RunState } from '../core/state.ts';
+import { type ReusePorts, reuseOf } from '../fork/reuse.ts';
 import { stepInput } from '../nodes/step-node.ts';
 import type { Performer } from '../ports.ts';
 import { sealOutputs } from '../sensitive/seal-outputs.ts';
+import type { CallResult } from '../workflow/node-type.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { Attempt, type AttemptPorts, refuseInReplay } from './attempt.ts';
 
 export class Attempts {
   readonly #workflow: Workflow;
   readonly #performers: ReadonlyMap<string, Performer>;
-  readonly #ports: AttemptPorts;
+  readonly #ports: AttemptPorts & ReusePorts;
   readonly #underWay = new Map<string, Attempt>();
 
-  constructor(workflow: Workflow, performers: ReadonlyMap<string, Performer>, ports: AttemptPorts) {
+  constructor(workflow: Workflow, performers: ReadonlyMap<string, Performer>, ports: AttemptPorts & ReusePorts) {
     this.#workflow = workflow;
     this.#performers = performers;
     this.#ports = ports;
@@ -41,7 +43,8 @@ export class Attempts {
     refuseInReplay(this.#ports, call);
     if (call.asked !== undefined || this.#underWay.has(callId)) return;
     const input = drivenInput(state, this.#workflow, call) ?? stepInput(state, this.#workflow, call);
-    const returned = (result: StepResult) => this.#returned(call, attempt, result);
+    const returned = (result: CallResult, reusedFrom?: ReusedFrom) =>
+      this.#returned(call, attempt, { result, reusedFrom });
     const secrets = this.#ports.secretsOf(state, this.#ports.tenant);
     const performer = this.#performers.get(call.step);
     if (performer === undefined) {
@@ -49,7 +52,9 @@ export class Attempts {
       returned({ error: { code: 'capability_not_provided', message, retryable: false } });
       return;
     }
-    const started = new Attempt(call, { ports: this.#ports, secrets }, returned);
+    const reuse =
+      state.fork === undefined ? null : reuseOf(this.#ports, { state, workflow: this.#workflow, call, input });
+    const started = new Attempt(call, { ports: this.#ports, secrets, reuse }, returned);
     this.#underWay.set(callId, started);
     const { shares, tenant } = this.#ports;
     if (shares.takeCall(tenant)) {
@@ -64,15 +69,19 @@ export class Attempts {
   }
 
   /** Sealed outputs enter the run in the rows just before the result. */
-  #returned({ callId, nodeId }: OpenCall, attempt: number, result: StepResult): void {
+  #returned(
+    { callId, nodeId }: OpenCall,
+    attempt: number,
+    { result, reusedFrom }: { readonly result: CallResult; readonly reusedFrom: ReusedFrom | undefined },
+  ): void {
     const { post, tenant, sealing } = this.#ports;
     const node = this.#workflow.nodes.get(nodeId)?.node;
-    const hidden = sealOutputs(sealing, { node, tenant }, result);
+    const hidden = 'given' in result ? null : sealOutputs(sealing, { node, tenant }, result);
     if (hidden !== null) {
       const rows = [{ type: 'cairn.values.sealed' as const, payload: { values: hidden.sealed } }];
       post(emitted(callId, attempt, rows, () => undefined));
     }
-    post(callReturned(callId, attempt, hidden?.result ?? result));
+    post(callReturned(callId, attempt, hidden?.result ?? result, reusedFrom));
   }
 
   /** Aborts every attempt that the run no longer waits for. */

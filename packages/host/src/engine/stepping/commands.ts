@@ -83,3 +83,11 @@ export function resumeCommand(request: ResumeRun): Command<RunResumed> {
     isPositioned: true,
   };
 }
+
+/** Tells a run something about a relative. Valid only for the state it was proposed for. */
+export const noticeCommand = (propose: Command<object>['propose']): Command<object> => ({
+  propose,
+  look: () => ({}),
+  idempotency: undefined,
+  isPositioned: true,
+});

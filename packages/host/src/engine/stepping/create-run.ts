@@ -26,7 +26,7 @@ export interface RunCreationPorts extends SealPorts {
   readonly runOptions?: readonly string[];
   readonly workflows: WorkflowRegistry;
   readonly pins: AgentPins;
-  readonly redaction: Pick<EntryRedaction, 'sealedInputs'>;
+  readonly redaction: Pick<EntryRedaction, 'sealedInputs' | 'inputs' | 'overlay'>;
   readonly shares: TenantShares;
   readonly isSteppedHere: (id: RunId) => boolean;
   readonly open: (id: RunId, creation: RunCreation) => Mailbox;

@@ -14,6 +14,10 @@ export interface EntryRedaction {
   start(request: StartRun): StartRun;
   /** Masks inputs whose sensitive values are sealed: a mask in their place would be useless to the run. */
   sealedInputs(inputs: JsonObject): JsonObject;
+  /** Masks what a fork sends, besides its inputs. */
+  overlay<Value>(value: Value): Value;
+  /** Redacts the inputs of a fork; they are masked once their sensitive values are sealed. */
+  inputs(inputs: JsonObject): JsonObject;
   reason<Request extends { readonly reason?: string | undefined }>(request: Request): Request;
   /** Only the state of the run tells its sensitive values. */
   answer(value: Json, tenant: string): (state: RunState) => Json;
@@ -36,6 +40,8 @@ export function entryRedaction({ redactor, entryMask, secretsOf }: EntryRedactor
       return { ...clean, ...masked({ options, trace, scopeId }) };
     },
     sealedInputs: masked,
+    inputs: redacted,
+    overlay: (value) => masked(redacted(value)),
     reason: (request) => ({ ...request, reason: masked(redacted(request.reason)) }),
     answer(value, tenant) {
       const clean = redacted(value);

@@ -144,21 +144,10 @@ export class HeldRun {
   }
 
   #attemptsOf({ tenant, contextId, fork }: RestingRun['record'], workflow: Workflow): Attempts {
-    const { sha256, redactor, secretsOf, sealing, performers, shares } = this.#ports;
+    const { performers, ...ports } = this.#ports;
     const { post } = this.#holder;
-    const ports = {
-      runId: this.#runId,
-      tenant,
-      contextId,
-      sha256,
-      redactor,
-      secretsOf,
-      sealing,
-      post,
-      shares,
-      isReplay: fork?.mode === 'replay',
-    };
-    this.#attempts = new Attempts(workflow, performers, ports);
+    const run = { runId: this.#runId, tenant, contextId, isReplay: fork?.mode === 'replay' };
+    this.#attempts = new Attempts(workflow, performers, { ...ports, ...run, post });
     return this.#attempts;
   }
 

@@ -5,6 +5,7 @@ import type { Store } from '../../log/ports/store.ts';
 import type { HostLimits } from '../core/limits.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/missed-ends.ts';
+import type { RecordedResults } from '../fork/recorded-results.ts';
 import type { Clock, CrashRecord, Performer, Redactor, Report, Sha256 } from '../ports.ts';
 import type { SourcePorts } from '../replay/source-reader.ts';
 import type { SecretsOf } from '../sensitive/run-secrets.ts';
@@ -34,6 +35,8 @@ export interface MailboxPorts {
   readonly shortWaits: ShortWaits;
   /** The records that replays follow. */
   readonly sources: SourcePorts;
+  /** The recorded results that branches take again. */
+  readonly recorded: RecordedResults;
   /** Notifies relatives that the run has ended, or that a node with child runs has ended. */
   readonly tellRelatives: (tenant: string, state: RunState, relatives: readonly RunId[]) => void;
   readonly isUnwanted: IsUnwanted;

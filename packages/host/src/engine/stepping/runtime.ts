@@ -2,25 +2,28 @@
 import { isCairnError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Claim } from '../../log/ports/queue.ts';
 import { awaited } from '../core/facts.ts';
-import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
 import type {
   AnswerInterrupt,
   CancelRun,
   Engine,
+  ForkRun,
   InterruptAnswered,
   PauseRun,
   ResumeRun,
+  RetryRun,
   RunCancelled,
+  RunForked,
   RunPaused,
   RunResumed,
   RunStarted,
   StartRun,
 } from '../engine.ts';
-import { childPerformer, startOfChild } from '../family/child-performer.ts';
+import { type ChildStart, createChildPerformer, startOfChild } from '../family/child-performer.ts';
 import { unwantedBy } from '../family/missed-ends.ts';
+import { RecordedResults } from '../fork/recorded-results.ts';
 import { describeNodeTypes } from '../nodes/node-types.ts';
 import { StepTypes } from '../nodes/step-types.ts';
-import type { Performer, Redactor, Step } from '../ports.ts';
+import type { Redactor, Step } from '../ports.ts';
 import { createSecretsOf, type SecretsOf } from '../sensitive/run-secrets.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
 import { Turns, type Urgency } from '../shares/turns.ts';
@@ -28,10 +31,12 @@ import { refuseSecrets } from '../values/redacted.ts';
 import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendUnleased } from './append-unleased.ts';
-import { answerCommand, type Command, cancelCommand, pauseCommand, resumeCommand } from './commands.ts';
+import { answerCommand, type Command, cancelCommand, noticeCommand, pauseCommand, resumeCommand } from './commands.ts';
 import { createRun, type RunCreationPorts } from './create-run.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type EntryRedaction, entryRedaction } from './entry-redaction.ts';
+import type { ForkPorts } from './fork-ports.ts';
+import { forkRun, retryRun } from './fork-run.ts';
 import { recordFor } from './idempotency-record.ts';
 import { runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
@@ -42,7 +47,7 @@ import { releaseLease } from './release-lease.ts';
 import { createRunLoader, missingRun, type RunLoader, STATE_FORMAT } from './run-loader.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
-import { type SnapshotAt, snapshotOf, storedSnapshot } from './snapshots.ts';
+import { currentSnapshot, type SnapshotAt } from './snapshots.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);
@@ -60,6 +65,7 @@ class Runtime implements Engine {
   readonly #loader: RunLoader;
   readonly #ports: MailboxPorts;
   readonly #creation: RunCreationPorts;
+  readonly #forks: ForkPorts;
   readonly #scheduler: Scheduler;
   readonly #unfollow: () => void;
   /** Commands in progress. */
@@ -73,13 +79,17 @@ class Runtime implements Engine {
     this.#secretsOf = createSecretsOf(options.vault ?? null);
     this.#redaction = entryRedaction({ redactor, entryMask, secretsOf: this.#secretsOf });
     const { steps, nodeTypes: others = [], performers = [], agents = null } = options;
-    this.#steps = new StepTypes(steps, others, [...performers, this.#childPerformer()]);
+    this.#steps = new StepTypes(steps, others, [
+      ...performers,
+      createChildPerformer(options, (child) => this.#startChild(child)),
+    ]);
     this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
     const { longWork } = this.shares;
     this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#steps.nodeTypes, longWork });
     const pins = createAgentPins(agents);
     this.#loader = createRunLoader({ ...options, workflows: this.#workflows, pins, longWork });
     this.#creation = this.#creationPorts(pins);
+    this.#forks = { ...this.#creation, loader: this.#loader, nudge: () => this.#scheduler.nudge() };
     this.#ports = this.#mailboxPorts(leaseMs);
     this.#scheduler = new Scheduler({
       store,
@@ -114,10 +124,7 @@ class Runtime implements Engine {
     const { store, clock, sha256, owner, report, limits, eventLoop = null } = this.#options;
     const notices: NoticePorts = {
       report,
-      write: (run, propose) => {
-        const notice = { propose, look: () => ({}), idempotency: undefined, isPositioned: true };
-        return this.#command(() => this.#write(run, notice, 'step'));
-      },
+      write: (run, propose) => this.#command(() => this.#write(run, noticeCommand(propose), 'step')),
     };
     return {
       store,
@@ -136,6 +143,7 @@ class Runtime implements Engine {
       loader: this.#loader,
       shortWaits: new ShortWaits(),
       sources: { store, format: STATE_FORMAT },
+      recorded: new RecordedResults(store.log, sha256),
       performers: this.#steps.performers,
       tellRelatives: (tenant, state, relatives) => {
         if (!this.#closed) notifyRelatives(notices, { tenant, state }, relatives);
@@ -150,15 +158,8 @@ class Runtime implements Engine {
     };
   }
 
-  /** Child runs are created like any other run. */
-  #childPerformer(): Performer {
-    const { store, limits, clock } = this.#options;
-    return childPerformer({
-      log: store.log,
-      clock,
-      maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH,
-      start: (child) => this.#command(() => createRun(this.#creation, startOfChild(child), child)),
-    });
+  #startChild(child: ChildStart): Promise<RunStarted> {
+    return this.#command(() => createRun(this.#creation, startOfChild(child), child));
   }
 
   async open(): Promise<void> {
@@ -177,6 +178,14 @@ class Runtime implements Engine {
 
   start(request: StartRun): Promise<RunStarted> {
     return this.#command(() => createRun(this.#creation, this.#redaction.start(request)));
+  }
+
+  fork(request: ForkRun): Promise<RunForked> {
+    return this.#command(() => forkRun(this.#forks, request));
+  }
+
+  retry(request: RetryRun): Promise<RunForked> {
+    return this.#command(() => retryRun(this.#forks, request));
   }
 
   answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
@@ -218,17 +227,9 @@ class Runtime implements Engine {
     return (await this.snapshotAt(tenant, id)).snapshot;
   }
 
-  async snapshotAt(tenant: string, id: RunId): Promise<SnapshotAt> {
-    const mailbox = this.#mailboxes.get(id);
-    if (mailbox !== undefined) {
-      try {
-        return await mailbox.read((state) => snapshotOf(state, tenant));
-      } catch (error) {
-        // The mailbox was dropped meanwhile or never opened: read from the log instead.
-        if (!isCairnError(error)) throw error;
-      }
-    }
-    return storedSnapshot(this.#options.store, this.#loader, { tenant, runId: id });
+  snapshotAt(tenant: string, id: RunId): Promise<SnapshotAt> {
+    const { store } = this.#options;
+    return currentSnapshot(this.#mailboxes.get(id), { store, loader: this.#loader }, { tenant, runId: id });
   }
 
   async register(tenant: string, definition: Parameters<Engine['register']>[1]) {

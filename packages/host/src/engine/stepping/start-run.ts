@@ -96,6 +96,28 @@ export function startedDraft(start: {
   return row('run.started', payload);
 }
 
+/** What a branch runs with: the inputs and options of its source, and what its overlay changes. */
+export interface BranchStart {
+  readonly workflow: Workflow;
+  readonly inputs: JsonObject;
+  /** The sealed values that the inputs refer to. */
+  readonly sealed: SealedValues | undefined;
+  readonly configurable: JsonObject;
+  readonly budget: Budget;
+  readonly knownOptions?: readonly string[] | undefined;
+}
+
+/** Throws `validation_error` if a run could not start with these inputs and options. */
+export function checkBranchStart({ workflow, inputs, sealed, configurable, budget, knownOptions }: BranchStart): void {
+  const { definition } = workflow;
+  refuse(definition, [
+    ...inputProblems(definition, inputs, sealed),
+    ...configurableProblems(definition, configurable),
+    ...unknownOptions(definition, configurable, knownOptions),
+  ]);
+  refuse(definition, nodeProblems(workflow, { configurable, budget }));
+}
+
 function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy }: ChildStart): void {
   payload.parentRunId = askedBy.runId;
   payload.parentNodeId = askedBy.nodeId;

@@ -49,7 +49,14 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       return appended;
     },
     importRun: async (run, rows) => importRun(tables, run, [...rows]),
-    fork: async (run) => fork(tables, run),
+    fork: async (run) => {
+      const first = fork(tables, guards, run);
+      if (first === null) return;
+      untold.push(write(tables, guards, first).commit);
+      await null;
+      const next = untold.shift();
+      if (next !== undefined) followers.tell(next);
+    },
     read: async (range) => read(tables, range),
     head: async (runId) => {
       const head = tables.runs().get(runId)?.head;
@@ -133,7 +140,8 @@ function checkRecords(tables: Tables, idempotency: readonly IdempotencyWrite[]):
   }
 }
 
-function fork(tables: Tables, run: ForkRun): void {
+/** Returns the append of its first own rows, which is known to be admitted. */
+function fork(tables: Tables, guards: GuardQueries, run: ForkRun): Append | null {
   const runs = tables.runs();
   const { runId, contextId, tenant, originRunId, idempotency = [] } = run;
   const { sourceRunId, fromSeq } = run.fork;
@@ -152,12 +160,17 @@ function fork(tables: Tables, run: ForkRun): void {
   const interrupts = new Map(
     [...(cut?.interrupts ?? [])].map(([id, record]) => [id, index.open.get(id) ?? { ...record, runId }]),
   );
-  tables.add({ place: tables.nextPlace(), head: forkedHead(run, index, last ?? null), rows: [], source, interrupts });
+  const start = forkedHead(run, index, last ?? null);
+  const { rows = [] } = run;
+  const first = rows.length === 0 ? null : { runId, rows, at: fromSeq };
+  if (first !== null) admit(first, start, tables.cursor, guards);
+  tables.add({ place: tables.nextPlace(), head: start, rows: [], source, interrupts });
   tables.interrupts.push(...index.open.values());
   for (const { record } of idempotency) {
     tables.idempotency.set(idempotencyId(record), record);
     tables.requestRuns.set(idempotencyId(record), runId);
   }
+  return first;
 }
 
 function* before(run: StoredRun, seq: number): Iterable<Row> {

@@ -108,6 +108,11 @@ export interface ForkRun extends NewRun {
   readonly fork: RunFork;
   /** When it is created, and due. */
   readonly at: number;
+  /**
+   * Its first own rows, in the same commit, so that no holder ever steps a branch without them. `at` of a row may not be
+   * before the last shared one.
+   */
+  readonly rows?: readonly NewRow[] | undefined;
   /** As in `Append`. */
   readonly idempotency?: readonly IdempotencyWrite[] | undefined;
 }

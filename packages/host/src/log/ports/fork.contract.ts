@@ -154,6 +154,35 @@ function sharedRows(store: () => Ports<Forks>): void {
 function ownRows(store: () => Ports<Forks>): void {
   const log = () => store().log;
 
+  it('begins with the rows that it is given, in the same commit', async () => {
+    await log().append(creation(runA, { rows: ten }));
+    const told: string[][] = [];
+    const unfollow = log().follow(({ runId, rows }) => void told.push([runId, ...rows.map(({ type }) => type)]));
+    const rows = [row('own', { at: 50 }), row('own.too', { at: 50 })];
+    await log().fork({ ...forkOf(runA, 6), rows });
+    unfollow();
+    const found = await rowsOf(store(), fork1);
+    expect(found.slice(6).map(({ seq, type, at }) => [seq, type, at])).toEqual([
+      [6, 'own', 50],
+      [7, 'own.too', 50],
+    ]);
+    expect(verifyChain(runA, found)).toEqual(
+      verifyChain(
+        runA,
+        found.toSorted((a, b) => a.seq - b.seq),
+      ),
+    );
+    expect(told).toEqual([[fork1, 'own', 'own.too']]);
+    expect(await log().head(fork1)).toMatchObject({ seq: 7, owner: null });
+  });
+
+  it('does not exist if its first rows are refused', async () => {
+    await log().append(creation(runA, { rows: ten }));
+    const large = row('own', { payload: JSON.stringify({ text: 'x'.repeat(1_200_000) }) });
+    await expect(log().fork({ ...forkOf(runA, 6), rows: [large] })).rejects.toThrow();
+    expect(await log().head(fork1)).toBeNull();
+  });
+
   it.each([0, 1, 5, 10])('continues seq and hash chain of the source after a cut at %i', async (fromSeq) => {
     await log().append(creation(runA, { rows: ten }));
     const source = await rowsOf(store(), runA);

@@ -9,6 +9,7 @@ import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { ContextMerge } from './context-merge.ts';
+import { withFirstRows } from './forks/first-rows.ts';
 import type { Forks, InTurn } from './forks/fork-work.ts';
 import type { HeadCache } from './head-cache.ts';
 import { type Query, query } from './query.ts';
@@ -75,7 +76,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
       if (refusal !== null) throw refusal;
     },
     fork: (run) =>
-      forkRun({ writer, forks }, run, async (step, rowsOf) =>
+      forkRun({ writer, forks, appender }, run, async (step, rowsOf) =>
         inTurn(
           () => run.tenant,
           step,
@@ -109,8 +110,15 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
 }
 
 /** Finds the cut in turns of the event loop, like a reader of the source, before the transaction. */
-async function forkRun({ writer, forks }: Pick<EventLogPorts, 'writer' | 'forks'>, run: ForkRun, inTurn: InTurn) {
-  return writer.submit(forks.work(run, await forks.cut(run, inTurn)));
+async function forkRun(
+  { writer, forks, appender }: Pick<EventLogPorts, 'writer' | 'forks' | 'appender'>,
+  run: ForkRun,
+  inTurn: InTurn,
+) {
+  const work = forks.work(run, await forks.cut(run, inTurn));
+  const { runId, rows = [], fork } = run;
+  const first = rows.length === 0 ? null : appender.work({ runId, rows, at: fork.fromSeq });
+  return writer.submit(first === null ? work : withFirstRows(work, first));
 }
 
 function rowsCost(rows: readonly Row[]): number {

@@ -30,7 +30,7 @@ test('answers 404 for what it does not serve, 405 with Allow for the wrong metho
 
 test('a verb that is not served is 404, whatever is served without it', async () => {
   const host = await served();
-  for (const path of ['/v1/runs/run_a:fork', '/v1/runs/run_a:b:cancel', '/v1/runs:fork']) {
+  for (const path of ['/v1/runs/run_a:copy', '/v1/runs/run_a:b:cancel', '/v1/runs:fork']) {
     for (const method of ['POST', 'PUT', 'GET'] as const) {
       const reply = await host.ask(method, path);
       expect([method, path, reply.status, reply.headers.get('allow')]).toEqual([method, path, 404, null]);

@@ -25,6 +25,7 @@ import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
 import { retentionRoutes } from '../retention/routes.ts';
 import type { RetentionRule } from '../retention/rules.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
+import { forkRoutes } from '../runs/fork-run.ts';
 import { PastRuns } from '../runs/past-runs.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
@@ -155,6 +156,7 @@ function surfaceOf(
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
     ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
+    ...forkRoutes({ engine, models }),
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, cursors, streams, feed: inbox }),

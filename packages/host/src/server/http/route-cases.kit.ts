@@ -31,6 +31,11 @@ export interface RouteCase {
 
 const delayed = chain('delayed', { typeId: 'core.delay', config: { delayMs: 3_600_000 } });
 
+const failing = chain('failing', {
+  typeId: 'core.setVariable',
+  config: { name: 'x', expression: '1 / 0' },
+});
+
 async function runOf(host: Served, definition: WorkflowDefinition): Promise<Names> {
   await host.engine.register('t', definition);
   const { runId } = await host.engine.start({ tenant: 't', workflowId: definition.id, inputs: {}, options: {} });
@@ -103,6 +108,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   cancelRuns: { request: ({ runId }) => ({ body: { runIds: [runId] } }), status: 200 },
   pauseRun: { given: (host) => runOf(host, delayed), request: ofRun, status: 202 },
   resumeRun: { given: pausedRun, request: ofRun, status: 202 },
+  forkRun: { request: (names) => ({ ...ofRun(names), body: { mode: 'branch', fromSeq: 1 } }), status: 201 },
+  retryRun: { given: (host) => runOf(host, failing), request: ofRun, status: 201 },
   getEvents: { request: ofRun, status: 200 },
   pollEvents: { request: (names) => ({ ...ofRun(names), query: 'timeout=1' }), status: 200 },
   mintReadToken: { request: ofRun, status: 201 },

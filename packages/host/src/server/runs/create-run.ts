@@ -161,7 +161,7 @@ function refuseTestOptions({ request }: Call): void {
 }
 
 /** `ai: { model }` and `ai.model` are the same option; the run keeps the second. */
-function withFlatOptions(body: CreateRun): CreateRun {
+export function withFlatOptions<Body extends RunOptions>(body: Body): Body {
   const { ai, ...others } = body.configurable ?? {};
   if (!isJsonObject(ai)) return body;
   const flat: Record<string, unknown> = { ...others };
@@ -181,7 +181,7 @@ const twoValues = (name: string): TerminalError =>
   });
 
 /** Picks the run options from a validated body; absent options stay absent. */
-function runOptions(body: CreateRun): RunOptions {
+export function runOptions(body: RunOptions): RunOptions {
   const { configurable, tags, metadata } = body;
   checkMetadata(metadata);
   return {

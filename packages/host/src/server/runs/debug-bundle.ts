@@ -8,6 +8,7 @@ import type { SnapshotAt } from '../../engine/stepping/snapshots.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
 import { maskKeyShapes } from '../../redaction/key-shapes.ts';
 import { RunSpans } from '../../telemetry/spans.ts';
 import { utf8Size } from '../../utf8.ts';
@@ -18,6 +19,7 @@ import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import { atSeqParam, atSeqQuery, requireEvent, visibleRun } from '../http/params.ts';
 import type { Call, Route } from '../http/routes.ts';
 import type { PastRuns } from './past-runs.ts';
+import { withLineage } from './run-family.ts';
 
 /** Maximum bundle size in bytes. */
 export const MAX_BUNDLE_BYTES = 8_000_000;
@@ -104,7 +106,10 @@ interface BundleRequest {
 }
 
 async function shownState({ head, caller, atSeq }: BundleRequest, { engine, past }: BundlePorts): Promise<SnapshotAt> {
-  if (atSeq === undefined) return engine.snapshotAt(caller.tenant, head.record.runId);
+  if (atSeq === undefined) {
+    const { seq, snapshot } = await engine.snapshotAt(caller.tenant, head.record.runId);
+    return { seq, snapshot: withLineage(snapshot, head.record) };
+  }
   return { seq: atSeq, snapshot: await past.snapshot(head, atSeq) };
 }
 
@@ -119,7 +124,7 @@ async function bundlePieces(request: BundleRequest, ports: BundlePorts): Promise
   const found = await newestEvents(ports, { runId, seq, caller }, MAX_BUNDLE_BYTES - fixed);
   const room = MAX_BUNDLE_BYTES - fixed - found.bytes;
   // Spans of a log without its beginning would be guesses.
-  const spans = found.isWhole ? await spansOf(runId, found.rows, { caller, ports }) : NO_SPANS;
+  const spans = found.isWhole ? await spansOf(runHead.record, found.rows, { caller, ports }) : NO_SPANS;
   const hasSpans = spans.bytes <= room;
   const cut = [
     ...(run.isWhole ? [] : ['run_truncated_to_size_cap']),
@@ -213,12 +218,12 @@ async function rendered(value: unknown, tenant: string, { responses: { turns } }
 const ROW_COST = 512;
 
 async function spansOf(
-  runId: RunId,
+  record: RunRecord,
   rows: readonly Row[],
   { caller: { tenant }, ports }: { readonly caller: Caller; readonly ports: BundlePorts },
 ): Promise<Part> {
   const { turns } = ports.responses;
-  const spans = new RunSpans(runId);
+  const spans = new RunSpans(record.runId, record);
   for (const row of rows) {
     await turns.take(tenant, () => {
       spans.take(foldEventOf(row));

@@ -13,6 +13,7 @@ import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { isWaiting, shownStatus } from '../../log/shown-status.ts';
 import { TenantSlots } from '../http/tenant-slots.ts';
+import { withLineage } from './run-family.ts';
 
 export interface PastRunPorts {
   readonly log: EventLog;
@@ -63,9 +64,11 @@ export class PastRuns {
     return { view, snapshot: await this.#withFamily(view, this.#snapshotOf(head, view)) };
   }
 
-  #snapshotOf({ record: { importedAt } }: RunHead, view: RunView): PastSnapshot {
+  #snapshotOf({ record }: RunHead, view: RunView): PastSnapshot {
+    const { importedAt } = record;
     const imported = importedAt === null ? {} : { importedAt: isoTime(importedAt) };
-    return { ...runSnapshot(view), ...imported, atSeq: view.lastSeq, asOf: isoTime(view.lastAt) };
+    const snapshot = { ...runSnapshot(view), ...imported, atSeq: view.lastSeq, asOf: isoTime(view.lastAt) };
+    return withLineage(snapshot, record);
   }
 
   async #withFamily(view: RunView, snapshot: PastSnapshot): Promise<PastSnapshot> {

@@ -1,6 +1,6 @@
-/** The child runs in a snapshot: their current status, and a parent that waits while a child waits. */
+/** The relatives in a snapshot: child runs with their current status, and the run that a fork was cut off. */
 import type { RunId, RunSnapshot } from '@cairn/protocol';
-import type { RunIndex } from '../../log/ports/run-index.ts';
+import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
 
 type ChildRun = NonNullable<RunSnapshot['childRuns']>[number];
 
@@ -23,3 +23,7 @@ export async function withFamily(snapshot: RunSnapshot, runIndex: Pick<RunIndex,
 export const hasOpenChildren = ({ childRuns = [] }: RunSnapshot): boolean => childRuns.some(isOpen);
 
 const isOpen = ({ status }: ChildRun): boolean => status === 'running';
+
+/** A fork says where it was cut off, and is in a context of its own, whatever the events say that it shares. */
+export const withLineage = <Snapshot extends RunSnapshot>(snapshot: Snapshot, record: RunRecord): Snapshot =>
+  record.fork === null ? snapshot : { ...snapshot, contextId: record.contextId, fork: record.fork };

@@ -23,7 +23,7 @@ import { TenantSlots } from '../http/tenant-slots.ts';
 import { type CreateRunPorts, createRunFrom } from './create-run.ts';
 import { OpenSnapshots } from './open-snapshots.ts';
 import type { PastRuns } from './past-runs.ts';
-import { hasOpenChildren, withFamily } from './run-family.ts';
+import { hasOpenChildren, withFamily, withLineage } from './run-family.ts';
 
 export interface RunPorts extends CreateRunPorts {
   readonly log: EventLog;
@@ -166,7 +166,8 @@ async function answerSnapshot(call: Call, ports: GetPorts, stalled: () => void):
   const at = open.find(runId, last) ?? (await engine.snapshotAt(tenant, runId));
   const done = open.use(runId, at);
   try {
-    const { seq, snapshot } = at;
+    const { seq } = at;
+    const snapshot = withLineage(at.snapshot, record);
     if (hasOpenChildren(snapshot)) {
       // The children's status changes without an event of this run, so an ETag by its events would be wrong.
       call.reply.header('cache-control', 'private, no-store');
@@ -220,6 +221,7 @@ function listed(record: ListedRun): JsonObject {
     ...(currentNodeId === null ? {} : { currentNodeId }),
     ...(errorCode === null ? {} : { error: { code: errorCode, message: record.errorMessage ?? errorCode } }),
     ...(parentRunId === null ? {} : { parentRunId }),
+    ...(record.fork === null ? {} : { fork: { ...record.fork } }),
     ...(record.importedAt === null ? {} : { importedAt: new Date(record.importedAt).toISOString() }),
     tags,
   };

@@ -8,6 +8,7 @@ import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { type DeliveryState, newDeliveryState, parseState, renderState } from './delivery-state.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
+import { ReplayedRuns } from './replayed-runs.ts';
 import { StateKeeper } from './state-keeper.ts';
 
 /** A clock that the test advances. */
@@ -120,6 +121,7 @@ export class PumpBench {
       this.saved,
       {
         log: this.#log,
+        replays: new ReplayedRuns(this.#log),
         keeper: this.#keeper,
         timers: time,
         now: time.now,

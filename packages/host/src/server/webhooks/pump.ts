@@ -7,6 +7,7 @@ import type { Row } from '../../log/ports/rows.ts';
 import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from './circuit.ts';
 import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';
 import { type Lane, Lanes } from './lanes.ts';
+import type { ReplayedRuns } from './replayed-runs.ts';
 import type { StateKeeper } from './state-keeper.ts';
 
 /** The result of one attempt. `skipped`: the subscriber does not want the row, or the row is gone. */
@@ -34,6 +35,7 @@ export interface Subscription {
 
 export interface PumpPorts {
   readonly log: EventLog;
+  readonly replays: ReplayedRuns;
   readonly keeper: StateKeeper;
   readonly timers: Timers;
   readonly now: () => number;
@@ -152,7 +154,7 @@ export class Pump {
         });
         if (page.position !== this.#position) this.#isBehind = true;
         this.#position = page.position;
-        for (const { runId, seq } of page.rows) this.#lanes.add({ runId, seq });
+        for (const { runId, seq } of await this.#ports.replays.without(page.rows)) this.#lanes.add({ runId, seq });
         this.#noteRead(page.rows.length);
         this.#send();
         // A store may answer within the same turn. Yield, so that a long log does not block the event loop.

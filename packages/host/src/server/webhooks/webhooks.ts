@@ -20,6 +20,7 @@ import type { DeriveKeys, Keys } from '../secrets/host-secret.ts';
 import { type CallbackPorts, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
 import { type Attempt, type Policy, Pump } from './pump.ts';
+import { ReplayedRuns } from './replayed-runs.ts';
 import { type SenderPorts, send } from './sender.ts';
 import { secretFingerprint } from './signature.ts';
 import { StateKeeper } from './state-keeper.ts';
@@ -68,6 +69,7 @@ export class Webhooks {
   readonly #keys: Keys;
   readonly #callbackKeys: Keys;
   readonly #keeper: StateKeeper;
+  readonly #replays: ReplayedRuns;
   readonly #entries = new Map<string, Entry>();
   /** One entry per tenant with callbacks; resolves once the subscription is stored. */
   readonly #callbacks = new Map<string, Promise<void>>();
@@ -84,6 +86,7 @@ export class Webhooks {
     this.#keys = ports.deriveKeys('webhook-secret');
     this.#callbackKeys = ports.deriveKeys('callback-secret');
     const { subscriptions } = ports.store;
+    this.#replays = new ReplayedRuns(ports.store.log);
     this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state) });
   }
 
@@ -189,6 +192,7 @@ export class Webhooks {
     const policy = agreement === null ? callbackPolicy : webhookPolicy;
     const pump = new Pump({ id, tenant, types, policy, deliver }, state, {
       log: store.log,
+      replays: this.#replays,
       keeper: this.#keeper,
       timers,
       now,

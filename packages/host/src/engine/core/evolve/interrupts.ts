@@ -7,12 +7,17 @@ import { dropTimer, setTimer } from './timers.ts';
 /** `data.customKind` of the interrupt that asks a human about a step with no recorded result. */
 export const STEP_INTERRUPTED = 'cairn.step.interrupted';
 
+/** `data.customKind` of the interrupt that asks a human about a call of a branch before it is made. */
+export const CALL_PROPOSED = 'cairn.call.proposed';
+
+const aboutCalls: readonly unknown[] = [STEP_INTERRUPTED, CALL_PROPOSED];
+
 export function interruptRequested(state: RunState, event: EventOf<'interrupt.requested'>): void {
   const { interruptId, data, timeoutMs } = event.payload;
   const { nodeId } = event;
   state.interruptCount += 1;
   if (interruptId === undefined) return;
-  if (data.customKind === STEP_INTERRUPTED && isJsonObject(data.payload)) {
+  if (aboutCalls.includes(data.customKind) && isJsonObject(data.payload)) {
     const { callId } = data.payload;
     const call = typeof callId === 'string' ? state.calls[callId] : undefined;
     if (call !== undefined) {
@@ -46,6 +51,7 @@ export function interruptResolved(state: RunState, event: EventOf<'interrupt.res
   const call = askedCall(state, nodeId, active, interruptId);
   if (call !== undefined) {
     const verdict = isJsonObject(value) ? value : {};
+    if (state.fork !== undefined) state.fork.verdicts[call.callId] = verdict.action === 'reuse' ? 'reuse' : 'live';
     state.pending.push({ kind: 'recovered', nodeId, seq, callId: call.callId, verdict });
     return;
   }

@@ -1,0 +1,55 @@
+/** Whether an attempt of a branch takes a recorded result of the source, by the rules of the branch. */
+import { type JsonObject, TerminalError } from '@cairn/protocol';
+import type { OpenCall, RunState } from '../core/state.ts';
+import type { Sha256 } from '../ports.ts';
+import type { Workflow } from '../workflow/node-type.ts';
+import { useOf } from './call-rules.ts';
+import { MAX_REUSED } from './fork-state.ts';
+import type { RecordedResult, RecordedResults } from './recorded-results.ts';
+import { keyOfCall, modelKey } from './request-keys.ts';
+
+export interface Reuse {
+  /** The recorded result of the call itself; null for a model turn and for a request that the source did not make. */
+  own(): Promise<RecordedResult | null>;
+  /** The recorded result of a model turn, by the cache key of its request. */
+  find(cacheKey: string): Promise<RecordedResult | null>;
+}
+
+export interface ReusePorts {
+  readonly sha256: Sha256;
+  readonly recorded: RecordedResults;
+}
+
+export interface ReusedCall {
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  readonly call: OpenCall;
+  readonly input: JsonObject;
+}
+
+/** Returns null if the call is made live. */
+export function reuseOf(ports: ReusePorts, { state, workflow, call, input }: ReusedCall): Reuse | null {
+  const { fork } = state;
+  if (fork === undefined || useOf(fork, call, input) !== 'reuse' || fork.reused.length >= MAX_REUSED) return null;
+  // Its recorded outputs are references to values that the branch does not have.
+  if (workflow.nodes.get(call.nodeId)?.node.outputSensitivity !== undefined) return null;
+  const isConfirmed = Object.hasOwn(fork.verdicts, call.callId);
+  const found = async (key: string): Promise<RecordedResult | null> => {
+    const result = await ports.recorded.find(fork, workflow, key);
+    if (result === null && isConfirmed) throw nothingRecorded(call, fork.sourceRunId);
+    return result;
+  };
+  const key = keyOfCall(call, input, ports.sha256);
+  return {
+    own: () => (key === null ? Promise.resolve(null) : found(key)),
+    find: (cacheKey) => found(modelKey(cacheKey)),
+  };
+}
+
+/** A person decided to take the recorded result, so the call is not made instead. */
+const nothingRecorded = ({ callId, step }: OpenCall, sourceRunId: string): TerminalError =>
+  new TerminalError('replay_source_missing', {
+    message: `Run ${sourceRunId} has no result for this request of ${step} (${callId}).`,
+    hint: 'Answer "run" to make the call, or "use" with a result.',
+    details: { callId, sourceRunId },
+  });

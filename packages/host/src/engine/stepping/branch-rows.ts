@@ -1,0 +1,202 @@
+/** The first own rows of a branch: what it changes at the cut, then the answer or the result that it is given there. */
+import {
+  type ContextId,
+  foldEventOf,
+  type PayloadOf,
+  type RunId,
+  type RunStatus,
+  row,
+  TerminalError,
+} from '@cairn/protocol';
+import type { NewRow, Row } from '../../log/ports/rows.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import { answerDrafts } from '../core/answers.ts';
+import { evolve } from '../core/evolve.ts';
+import { callReturned } from '../core/facts.ts';
+import { runLimits } from '../core/limits.ts';
+import { newRunState } from '../core/new-run-state.ts';
+import type { PayloadDraft } from '../core/payload-draft.ts';
+import { stamp } from '../core/stamp.ts';
+import type { Draft, RunState } from '../core/state.ts';
+import type { ForkRun } from '../engine.ts';
+import { rootBudget } from '../family/budget.ts';
+import { hasChildren } from '../family/relatives.ts';
+import { foldToCut, MAX_DECISION_ROWS } from '../fork/cut-decision.ts';
+import { sealedRow } from '../sensitive/references.ts';
+import { sealInputs } from '../sensitive/seal-inputs.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import type { ForkPorts } from './fork-ports.ts';
+import { checkBranchStart } from './start-run.ts';
+
+export interface Branch {
+  readonly request: ForkRun;
+  readonly source: RunRecord;
+  /** Of the branch. */
+  readonly runId: RunId;
+  readonly contextId: ContextId;
+}
+
+export interface OwnRows {
+  readonly rows: readonly NewRow[];
+  readonly status: RunStatus;
+}
+
+interface Cut {
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  /** Rows of the source that the branch repeats: the rest of a decision that was cut, or the start of the run. */
+  readonly repeated: readonly Draft[];
+}
+
+/** Throws before anything is written if the branch could not go on with what it is given. */
+export async function branchRows(ports: ForkPorts, branch: Branch): Promise<OwnRows> {
+  const { request } = branch;
+  const cut = await cutOf(ports, branch);
+  const { state, workflow } = cut;
+  const at = Math.max(ports.clock.now(), state.now);
+  const rows = stamp(state, workflow, cut.repeated, request.fromSeq > 1 ? state.now : at);
+  if (hasChildren(state)) throw openChildren(state, request);
+  const { forked, sealed } = forkedDraft(ports, branch, cut);
+  rows.push(...stamp(state, workflow, [forked, ...sealed], at));
+  const { answer, result } = ports.redaction.overlay(request.overlay ?? {});
+  if (answer !== undefined) {
+    const { principal } = request;
+    rows.push(...stamp(state, workflow, answerDrafts({ state, workflow }, { ...answer, principal }, at).drafts, at));
+  }
+  if (result !== undefined) {
+    const call = state.calls[result.callId];
+    const given = callReturned(result.callId, call?.attempt ?? 0, { given: result.value });
+    const drafts = given.propose(state, at, workflow);
+    if (drafts.length === 0) throw noOpenCall(state, request, result.callId);
+    rows.push(...stamp(state, workflow, drafts, at));
+  }
+  return { rows, status: state.view.status };
+}
+
+/** The state of the source at the cut, as that of the branch. */
+async function cutOf(ports: ForkPorts, { request, source, runId, contextId }: Branch): Promise<Cut> {
+  const { fromSeq, runId: sourceRunId } = request;
+  const shared = await ports.workflows.byHash(source.tenant, source.definitionHash);
+  const state = newRunState(runId);
+  await foldTo(ports, { state, workflow: shared, sourceRunId, until: Math.max(0, fromSeq - MAX_DECISION_ROWS) });
+  if (fromSeq <= 1) {
+    await foldTo(ports, { state, workflow: shared, sourceRunId, until: fromSeq });
+    const repeated = await firstRows(ports, request, contextId);
+    const agents = fromSeq > 0 ? state.agents : agentsIn(repeated[0]);
+    return { state, workflow: await ports.pins.give(shared, agents), repeated };
+  }
+  // A run has its agents once its first row is folded.
+  await foldTo(ports, { state, workflow: shared, sourceRunId, until: 1 });
+  const workflow = await ports.pins.give(shared, state.agents);
+  const limit = fromSeq - state.nextSeq + 1;
+  const tail = await rowsFrom(ports, sourceRunId, state.nextSeq, limit);
+  return { state, workflow, repeated: foldToCut(state, workflow, tail, fromSeq) };
+}
+
+/** Rows of the source are parsed and folded in the turn that reads them. */
+const PAGE = { limit: 1_000, maxBytes: 524_288 };
+
+interface Fold {
+  readonly state: RunState;
+  readonly workflow: Workflow;
+  readonly sourceRunId: RunId;
+  /** The first seq that is not folded. */
+  readonly until: number;
+}
+
+async function foldTo({ store }: ForkPorts, { state, workflow, sourceRunId, until }: Fold): Promise<void> {
+  while (state.nextSeq < until) {
+    const limit = Math.min(PAGE.limit, until - state.nextSeq);
+    const rows = await store.log.read({ ...PAGE, runId: sourceRunId, after: state.nextSeq - 1, limit });
+    for (const stored of rows) evolve(state, workflow, foldEventOf(stored));
+    if (rows.length === 0) return;
+  }
+}
+
+async function rowsFrom({ store }: ForkPorts, runId: RunId, from: number, count: number): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  while (rows.length < count) {
+    const page = await store.log.read({ runId, after: from - 1 + rows.length, limit: count - rows.length });
+    if (page.length === 0) break;
+    rows.push(...page);
+  }
+  return rows;
+}
+
+/** A run needs its start and the values that its inputs refer to, however early it is cut. */
+async function firstRows({ store }: ForkPorts, request: ForkRun, contextId: ContextId): Promise<readonly Draft[]> {
+  const { runId, fromSeq } = request;
+  const rows = await store.log.read({ runId, after: fromSeq - 1, limit: 2 - fromSeq });
+  return rows.flatMap((stored): Draft[] => {
+    const event = foldEventOf(stored);
+    if (event.type === 'run.started') return [row('run.started', { ...event.payload, contextId })];
+    return event.type === 'cairn.values.sealed' ? [row('cairn.values.sealed', event.payload)] : [];
+  });
+}
+
+const agentsIn = (draft: Draft | undefined): RunState['agents'] =>
+  draft?.type === 'run.started' ? (draft.payload.agents ?? {}) : {};
+
+/** Options that set limits of the run, and its budget. */
+const limitOptions = ['recursionLimit', 'runTimeoutMs'];
+
+function forkedDraft(ports: ForkPorts, branch: Branch, { state, workflow }: Cut): { forked: Draft; sealed: Draft[] } {
+  const { request, contextId } = branch;
+  const { tenant, principal, runId: sourceRunId, fromSeq, rules = [], overlay = {}, options = {} } = request;
+  const { view } = state;
+  const given = ports.redaction.inputs(overlay.inputs ?? {});
+  const sealing = sealInputs(ports, { definition: workflow.definition, tenant, inputs: given }, undefined);
+  const inputs = ports.redaction.sealedInputs(sealing?.inputs ?? given);
+  const { configurable, tags, metadata } = ports.redaction.overlay(options);
+  const merged = { ...view.configurable, ...configurable };
+  const changes = (name: string) => configurable !== undefined && Object.hasOwn(configurable, name);
+  const budget = changes('budget') ? rootBudget(merged, ports.limits) : state.account.limits;
+  checkBranchStart({
+    workflow,
+    inputs: { ...view.inputs, ...given },
+    sealed: state.sealed,
+    configurable: merged,
+    budget,
+    knownOptions: ports.runOptions,
+  });
+  const prompts = overlay.prompts === undefined ? undefined : ports.redaction.overlay(overlay.prompts);
+  const changed: PayloadOf<'cairn.run.forked'>['overlay'] = {
+    ...(Object.keys(inputs).length === 0 ? {} : { inputs }),
+    ...(configurable === undefined ? {} : { configurable }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(prompts === undefined ? {} : { prompts }),
+    ...(overlay.result === undefined ? {} : { resultOf: overlay.result.callId }),
+  };
+  const payload: PayloadDraft<'cairn.run.forked'> = { sourceRunId, fromSeq, mode: 'branch', contextId };
+  if (principal !== undefined) payload.forkedBy = principal;
+  if (view.toolScopes !== null) payload.toolScopes = sharedScopes(view.toolScopes, request.toolScopes ?? []);
+  if (rules.length > 0) payload.rules = rules;
+  if (limitOptions.some(changes)) payload.limits = runLimits(workflow.definition, merged, ports.limits);
+  if (changes('budget')) payload.budget = budget;
+  if (Object.keys(changed).length > 0) payload.overlay = changed;
+  const isSealed = sealing !== null && Object.keys(sealing.sealed).length > 0;
+  return { forked: row('cairn.run.forked', payload), sealed: isSealed ? [sealedRow(sealing.sealed)] : [] };
+}
+
+/** A fork gives nobody tools that the starter of the run or the caller of the fork does not have. */
+const sharedScopes = (source: readonly string[], caller: readonly string[]): string[] =>
+  source.filter((scope) => caller.includes(scope));
+
+const openChildren = ({ children }: RunState, { runId, fromSeq }: ForkRun): TerminalError => {
+  const [open] = Object.keys(children);
+  return new TerminalError('capability_not_provided', {
+    message: `Run ${runId} cannot branch at ${fromSeq}: its child run ${open} is active there.`,
+    hint: 'Branch before the node that starts the child, or after the child has ended.',
+    details: { sourceRunId: runId, fromSeq, childRunId: open },
+  });
+};
+
+function noOpenCall({ calls }: RunState, { runId, fromSeq }: ForkRun, callId: string): TerminalError {
+  const open = Object.keys(calls);
+  return new TerminalError('validation_error', {
+    message: `Run ${runId} has no open call ${callId} at ${fromSeq}; ${open.length === 0 ? 'no call is open there' : `open there: ${open.join(', ')}`}.`,
+    hint: 'Fork at the event that records the result, so that its call is open at the cut.',
+    details: { sourceRunId: runId, fromSeq, callId, openCalls: open },
+  });
+}

@@ -1,0 +1,76 @@
+/** Forks runs: shares the rows of a source before a position, and says what a branch changes there. */
+import { contextId, isTerminalStatus, type RunId, runId, TerminalError } from '@cairn/protocol';
+import type { RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
+import type { ForkRun, RetryRun, RunForked } from '../engine.ts';
+import { type Branch, branchRows } from './branch-rows.ts';
+import type { ForkPorts } from './fork-ports.ts';
+import { recordFor } from './idempotency-record.ts';
+import { runImported } from './imported-run.ts';
+import { retryPoint } from './retry-point.ts';
+import { runNotFound } from './run-loader.ts';
+
+/** Resolves once the fork is durable. It goes on by itself. */
+export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
+  const { uniqueId, clock, shares } = ports;
+  const { tenant, runId: sourceRunId, mode, fromSeq } = request;
+  const source = await sourceOf(ports, request);
+  shares.start(tenant);
+  const id = runId(uniqueId());
+  const context = contextId(uniqueId());
+  const { originRunId } = source.record;
+  const branch: Branch = { request, source: source.record, runId: id, contextId: context };
+  const own = mode === 'branch' ? await branchRows(ports, branch) : null;
+  const status = own?.status ?? statusOfReplay(source, request);
+  const forked: RunForked = { runId: id, contextId: context, status, sourceRunId, fromSeq, mode };
+  const record = recordFor(request.idempotency, clock);
+  const fork: StoredFork = {
+    runId: id,
+    tenant,
+    contextId: context,
+    originRunId,
+    fork: { sourceRunId, fromSeq, mode },
+    at: clock.now(),
+    rows: own?.rows,
+    ...(record === undefined ? {} : { idempotency: [record(forked)] }),
+  };
+  await ports.store.log.fork(fork);
+  ports.nudge();
+  return forked;
+}
+
+/** A branch that shares everything before the failed node. */
+export async function retryRun(ports: ForkPorts, request: RetryRun): Promise<RunForked> {
+  const fromSeq = await retryPoint(ports.store.log, request.tenant, request.runId);
+  return forkRun(ports, { ...request, mode: 'branch', fromSeq });
+}
+
+async function sourceOf({ store }: ForkPorts, { tenant, runId: id, fromSeq, mode }: ForkRun): Promise<RunHead> {
+  const source = await store.log.head(id);
+  if (source === null || source.record.tenant !== tenant) throw runNotFound(id);
+  if (source.record.importedAt !== null) throw runImported(id);
+  const hasEnded = isTerminalStatus(source.record.status);
+  const last = mode === 'branch' && hasEnded ? source.seq : source.seq + 1;
+  if (fromSeq > last) throw beyond(id, fromSeq, source.seq);
+  if (mode === 'branch' && source.record.parentRunId !== null) throw childSource(id, source.record.parentRunId);
+  return source;
+}
+
+function beyond(id: RunId, fromSeq: number, lastSeq: number): TerminalError {
+  const why = fromSeq === lastSeq + 1 ? 'nothing follows its last event' : `it ends at event ${lastSeq}`;
+  return new TerminalError('invalid_from_seq', {
+    message: `Run ${id} cannot be forked at ${fromSeq}: ${why}.`,
+    hint: `Fork it at an event from 0 to ${lastSeq}.`,
+    details: { sourceRunId: id, fromSeq, lastSeq },
+  });
+}
+
+const childSource = (id: RunId, parentRunId: RunId): TerminalError =>
+  new TerminalError('capability_not_provided', {
+    message: `Run ${id} is a child of ${parentRunId} and cannot branch alone.`,
+    hint: `Branch ${parentRunId}; a branch starts or forks the children it needs.`,
+    details: { runId: id, parentRunId },
+  });
+
+/** A replay goes through the states of its source, from the one at the cut. */
+const statusOfReplay = (source: RunHead, { fromSeq }: ForkRun): RunForked['status'] =>
+  fromSeq > source.seq ? source.record.status : 'running';

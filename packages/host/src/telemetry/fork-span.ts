@@ -1,0 +1,31 @@
+/** The run span of a fork: its attributes, and the link to the run span of its source. */
+import type { RunRecord } from '../log/ports/run-index.ts';
+import type { Attributes, SpanLink } from './span-model.ts';
+import { derivedTraceId, spanIdOf } from './trace-context.ts';
+
+/** What a run's record says of its fork. */
+export type Lineage = Pick<RunRecord, 'fork' | 'originRunId' | 'createdAt'>;
+
+export interface ForkSpan {
+  readonly link: SpanLink;
+  readonly attributes: Attributes;
+  /** The time of the fork, not of the rows that it shares. */
+  readonly startedAt: number;
+}
+
+/** Null for a run that is no fork. `traceId` is the trace that the shared first row names. */
+export function forkSpan({ fork, originRunId, createdAt }: Lineage, traceId: string | undefined): ForkSpan | null {
+  if (fork === null) return null;
+  const { sourceRunId, fromSeq, mode } = fork;
+  // A source that is itself a fork has a trace of its own.
+  const ofSource = (originRunId === sourceRunId ? traceId : undefined) ?? derivedTraceId(sourceRunId);
+  return {
+    link: { traceId: ofSource, spanId: spanIdOf(sourceRunId, 0, 'main') },
+    attributes: {
+      'openwop.replay.source_run_id': sourceRunId,
+      'openwop.replay.from_seq': fromSeq,
+      'openwop.replay.mode': mode,
+    },
+    startedAt: createdAt,
+  };
+}
