@@ -63,7 +63,6 @@ export const errorKinds = {
   approval_rejected: kind(422, 1),
   node_execution_failed: kind(422, 1),
   step_interrupted: kind(422, 1),
-  replay_source_missing: kind(422, 1),
   config_validation_failed: kind(422, 1),
   expression_failed: kind(422, 1),
   channel_access_denied: kind(400, 1),

@@ -1,8 +1,10 @@
 import { contextId, runId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it, test } from 'vitest';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { OpenCall } from '../core/state.ts';
+import { RecordedResults } from '../fork/recorded-results.ts';
 import type { Redactor, Step, StepContext } from '../ports.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
 import type { CallResult } from '../workflow/node-type.ts';
@@ -46,7 +48,8 @@ test('an attempt for a replay is a defect, and nothing is performed', () => {
   const sealing = { vault: null, uniqueId: () => 'u', sha256: (text: string) => text };
   const shares = new TenantShares({}, () => 0);
   const hands = { redactor: null, secretsOf: () => null, sealing, sha256: sealing.sha256, shares };
-  const ports = { ...ids, ...hands, post: () => undefined, isReplay: true };
+  const recorded = new RecordedResults(inMemoryStore().log, sealing.sha256);
+  const ports = { ...ids, ...hands, recorded, post: () => undefined, isReplay: true };
   expect(() => new Attempt(call, { ports, secrets: null }, () => undefined).run(step, {})).toThrow(
     /replay-performs-nothing/,
   );

@@ -79,10 +79,8 @@ class Runtime implements Engine {
     this.#secretsOf = createSecretsOf(options.vault ?? null);
     this.#redaction = entryRedaction({ redactor, entryMask, secretsOf: this.#secretsOf });
     const { steps, nodeTypes: others = [], performers = [], agents = null } = options;
-    this.#steps = new StepTypes(steps, others, [
-      ...performers,
-      createChildPerformer(options, (child) => this.#startChild(child)),
-    ]);
+    const children = createChildPerformer(options, (child) => this.#startChild(child));
+    this.#steps = new StepTypes(steps, others, [...performers, children]);
     this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
     const { longWork } = this.shares;
     this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#steps.nodeTypes, longWork });
@@ -212,7 +210,7 @@ class Runtime implements Engine {
     });
   }
 
-  /** Tracks a command, so that `close` waits for it. */
+  /** `close` waits for it. */
   async #command<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     const answer = work();
     this.#commands.add(answer);
@@ -228,8 +226,8 @@ class Runtime implements Engine {
   }
 
   snapshotAt(tenant: string, id: RunId): Promise<SnapshotAt> {
-    const { store } = this.#options;
-    return currentSnapshot(this.#mailboxes.get(id), { store, loader: this.#loader }, { tenant, runId: id });
+    const ports = { ...this.#options, loader: this.#loader };
+    return currentSnapshot(this.#mailboxes.get(id), ports, { tenant, runId: id });
   }
 
   async register(tenant: string, definition: Parameters<Engine['register']>[1]) {

@@ -158,20 +158,14 @@ function ownRows(store: () => Ports<Forks>): void {
     await log().append(creation(runA, { rows: ten }));
     const told: string[][] = [];
     const unfollow = log().follow(({ runId, rows }) => void told.push([runId, ...rows.map(({ type }) => type)]));
-    const rows = [row('own', { at: 50 }), row('own.too', { at: 50 })];
+    const rows = [row('own', { at: 5000 }), row('own.too', { at: 5000 })];
     await log().fork({ ...forkOf(runA, 6), rows });
     unfollow();
     const found = await rowsOf(store(), fork1);
     expect(found.slice(6).map(({ seq, type, at }) => [seq, type, at])).toEqual([
-      [6, 'own', 50],
-      [7, 'own.too', 50],
+      [6, 'own', 5000],
+      [7, 'own.too', 5000],
     ]);
-    expect(verifyChain(runA, found)).toEqual(
-      verifyChain(
-        runA,
-        found.toSorted((a, b) => a.seq - b.seq),
-      ),
-    );
     expect(told).toEqual([[fork1, 'own', 'own.too']]);
     expect(await log().head(fork1)).toMatchObject({ seq: 7, owner: null });
   });

@@ -34,7 +34,7 @@ async function open(): Promise<Desk> {
     id: 'host:desk',
     persona: 'Desk',
     instructions: 'Roll.',
-    tools: ['acme.dice:*'],
+    tools: ['acme.dice:roll'],
     rehearsal: { turns: [[call(6), call(20)], [{ say: 'Rolled {{last.rolled}}.' }]] },
   });
   const host = await createHostOver(inMemoryStore(), {
