@@ -35,9 +35,6 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       state.timers = {};
       state.pending = [];
       break;
-    case 'cairn.run.forked':
-      state.payloadRunId = event.payload.runId;
-      break;
     case 'cairn.cancel.requested':
       state.cancel ??= cancelOf(event);
       break;

@@ -77,7 +77,7 @@ export async function branchRows(ports: ForkPorts, branch: Branch): Promise<OwnR
 async function cutOf(ports: ForkPorts, { request, source, runId, contextId }: Branch): Promise<Cut> {
   const { fromSeq, runId: sourceRunId } = request;
   const shared = await ports.workflows.byHash(source.tenant, source.definitionHash);
-  const state = newRunState(runId);
+  const state = newRunState(runId, source.originRunId);
   await foldTo(ports, { state, workflow: shared, sourceRunId, until: Math.max(0, fromSeq - MAX_DECISION_ROWS) });
   if (fromSeq <= 1) {
     await foldTo(ports, { state, workflow: shared, sourceRunId, until: fromSeq });
@@ -141,7 +141,7 @@ const agentsIn = (draft: Draft | undefined): RunState['agents'] =>
 const limitOptions = ['recursionLimit', 'runTimeoutMs'];
 
 function forkedDraft(ports: ForkPorts, branch: Branch, { state, workflow }: Cut): { forked: Draft; sealed: Draft[] } {
-  const { request, contextId } = branch;
+  const { request, runId, contextId } = branch;
   const { tenant, principal, runId: sourceRunId, fromSeq, rules = [], overlay = {}, options = {} } = request;
   const { view } = state;
   const given = ports.redaction.inputs(overlay.inputs ?? {});
@@ -168,7 +168,7 @@ function forkedDraft(ports: ForkPorts, branch: Branch, { state, workflow }: Cut)
     ...(prompts === undefined ? {} : { prompts }),
     ...(overlay.result === undefined ? {} : { resultOf: overlay.result.callId }),
   };
-  const payload: PayloadDraft<'cairn.run.forked'> = { sourceRunId, fromSeq, mode: 'branch', contextId };
+  const payload: PayloadDraft<'cairn.run.forked'> = { runId, sourceRunId, fromSeq, mode: 'branch', contextId };
   if (principal !== undefined) payload.forkedBy = principal;
   if (view.toolScopes !== null) payload.toolScopes = sharedScopes(view.toolScopes, request.toolScopes ?? []);
   if (rules.length > 0) payload.rules = rules;

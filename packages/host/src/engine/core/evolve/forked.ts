@@ -9,6 +9,7 @@ import { closeCall } from './calls.ts';
 /** `gapMs` is the time between the last shared row and this one: no timer of the run may notice it. */
 export function runForked(state: RunState, { seq, payload }: EventOf<'cairn.run.forked'>, gapMs: number): void {
   const { sourceRunId, fromSeq, rules = [], overlay = {}, children = {}, parentRunId } = payload;
+  if (payload.runId !== undefined) state.payloadRunId = payload.runId;
   state.pause = null;
   state.cancel = null;
   if (Object.keys(children).length > 0) renameChildren(state, new Map(Object.entries(children)));
