@@ -15,13 +15,9 @@ import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { NO_CAUSE } from './decision-mark.ts';
+import { nearestState, STATE_FORMAT, stateOf } from './nearest-state.ts';
 import { isQuarantined, outlineOf } from './quarantine.ts';
 import { RecentStates, type RestingRun } from './recent-states.ts';
-
-/**
- * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
- */
-export const STATE_FORMAT = 'run-state/10';
 
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
@@ -33,6 +29,8 @@ export interface LoadedRun extends RestingRun {
 export interface RunLoader {
   /** Throws `not_found` if the run does not exist. With a tenant, checks ownership before it reads anything else. */
   load(runId: RunId, tenant?: string): Promise<LoadedRun>;
+  /** The state after a row, or after the last one if there is no such row yet. Folds the rows after the nearest checkpoint. */
+  loadAt(runId: RunId, seq: number, tenant?: string): Promise<LoadedRun>;
   /** Like `load`, but goes on from the kept state if there is one. The caller may change the state. */
   resume(runId: RunId): Promise<RestingRun>;
   /** Keeps the state of a resting run that wakes soon. */
@@ -106,42 +104,48 @@ export interface RunLoaderPorts {
 }
 
 export function createRunLoader({ store, workflows, pins, longWork, crashes = null }: RunLoaderPorts): RunLoader {
-  const catchUp = async (state: RunState, workflow: Workflow) => {
+  const foldTo = async (state: RunState, workflow: Workflow, through: number) => {
     let bytes = 0;
     for (;;) {
-      const rows = await store.log.read({ runId: state.runId, after: state.nextSeq - 1, ...PAGE });
+      const limit = Math.min(PAGE.limit, through + 1 - state.nextSeq);
+      if (limit < 1) return bytes;
+      const rows = await store.log.read({ ...PAGE, runId: state.runId, after: state.nextSeq - 1, limit });
       crashes?.deciding(state.runId, NO_CAUSE);
       for (const row of rows) {
         evolve(state, workflow, foldEventOf(row));
         bytes += row.payload.length;
         state.logBytes += rowBytes(row);
       }
-      if (!isFull(rows, PAGE)) return bytes;
+      if (!isFull(rows, { ...PAGE, limit })) return bytes;
     }
   };
+  const catchUp: RunLoader['catchUp'] = (state, workflow) => foldTo(state, workflow, Number.MAX_SAFE_INTEGER);
   const recent = new RecentStates();
-  const load: RunLoader['load'] = async (runId, tenant) => {
+  const loadThrough = async (runId: RunId, tenant: string | undefined, through: number): Promise<LoadedRun> => {
     const head = await store.log.head(runId);
     if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
-    const shared = await workflows.byHash(head.record.tenant, head.record.definitionHash);
+    const { record } = head;
+    const shared = await workflows.byHash(record.tenant, record.definitionHash);
     if (isQuarantined(head)) return quarantinedRun(await outlineOf(store.log, head), head, shared);
-    const checkpoint = await store.checkpoints.get(runId);
-    const usable = checkpoint !== null && checkpoint.format === STATE_FORMAT && checkpoint.seq <= head.seq;
+    const checkpoint = await nearestState(store, record, Math.min(through, head.seq));
     const parsed = (body: string): RunState => {
       crashes?.deciding(runId, NO_CAUSE);
-      return JSON.parse(body) as RunState;
+      return stateOf(runId, body);
     };
-    const state = usable
-      ? await longWork.take(head.record.tenant, () => parsed(checkpoint.body))
-      : newRunState(runId, head.record.originRunId);
-    const tailBytes = await catchUp(state, shared);
+    const state =
+      checkpoint === null
+        ? newRunState(runId, record.originRunId)
+        : await longWork.take(record.tenant, () => parsed(checkpoint.body));
+    const tailBytes = await foldTo(state, shared, through);
     const workflow = await pins.give(shared, await agentsOf(store.log, state, head));
-    const from = usable ? { seq: checkpoint.seq, bytes: checkpoint.body.length } : { seq: -1, bytes: 0 };
-    return { record: head.record, workflow, state, checkpoint: { ...from, tailBytes } };
+    const from = checkpoint === null ? { seq: -1, bytes: 0 } : { seq: checkpoint.seq, bytes: checkpoint.body.length };
+    return { record, workflow, state, checkpoint: { ...from, tailBytes } };
   };
+  const load: RunLoader['load'] = (runId, tenant) => loadThrough(runId, tenant, Number.MAX_SAFE_INTEGER);
   return {
     catchUp,
     load,
+    loadAt: (runId, seq, tenant) => loadThrough(runId, tenant, seq),
     resume: async (runId) => (await kept(recent, runId, catchUp)) ?? load(runId),
     keep: (run) => recent.put(run),
     saveCheckpoint: (state) => {
