@@ -11,6 +11,7 @@ import { openFlushCounter } from './device-flushes.ts';
 import { expressionGroup } from './expression-figures.ts';
 import { fairnessGroup } from './fairness-figures.ts';
 import { type FigureLine, figureLine } from './figure.ts';
+import { forkGroup } from './fork-figures.ts';
 import { listGroup } from './list-figures.ts';
 import { logGroup } from './log-figures.ts';
 import { longRunGroup } from './long-run-figures.ts';
@@ -25,6 +26,7 @@ const groups: readonly Group[] = [
   logGroup,
   runGroup,
   longRunGroup,
+  forkGroup,
   suspendedGroup,
   listGroup,
   wakingGroup,
