@@ -19,6 +19,8 @@ import { nearestState, STATE_FORMAT, stateOf } from './nearest-state.ts';
 import { isQuarantined, outlineOf } from './quarantine.ts';
 import { RecentStates, type RestingRun } from './recent-states.ts';
 
+export { STATE_FORMAT } from './nearest-state.ts';
+
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
 
