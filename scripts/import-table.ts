@@ -24,6 +24,13 @@ const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
 /** The doctor checks a configuration the way a host does. */
 const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/config/${file}.ts`);
+/** These read a data folder or a file directly, without a host. */
+const offlineCommands =
+  'verify backup.ts checkpoint.ts export.ts import.ts doctor.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
+    ' ',
+  );
+const offlineLog = ['log', 'log/ports', 'log/chain', 'log/bundle', 'log/signed-checkpoint', 'log/sqlite'];
+const offlineFiles = ['cli/folder-keys.ts', 'cli/bundle-file.ts', 'packages/host/src/server/secrets/host-secret.ts'];
 /** The part of the engine visible to node drivers. */
 const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
@@ -33,6 +40,7 @@ const beside = ['escape-text', 'fair-turns', 'lru-map', 'nearest', 'shared-lru-m
 const server = [
   'protocol',
   'log',
+  'log/signed-checkpoint',
   'engine',
   'agents',
   'agents/packs',
@@ -112,14 +120,14 @@ export const rooms: readonly Room[] = [
     builtins: ['node:crypto'],
     world: [],
   },
-  {
-    name: 'log/bundle',
-    path: `${log}/bundle`,
+  ...['bundle', 'signed-checkpoint'].map((folder) => ({
+    name: `log/${folder}`,
+    path: `${log}/${folder}`,
     imports: ['protocol', 'log', 'log/ports', 'log/chain', 'utf8'],
     packages: ['zod'],
     builtins: ['node:crypto'],
-    world: ['node'],
-  },
+    world: ['node' as const],
+  })),
   {
     name: 'log/sqlite',
     path: `${log}/sqlite`,
@@ -241,18 +249,17 @@ export const rooms: readonly Room[] = [
     imports: ['protocol', 'client', 'cli', 'server'],
     ...unrestricted,
   })),
-  // These read a data folder or a bundle directly, without a host.
-  ...['verify', 'export', 'import', 'doctor', 'doctor-data', 'backup', 'bundle-file'].map((command) => ({
+  ...offlineCommands.map((command) => ({
     name: `cli/${command}`,
-    path: `${cli}/${command}.ts`,
-    imports: ['protocol', 'cli', 'log', 'log/chain', 'log/bundle', 'log/sqlite', ...configuration],
+    path: `${cli}/${command}`,
+    imports: ['protocol', 'cli', ...offlineLog, ...offlineFiles, ...configuration],
     ...unrestricted,
   })),
   // Decides recorded runs again, with the engine alone.
   {
     name: 'cli/replay',
     path: `${cli}/replay.ts`,
-    imports: ['protocol', 'cli', 'engine', 'log', 'log/bundle', 'log/sqlite', 'cli/bundle-file'],
+    imports: ['protocol', 'cli', 'engine', 'log', 'log/bundle', 'log/sqlite', 'cli/bundle-file.ts'],
     ...unrestricted,
   },
   // The pack commands read, check and sign packs the way a host does.

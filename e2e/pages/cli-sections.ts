@@ -283,7 +283,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'verify',
     prose:
-      'Checks the [hash chain](../decisions/0006-hash-recipe.md) of a run or a [bundle](bundles.md) and reports where it breaks. It reads the data folder or the file directly, with or without a running host.',
+      'Checks every event and hash of a run, a [bundle](bundles.md) or all runs, and whatever the data folder derives from them. It reads the folder or the file directly, with or without a running host. `--against` compares with a signed checkpoint. See [verification](verify.md).',
     steps: [{ command: 'cairn verify {hello}' }, { command: 'cairn verify {hello} --json' }],
   },
   {
@@ -293,8 +293,18 @@ const withoutHost: readonly Section[] = [
     steps: [{ command: 'cairn replay {hello}' }, { command: 'cairn replay {hello} --json' }],
   },
   {
+    verb: 'checkpoint',
+    prose:
+      'Prints a statement of the last event of runs, signed with the key of the data folder or the configured master key. Kept elsewhere, it shows whether a run was cut, replaced or removed later. See [signed checkpoints](verify.md#signed-checkpoints).',
+    steps: [
+      { command: 'cairn checkpoint {hello} --output hello.jsonl' },
+      { command: 'cairn verify {hello} --against hello.jsonl' },
+    ],
+  },
+  {
     verb: 'export',
-    prose: 'Writes a complete run to one file, a [bundle](bundles.md).',
+    prose:
+      'Writes a complete run and the runs below it to one file, a [bundle](bundles.md). Exporting a run again gives the same bytes.',
     steps: [
       { command: 'cairn export {review} --output review.cairn.jsonl' },
       { command: 'cairn verify review.cairn.jsonl' },

@@ -132,6 +132,7 @@ export const errorKinds = {
   tarball_manifest_not_json: kind(400, 4),
   // bundles
   bundle_invalid: kind(422, 4),
+  checkpoint_invalid: kind(422, 4),
   // configuration
   config_invalid: kind(400, 2),
 } as const satisfies Record<string, ErrorKind>;

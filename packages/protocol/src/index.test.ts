@@ -4,6 +4,7 @@ import * as surface from './index.ts';
 
 const names = [
   'BUNDLE_VERSION',
+  'CHECKPOINT_VERSION',
   'CairnError',
   'DiffSide',
   'EVENT_LOG_SCHEMA_VERSION',
@@ -48,6 +49,9 @@ const names = [
   'causationId',
   'channelDeclaration',
   'checkRow',
+  'checkpointHeader',
+  'checkpointRun',
+  'checkpointSignature',
   'clarificationAnswer',
   'cleaned',
   'comparable',

@@ -282,6 +282,14 @@ export {
 export { type RunSnapshot, runSnapshotSchema } from './runs/run-snapshot.ts';
 export { isTerminalStatus, type RunStatus, runStatuses } from './runs/run-status.ts';
 export {
+  CHECKPOINT_VERSION,
+  type CheckpointHeader,
+  type CheckpointRun,
+  checkpointHeader,
+  checkpointRun,
+  checkpointSignature,
+} from './runs/signed-checkpoint.ts';
+export {
   isTransition,
   isUpdate,
   MAX_BUFFER_MS,

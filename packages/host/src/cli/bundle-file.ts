@@ -9,13 +9,18 @@ const CHUNK_BYTES = 65_536;
 
 /** Opens a bundle while `use` runs. It must be a regular file, because a device or a pipe may never end. */
 export function withBundle<Result>(file: string, use: (bundle: Bundle, bytes: number) => Result): Result {
+  return withLines(file, (lines, bytes) => use(readBundle(lines), bytes));
+}
+
+/** Opens a file of lines while `use` runs. */
+export function withLines<Result>(file: string, use: (lines: Iterable<string>, bytes: number) => Result): Result {
   const handle = opened(file);
   const close = () => closeSync(handle);
   let result: Result;
   try {
     const stat = fstatSync(handle);
     if (!stat.isFile()) throw notAFile(file);
-    result = use(readBundle(linesOf(chunksOf(handle))), stat.size);
+    result = use(linesOf(chunksOf(handle)), stat.size);
   } catch (error) {
     close();
     throw error;
@@ -29,7 +34,7 @@ function opened(file: string): number {
     return openSync(file, 'r');
   } catch (cause) {
     throw new TerminalError('not_found', {
-      message: `The bundle ${file} cannot be opened: ${errorText(cause)}.`,
+      message: `${file} cannot be opened: ${errorText(cause)}.`,
       hint: 'Check the path.',
       cause,
     });

@@ -108,9 +108,23 @@ test('verify finds what was changed in a data folder, and says where', async () 
   db.exec('DELETE FROM events WHERE seq = 2');
   expect(JSON.parse((await here.cairn(['verify', runId, '--json'])).out)).toMatchObject({
     ok: false,
-    events: 2,
     problem: 'event 2 is missing',
+    problems: expect.arrayContaining([{ runId, seq: 3, message: 'event 2 is missing' }]),
   });
+});
+
+test('without a name verify checks every run of the folder, and a folder can be named', async () => {
+  const here = await place();
+  const runIds = [await here.detached('review'), await here.detached('review')];
+  for (const args of [['verify'], ['verify', 'data'], ['verify', '--data', 'data']]) {
+    expect(await here.cairn(args)).toMatchObject({ code: 0, out: expect.stringMatching(/: 2 runs, \d+ events/) });
+  }
+  const db = new DatabaseSync(join(here.cwd, 'data', 'cairn.db'));
+  onTestFinished(() => db.close());
+  db.exec("UPDATE runs SET status = 'completed' WHERE key = 2");
+  const ended = await here.cairn(['verify']);
+  expect(ended.code).toBe(1);
+  expect(ended.out).toContain(`${runIds[1]}: the run list has "completed" as status`);
 });
 
 test.each<[string, (lines: string[]) => string[]]>([

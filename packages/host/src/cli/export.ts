@@ -3,6 +3,7 @@ import { relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { bundleLines } from '../log/bundle/bundle-lines.ts';
 import { pinnedDefinitions } from '../log/pinned-definitions.ts';
+import { runPurged } from '../log/ports/run-purged.ts';
 import { type KeptRun, openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
@@ -27,6 +28,7 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
     // Only the id of an existing run becomes part of a path, and such ids contain no slash.
     const top = log.run(keptRunNamed(log, name));
     if (top === null) throw noRun(name, folder);
+    if (top.purgedAt !== null) throw runPurged({ runId: top.runId, purgedAt: top.purgedAt });
     const { runId, hash } = top;
     const runs = flags.children === false ? [top] : log.tree(top);
     // Ids may contain colons, which some file systems do not allow.

@@ -8,6 +8,7 @@ import type { NewRow } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
+import { taskFaces } from '../log/task-faces.ts';
 import { withBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
@@ -71,31 +72,30 @@ async function imported(
 ): Promise<number> {
   return await withBundle(file, async (bundle) => {
     let added = 0;
-    for (const { run, rows } of bundle.runs) {
+    for (const bundled of bundle.runs) {
+      const { run } = bundled;
       const { runId, contextId, originRunId, parentRunId, seq, hash } = run;
       const known = await store.log.head(runId);
       if (known?.record.tenant === tenant && known.hash === hash) continue;
       // A definition is stored under its hash, so writing it first is harmless.
       if (added === 0) for (const [key, body] of bundle.definitions) await store.definitions.put(key, body);
       const origin = { originRunId, ...(parentRunId === null ? {} : { parentRunId }) };
-      await store.log.importRun({ runId, tenant, contextId, ...origin, importedAt, seq, hash }, newRows(rows));
+      await store.log.importRun({ runId, tenant, contextId, ...origin, importedAt, seq, hash }, newRows(bundled));
       added += 1;
     }
     return added;
   });
 }
 
-function* newRows(rows: BundledRun['rows']): Generator<NewRow> {
-  for (const { at, type, nodeId, cause, audience, payload, task } of rows)
-    yield {
-      at,
-      type,
-      nodeId: nodeId ?? undefined,
-      cause: cause ?? undefined,
-      audience,
-      payload: payload ?? '',
-      task,
-    };
+/** Gives each row the task face that this version writes. */
+function* newRows({ run, rows }: BundledRun): Generator<NewRow> {
+  const faceOf = taskFaces(run.runId);
+  for (const { payload: text, nodeId, cause, ...row } of rows) {
+    const payload = text ?? '';
+    const { at, type, audience } = row;
+    const task = faceOf({ ...row, nodeId, cause, payload });
+    yield { at, type, nodeId: nodeId ?? undefined, cause: cause ?? undefined, audience, payload, task };
+  }
 }
 
 const contentMissing = (runId: string, seq: number): TerminalError =>

@@ -1,6 +1,7 @@
 /** Verbs that need no host: they read a data folder or a file. */
 import { Argument, type Command, Option } from 'commander';
 import type { BackupFlags, RestoreFlags } from './backup.ts';
+import type { CheckpointFlags } from './checkpoint.ts';
 import { completionScript, type Shell, shells } from './completion.ts';
 import type { DoctorFlags } from './doctor.ts';
 import type { ExplainFlags } from './explain.ts';
@@ -10,12 +11,13 @@ import type { KeyFlags } from './key.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { Terminal } from './terminal.ts';
 import { exitWith, withExamples } from './verb.ts';
-import type { VerifyFlags } from './verify.ts';
+import type { VerifyFlags } from './verify/verify.ts';
 
 export function addOfflineVerbs(cairn: Command, terminal: Terminal): void {
   cairn.commandsGroup('Without a host:');
   addVerify(cairn, terminal);
   addReplay(cairn, terminal);
+  addCheckpoint(cairn, terminal);
   addBundles(cairn, terminal);
   addDoctor(cairn, terminal);
   addBackup(cairn, terminal);
@@ -60,16 +62,44 @@ function addCompletion(cairn: Command, terminal: Terminal): void {
 const withDataOptions = (command: Command): Command =>
   command.option('-d, --data <folder>', 'data folder').option('--json', 'print JSON');
 
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+
 function addVerify(cairn: Command, terminal: Terminal): void {
   const verify = withDataOptions(
-    cairn.command('verify <run|bundle>').description('check every hash of a run or a bundle'),
-  ).action((name: string, flags: VerifyFlags) =>
-    exitWith(terminal, async () => (await import('./verify.ts')).verify(terminal, name, flags)),
-  );
+    cairn
+      .command('verify [run|bundle|folder]')
+      .description('check every event, hash and table of a run, a bundle or a data folder; default: all runs'),
+  )
+    .option('--against <file>', 'a signed checkpoint that the runs must agree with')
+    .option('--key <key>', 'public key whose checkpoints count; default: those of the data folder', collected)
+    .option('-c, --config <file>', 'configuration with the master key; default: cairn.json, if it exists')
+    .action((name: string | undefined, flags: VerifyFlags) =>
+      exitWith(terminal, async () => (await import('./verify/verify.ts')).verify(terminal, name, flags)),
+    );
   withExamples(
     verify,
     ['cairn verify RUN', 'a run in the data folder, even while a host runs'],
     ['cairn verify run.cairn.jsonl', 'a bundle from any host'],
+    ['cairn verify --data ./data --against checkpoint.jsonl', 'all runs, and none was cut or replaced since then'],
+  );
+}
+
+function addCheckpoint(cairn: Command, terminal: Terminal): void {
+  const checkpoint = cairn
+    .command('checkpoint [runs...]')
+    .description('print a signed statement of the last event of runs, to keep elsewhere')
+    .option('-d, --data <folder>', 'data folder')
+    .option('-c, --config <file>', 'configuration with the master key; default: cairn.json, if it exists')
+    .option('--all', 'all runs of the folder')
+    .option('-o, --output <file>', 'output file; default: stdout')
+    .option('--force', 'overwrite an existing file')
+    .action((runs: readonly string[], flags: CheckpointFlags) =>
+      exitWith(terminal, async () => (await import('./checkpoint.ts')).checkpoint(terminal, runs, flags)),
+    );
+  withExamples(
+    checkpoint,
+    ['cairn checkpoint --all -o checkpoint.jsonl', 'keep the file on another machine'],
+    ['cairn checkpoint RUN > run.checkpoint.jsonl', 'hand it out with a bundle of the run'],
   );
 }
 

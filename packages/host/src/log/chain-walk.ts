@@ -15,6 +15,7 @@ export class ChainWalk {
   #next = 0;
   #at = Number.NEGATIVE_INFINITY;
   #retired = 0;
+  #isIntact = true;
 
   constructor(originRunId: RunId) {
     this.#hash = chainStart(originRunId);
@@ -34,6 +35,11 @@ export class ChainWalk {
     return this.#retired;
   }
 
+  /** Whether every row so far has its content and is as it was written. */
+  get isIntact(): boolean {
+    return this.#isIntact;
+  }
+
   /** Returns what is wrong with the row; null if nothing is. After a wrong row the walk goes on from its stored hash. */
   add(row: WalkedRow): string | null {
     const expected = this.#next;
@@ -42,12 +48,13 @@ export class ChainWalk {
     this.#hash = row.hash;
     this.#at = row.at;
     if (row.payload === null) this.#retired += 1;
+    if (row.payload === null || wrong !== null) this.#isIntact = false;
     return wrong;
   }
 
   #wrong(row: WalkedRow, expected: number): string | null {
     const { seq, type, payload } = row;
-    if (seq > expected) return `event ${expected} is missing: event ${seq} is in its place`;
+    if (seq > expected) return `event ${expected} is missing`;
     if (seq < expected) return `event ${seq} is where event ${expected} belongs`;
     if (payload !== null && rowHash({ ...row, payload }) !== row.rowHash)
       return `event ${seq} (${type}) does not match its hash`;

@@ -7,6 +7,7 @@ import type { CrashRecord, Redactor, Report } from '../engine/ports.ts';
 import type { EngineOptions } from '../engine/stepping/engine-options.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { Store } from '../log/ports/store.ts';
+import { signingKey } from '../log/signed-checkpoint/signing-keys.ts';
 import { KeyShapeMask } from '../redaction/key-shapes.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -25,7 +26,7 @@ import type { HostExtension } from './host-extension.ts';
 import type { IdempotencyPorts } from './idempotency/idempotency.ts';
 import { TreePurger } from './retention/purger.ts';
 import { removeRunFiles, runFolder } from './runs/run-files.ts';
-import { type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
+import { CHECKPOINT_KEYS, type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
 import { redactedReport } from './secrets/redacted-report.ts';
 import { createVault } from './secrets/vault.ts';
 import { hostVersion } from './version.ts';
@@ -76,7 +77,8 @@ export async function createServices(config: HostConfig, options: ServiceOptions
   const { store } = telemetry;
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
   const report = redacting(options.report, redactor);
-  const facts = discoveryFacts(config, options);
+  const checkpointKeys = deriveKeys(CHECKPOINT_KEYS).map((secret) => signingKey(secret).publicKey);
+  const facts = { ...discoveryFacts(config, options), checkpointKeys };
   // Packs are checked against what the host offers, before it is known which of the fixtures they make runnable.
   const offered = discoveryDocument(facts);
   const registry = new AgentRegistry({

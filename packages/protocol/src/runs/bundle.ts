@@ -38,7 +38,10 @@ export const bundleRun = z.strictObject({
   hash: sha256,
 });
 
-/** After the line of a run, its rows in order; the payload is the stored text, because the hashes cover its bytes. */
+/**
+ * After the line of a run, its rows in order. The payload is the stored text, because the hashes cover its bytes. The
+ * task face is left out: it follows from the rows.
+ */
 export const bundleRow = z.strictObject({
   kind: z.literal('row'),
   seq: count,
@@ -49,7 +52,6 @@ export const bundleRow = z.strictObject({
   audience: z.enum(['client', 'operator']),
   /** Null when the content was retired or withheld. The hashes remain, so the chain can still be walked. */
   payload: text.nullable(),
-  task: text.nullable(),
   rowHash: sha256,
   hash: sha256,
 });

@@ -14,7 +14,7 @@ import type { Row } from '../ports/rows.ts';
 export type BundleRunFields = Omit<BundleRun, 'kind'>;
 
 /** A row to write. Without a payload only its hashes remain. */
-export type BundledRow = Omit<Row, 'payload'> & { readonly payload: string | null };
+export type BundledRow = Omit<Row, 'payload' | 'task'> & { readonly payload: string | null };
 
 export interface BundleSource {
   readonly runId: RunId;
@@ -57,7 +57,6 @@ const rowLine = (row: BundledRow): BundleRow => ({
   cause: row.cause,
   audience: row.audience,
   payload: row.payload,
-  task: row.task,
   rowHash: row.rowHash,
   hash: row.hash,
 });

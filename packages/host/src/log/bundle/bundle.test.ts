@@ -22,14 +22,14 @@ function resealed(lines: readonly string[]): readonly string[] {
 const changed = (line: string | undefined, fields: object): string =>
   JSON.stringify({ ...JSON.parse(present(line)), ...fields });
 
-const newRow = ({ at: instant, type, nodeId, cause, audience, payload, task }: BundleRowRead): NewRow => ({
+const newRow = ({ at: instant, type, nodeId, cause, audience, payload }: BundleRowRead): NewRow => ({
   at: instant,
   type,
   nodeId: nodeId ?? undefined,
   cause: cause ?? undefined,
   audience,
   payload: present(payload),
-  task,
+  task: null,
 });
 
 test('gives back the runs, their definitions and every row', async () => {
@@ -41,7 +41,8 @@ test('gives back the runs, their definitions and every row', async () => {
     { run: { runId: runA, seq: 2, parentRunId: null, fork: null } },
     { run: { runId: childId, seq: 0, parentRunId: runA } },
   ]);
-  expect(found.map(({ rows }) => rows)).toEqual([sampleRows, childRows]);
+  const withoutFace = (rows: readonly NewRow[]) => rows.map((one) => ({ ...one, task: null }));
+  expect(found.map(({ rows }) => rows)).toEqual([withoutFace(sampleRows), withoutFace(childRows)]);
 });
 
 test('the same run gives the same bytes', async () => {
@@ -53,7 +54,7 @@ test.each<[string, RegExp, (lines: readonly string[]) => readonly string[]]>([
   ['a row twice', /event 1 is where event 2/, (lines) => lines.toSpliced(at(1), 0, present(lines[at(1)]))],
   [
     'rows in another order',
-    /event 1 is missing: event 2/,
+    /event 1 is missing/,
     (lines) => lines.with(at(1), present(lines[at(2)])).with(at(2), present(lines[at(1)])),
   ],
   ['a cut tail', /it is not event 2; the run has 3 events/, (lines) => lines.toSpliced(at(2), 1)],
@@ -81,7 +82,11 @@ test.each<[string, RegExp, (lines: readonly string[]) => readonly string[]]>([
     /not sorted/,
     (lines) => lines.with(1, present(lines[2])).with(2, present(lines[1])),
   ],
-  ['another origin', /is no fork/, (lines) => lines.with(3, changed(lines[3], { originRunId: 'run_b' }))],
+  [
+    'another origin',
+    /event 0 does not continue/,
+    (lines) => lines.with(3, changed(lines[3], { originRunId: 'run_b' })),
+  ],
   ['a run id that is a path', /no run id/, (lines) => lines.with(3, changed(lines[3], { runId: '../../etc/passwd' }))],
   [
     'another context',
@@ -111,7 +116,6 @@ test.each<[string, RegExp, (lines: readonly string[]) => readonly string[]]>([
   ['a file that is not JSON', /Line 1 .* not JSON/, () => ['MZ']],
   ['a later version', /version 3; this program reads version 2/, ([line]) => [changed(line, { version: 3 })]],
   ['the first version', /version 1; this program reads version 2; export/, ([line]) => [changed(line, { version: 1 })]],
-  ['a changed task face', /sha256/, (lines) => lines.with(at(2), changed(lines[at(2)], { task: '{"status":"x"}' }))],
   ['a line written otherwise', /Line 5 .*not written as/, (lines) => lines.with(at(0), ` ${lines[at(0)]}`)],
   ['a file without its end', /Line 8 .* breaks off/, (lines) => lines.slice(0, -1)],
   ['a file that goes on', /Line 9 .* follows the end/, (lines) => [...lines, '{}']],

@@ -144,8 +144,6 @@ class BundleReader {
     const { kind: _, ...run }: BundleRun = this.#taken(bundleRun, line);
     for (const id of [run.runId, run.originRunId, run.parentRunId, run.fork?.sourceRunId ?? null])
       if (id !== null) this.#runId(id);
-    if (run.fork === null && run.originRunId !== run.runId)
-      throw this.#wrong(`run ${run.runId} is no fork, but its chain begins with ${run.originRunId}`);
     if (run.fork !== null && run.fork.fromSeq > run.seq + 1)
       throw this.#wrong(`run ${run.runId} has ${run.seq + 1} events, but its fork begins at ${run.fork.fromSeq}`);
     return run as BundledRun['run'];

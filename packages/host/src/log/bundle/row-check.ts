@@ -17,7 +17,6 @@ interface CheckedRow {
   readonly type: string;
   readonly nodeId: string | null;
   readonly payload: string | null;
-  readonly task: string | null;
 }
 
 /** The checks of one run. Collects the definitions that it is pinned to. */
@@ -42,8 +41,7 @@ export class RowCheck {
     return textProblem(row) ?? this.#bodyProblem(row);
   }
 
-  #bodyProblem({ seq, type, payload, task }: CheckedRow): string | null {
-    if (task !== null && parsed(task) === undefined) return `the task face of event ${seq} is not JSON`;
+  #bodyProblem({ seq, type, payload }: CheckedRow): string | null {
     if (payload === null) return seq === 0 ? this.#unstarted() : null;
     const value = parsed(payload);
     if (value === undefined) return `the payload of event ${seq} is not JSON`;
@@ -78,10 +76,10 @@ export class RowCheck {
   }
 }
 
-function textProblem({ seq, type, nodeId, payload, task }: CheckedRow): string | null {
-  const bytes = utf8Size(payload ?? '') + utf8Size(task ?? '');
+function textProblem({ seq, type, nodeId, payload }: CheckedRow): string | null {
+  const bytes = utf8Size(payload ?? '');
   if (bytes > MAX_EVENT_BYTES) return `event ${seq} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}`;
-  const texts = [type, nodeId ?? '', payload ?? '', task ?? ''];
+  const texts = [type, nodeId ?? '', payload ?? ''];
   return texts.every((text) => text.isWellFormed()) ? null : `event ${seq} holds text that is not Unicode`;
 }
 

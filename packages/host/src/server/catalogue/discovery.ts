@@ -31,6 +31,8 @@ export interface DiscoveryFacts {
   readonly exportsTelemetry: boolean;
   /** Null when this host does not run agents; they are then only installed and listed. */
   readonly agents: AgentFacts | null;
+  /** Public keys of signed checkpoints, the present one first. */
+  readonly checkpointKeys?: readonly string[] | undefined;
   /** Set in conformance mode: the ids of the workflows registered at start. */
   readonly fixtures: readonly string[] | null;
 }
@@ -92,6 +94,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       hostId: facts.hostId,
       // Only keys with audit:read see the rows of operators, so others see gaps in `sequence`.
       sequenceHoles: true,
+      ...(facts.checkpointKeys === undefined ? {} : { checkpointKeys: [...facts.checkpointKeys] }),
       streams: { modes: [...streamModes], maxBufferMs: MAX_BUFFER_MS },
       ...(facts.agents === null ? {} : { dispatch: parallelDispatch }),
     },

@@ -16,6 +16,9 @@ export type DeriveKeys = (purpose: string) => Keys;
 
 export type Keys = readonly [current: Buffer, ...earlier: Buffer[]];
 
+/** The purpose of the keys that sign checkpoints. */
+export const CHECKPOINT_KEYS = 'checkpoint';
+
 const FILE = 'host.key';
 const KEY_BYTES = 32;
 

@@ -14,28 +14,13 @@ import { sharedRowReader } from '../forks/shared-row-reader.ts';
 import { SharedRows } from '../forks/stretches.ts';
 import { query } from '../query.ts';
 import { PURGED_COLUMNS, type PurgedColumns, purgedOf } from '../retention/purged-runs.ts';
+import { type StoredChecks, storedChecks } from '../verify/stored-checks.ts';
 import { forks } from './forks.ts';
+import type { KeptRun } from './kept-run.ts';
 import { checkVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 
-/** A stored run, without its rows. */
-export interface KeptRun {
-  readonly key: number;
-  readonly runId: RunId;
-  readonly tenant: string;
-  readonly contextId: ContextId;
-  readonly originRunId: RunId;
-  readonly parentRunId: RunId | null;
-  readonly definitionHash: string;
-  /** For a fork: its source, and its first row that is not the source's. */
-  readonly fork: RunFork | null;
-  readonly status: string;
-  /** seq and hash of its last row. */
-  readonly seq: number;
-  readonly hash: string;
-  /** When it was purged; its rows are tombstones then. */
-  readonly purgedAt: number | null;
-}
+export type { KeptRun } from './kept-run.ts';
 
 export interface ReadOnlyLog {
   /** Finds purged runs too. */
@@ -48,7 +33,11 @@ export interface ReadOnlyLog {
   purgedRuns(): Iterable<RunId>;
   /** Every row in order, one at a time. */
   rows(run: KeptRun): Iterable<Row>;
+  /** The hash of one event; null if the run does not have it. */
+  hashAt(run: KeptRun, seq: number): string | null;
   definition(hash: string): string | null;
+  /** Compares what the database holds with the events. */
+  readonly checks: StoredChecks;
   /** The first damage SQLite finds in the file; null when there is none. */
   damage(): string | null;
   /** Tenants with workflows or runs, sorted by name. */
@@ -77,15 +66,23 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     }
   };
   const db = guarded(() => opened(file));
-  const failed = query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?');
-  const definition = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
-  const findRun = runReader(db, file);
-  const purged = purgedRuns(db);
+  const failed = once(() => query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?'));
+  const hashes = once(() => hashReader(db, run));
+  const definition = once(() => query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?'));
+  const checks = once(() => storedChecks(db));
+  const findRun = guarded(() => runReader(db, file));
+  const purged = guarded(() => purgedRuns(db));
   const run = (id: string): KeptRun | null => guarded(() => findRun(id) ?? purged.run(id));
   return {
     run,
     tree: (top) => guarded(() => idsBelow(db, top)).flatMap((id) => run(id) ?? []),
-    runs: () => runIds(db),
+    *runs() {
+      try {
+        yield* runIds(db);
+      } catch (error) {
+        throw storeError(error, file);
+      }
+    },
     purgedRuns: () => purged.ids(),
     *rows(run) {
       try {
@@ -94,7 +91,12 @@ export function openReadOnly(folder: string): ReadOnlyLog {
         throw storeError(error, file);
       }
     },
-    definition: (hash) => guarded(() => definition.get(hash)?.[0] ?? null),
+    hashAt: (kept, seq) => guarded(() => hashes()(kept, seq)),
+    checks: {
+      run: (kept, rows, report) => guarded(() => checks().run(kept, rows, report)),
+      folder: (report, doubt) => guarded(() => checks().folder(report, doubt)),
+    },
+    definition: (hash) => guarded(() => definition().get(hash)?.[0] ?? null),
     damage: () =>
       guarded(() => {
         const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);
@@ -107,13 +109,41 @@ export function openReadOnly(folder: string): ReadOnlyLog {
           .all()
           .map((found) => String(found.tenant)),
       ),
-    failedWith: (errorCode, limit) => guarded(() => failed.all(errorCode, limit).map(([id]) => id)),
+    failedWith: (errorCode, limit) =>
+      guarded(() =>
+        failed()
+          .all(errorCode, limit)
+          .map(([id]) => id),
+      ),
     size: () =>
       guarded(() => {
         const count = (table: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
         return { runs: count('runs'), events: count('events') };
       }),
     close: () => db.close(),
+  };
+}
+
+/** The hash of a row, or of what is left of it. A fork has rows of its source; an imported fork has all rows itself. */
+function hashReader(db: DatabaseSync, find: (id: string) => KeptRun | null) {
+  const kept = query<[hash: string]>(db, 'SELECT hash FROM events WHERE run = ? AND seq = ?');
+  const retired = query<[hash: string]>(db, 'SELECT hash FROM tombstones WHERE run = ? AND seq = ?');
+  return (run: KeptRun, seq: number): string | null => {
+    for (let owner: KeptRun | null = run; owner !== null; owner = owner.fork && find(owner.fork.sourceRunId)) {
+      const found = kept.get(owner.key, seq) ?? retired.get(owner.key, seq);
+      if (found !== undefined) return found[0];
+      if (seq >= (owner.fork?.fromSeq ?? 0)) return null;
+    }
+    return null;
+  };
+}
+
+/** Most commands need no checks, so their statements are prepared at the first use. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

@@ -1,0 +1,34 @@
+/** The checkpoint that a verification compares with, and the keys whose signature counts. */
+import { resolve } from 'node:path';
+import { folderKeys } from '../folder-keys.ts';
+import type { Terminal } from '../terminal.ts';
+import { usageError } from '../usage-error.ts';
+
+export interface CheckpointFile {
+  readonly file: string;
+  /** Public keys. */
+  readonly trusted: readonly string[];
+}
+
+export interface CheckpointFlags {
+  readonly against?: string;
+  readonly key?: readonly string[];
+  readonly config?: string;
+}
+
+/** The keys of the flag, or those of the data folder and its configuration. */
+export async function checkpointFile(
+  terminal: Terminal,
+  flags: CheckpointFlags,
+  folder: string | null,
+): Promise<CheckpointFile | null> {
+  if (flags.against === undefined) return null;
+  const file = resolve(terminal.cwd, flags.against);
+  if (flags.key !== undefined) return { file, trusted: flags.key };
+  if (folder === null)
+    throw usageError(
+      'A bundle does not tell whose checkpoints count.',
+      'Name the public key of its host with --key. The discovery document of the host shows it.',
+    );
+  return { file, trusted: (await folderKeys(terminal, folder, flags.config)).map(({ publicKey }) => publicKey) };
+}

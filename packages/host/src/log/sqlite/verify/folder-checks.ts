@@ -1,0 +1,49 @@
+/** Checks a database as a whole: its pages and indexes, rows that belong to no run, and the cursors. */
+import type { DatabaseSync } from 'node:sqlite';
+import { query } from '../query.ts';
+import type { Report } from './problem.ts';
+
+/** Tables whose rows belong to a run, with the name that a report gives them. */
+const OWNED = {
+  events: 'events',
+  tombstones: 'retired events',
+  interrupts: 'interrupts',
+  large_values: 'large values',
+  run_tags: 'tags',
+} as const;
+
+const MAX_DAMAGE = 10;
+
+export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) => void {
+  const keys = 'SELECT key FROM runs UNION ALL SELECT key FROM purged_runs';
+  const cursors = query<[cursor: number]>(
+    db,
+    'SELECT cursor FROM events UNION ALL SELECT cursor FROM tombstones ORDER BY cursor',
+  );
+  const tags = query<[tag: string, run: number]>(
+    db,
+    `SELECT tag, run FROM run_tags JOIN runs ON runs.key = run_tags.run
+       WHERE run_tags.tenant <> runs.tenant OR json_valid(runs.tags) AND NOT EXISTS (SELECT 1 FROM json_each(runs.tags) AS own WHERE own.value = tag)`,
+  );
+  return (report, doubt) => {
+    for (const damage of query<[found: string]>(db, `PRAGMA integrity_check(${MAX_DAMAGE})`).iterate())
+      if (damage[0] !== 'ok') report(null, `the database file is damaged: ${damage[0]}`);
+    for (const [table, name] of Object.entries(OWNED)) {
+      const seq = table === 'events' || table === 'tombstones' ? 'min(seq)' : 'NULL';
+      const orphans = query<[count: number, seq: number | null]>(
+        db,
+        `SELECT count(*), ${seq} FROM ${table} WHERE run NOT IN (${keys}) GROUP BY run`,
+      );
+      for (const [count, first] of orphans.iterate()) report(first, `${count} ${name} belong to no run`);
+    }
+    for (const [tag, run] of tags.iterate())
+      report(null, `the run with the key ${run} is listed under ${JSON.stringify(tag)}, which is no tag of it`);
+    let expected: number | null = null;
+    for (const [cursor] of cursors.iterate()) {
+      // A transaction that failed may leave a gap, so a gap alone proves nothing.
+      if (expected !== null && cursor !== expected)
+        doubt(null, `no event has the cursors ${expected} to ${cursor - 1}`);
+      expected = cursor + 1;
+    }
+  };
+}
