@@ -233,7 +233,7 @@ const forks: readonly Section[] = [
       'Creates a run that shares the events of another one up to an event, and follows it. See [forks](forks.md) for overlays and rules.',
     steps: [
       { command: 'cairn fork {hello} --set name=Grace' },
-      { command: 'cairn fork {hello} --at 2 --json --detach' },
+      { command: 'cairn fork {hello} --at 2 --detach' },
       { command: 'cairn fork {hello} --at 1000' },
     ],
   },

@@ -61,6 +61,7 @@ const stands: Readonly<Record<string, readonly string[]>> = {
   agents: ['listAgents', 'getAgent', 'installPack'],
   webhooks: ['registerWebhook', 'deleteWebhook'],
   debugBundle: ['getDebugBundle'],
+  replay: ['forkRun'],
   extensions: ['inspectInterrupt', 'resolveInterrupt'],
   restTransport: ['getRun'],
   auth: ['getRun'],

@@ -3,6 +3,7 @@ import {
   type Discovery,
   discovery,
   drainPolicies,
+  forkModes,
   MAX_BUFFER_MS,
   MAX_PARTICIPANTS,
   PROTOCOL_VERSION,
@@ -80,6 +81,8 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     multiPartyConversation: { supported: true, maxParticipants: MAX_PARTICIPANTS },
     ...agentFamilies(facts.agents),
     webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
+    // `sideEffectSuppression` says more than `replay` alone: every effect of a replay comes from the record.
+    replay: { supported: true, modes: [...forkModes], fork: true, sideEffectSuppression: 'recorded-outcome' },
     debugBundle: { supported: true },
     extensions: { interrupts: { signedCallbackTokens: true } },
     restTransport: { conditionalRunGet: true },
