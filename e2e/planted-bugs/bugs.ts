@@ -173,8 +173,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'cause-is-off-by-one',
     file: 'packages/host/src/engine/core/facts.ts',
-    find: `[stepReturned(open, came, open.requestedSeq)]`,
-    replace: `[stepReturned(open, came, open.requestedSeq + 1)]`,
+    find: `[stepReturned(open, ended, open.requestedSeq)]`,
+    replace: `[stepReturned(open, ended, open.requestedSeq + 1)]`,
     suite: simulation,
     why: 'A result names itself, or an unrelated event, as its cause.',
   },

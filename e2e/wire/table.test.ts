@@ -3,6 +3,7 @@ import { type ErrorCode, errorEnvelope, errorKinds } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlRows } from './control-rows.ts';
 import { eventRows } from './event-rows.ts';
+import { forkRows } from './fork-rows.ts';
 import { generalRows } from './general-rows.ts';
 import { interruptRows } from './interrupt-rows.ts';
 import { packRows } from './pack-rows.ts';
@@ -21,6 +22,7 @@ const rows: readonly WireRow[] = [
   ...packRows,
   ...toolRows,
   ...retentionRows,
+  ...forkRows,
 ];
 
 let stage: WireStage;
@@ -83,6 +85,7 @@ const everywhere = [
   'service_unavailable',
   'idempotency_key_mismatch',
   'idempotency_in_flight',
+  'run_purged',
 ];
 
 /** What no single request brings about, and the tests that do. */
@@ -110,6 +113,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'getEvents conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'listRunInterrupts conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'getDebugBundle conflict': 'packages/host/src/server/runs/past-runs.test.ts',
+  'forkRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',
+  'retryRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',
   'deleteRun 202': 'packages/host/src/server/retention/purge-routes.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };

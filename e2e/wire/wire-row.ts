@@ -37,6 +37,8 @@ export interface Stage {
   run(workflow: 'done' | 'asks' | 'sleeps' | 'expires', status: string): Promise<string>;
   /** Imports a run that waits on another host. */
   imported(): Promise<string>;
+  /** Creates a run with a child that waits, or that has failed, and returns the child's id. */
+  child(workflow?: 'asks' | 'expires'): Promise<string>;
   /** Waits until the run has the status. */
   reaches(run: string, status: string): Promise<void>;
 }

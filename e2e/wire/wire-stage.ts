@@ -31,6 +31,8 @@ const workflows = {
   asks: definition('asks', 'core.approvalGate', { title: 'Go on?' }),
   expires: definition('expires', 'core.approvalGate', { title: 'Quick?', timeoutMs: 1 }),
   sleeps: definition('sleeps', 'core.delay', { delayMs: 3_600_000 }),
+  'parent-of-asks': definition('parent-of-asks', 'core.subWorkflow', { workflowId: 'asks' }),
+  'parent-of-expires': definition('parent-of-expires', 'core.subWorkflow', { workflowId: 'expires' }),
 };
 
 export interface Reply {
@@ -98,6 +100,19 @@ export class WireStage implements Stage, AsyncDisposable {
     }));
     await this.#store.log.importRun({ runId, tenant, contextId, originRunId, importedAt: 1, seq, hash }, given);
     return runId;
+  }
+
+  async child(workflow: 'asks' | 'expires' = 'asks'): Promise<string> {
+    const { runId } = await this.told({ to: 'POST /v1/runs', body: { workflowId: `parent-of-${workflow}` } });
+    for (let last = 0; ; ) {
+      const poll = await this.told({ to: `GET /v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=5` });
+      const found = /"childRunId":"(run_[^"]+)"/.exec(JSON.stringify(poll))?.[1];
+      if (found !== undefined) {
+        await this.reaches(found, workflow === 'asks' ? 'waiting-approval' : 'failed');
+        return found;
+      }
+      last = Number(poll.lastEventSeq ?? last);
+    }
   }
 
   /** Polls the run. Each poll ends with the next event. */

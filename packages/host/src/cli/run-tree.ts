@@ -214,7 +214,7 @@ function endLine({ type }: RunEventDoc, { status, error, startedAt, lastAt }: Ru
   return `  ${mark} ${paint(status)}${took}${why}`;
 }
 
-export function foldable(event: RunEventDoc): FoldEvent {
+function foldable(event: RunEventDoc): FoldEvent {
   const { sequence: seq, type, nodeId, payload } = event;
   return typedEvent({ seq, at: Date.parse(event.timestamp), type, nodeId, payload });
 }

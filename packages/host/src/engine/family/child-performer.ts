@@ -30,7 +30,7 @@ export interface ChildPorts {
   readonly start: (child: ChildStart) => Promise<unknown>;
 }
 
-export function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
+function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
   const { maxDepth } = ports;
   return {
     typeId: CHILD_PERFORMER,

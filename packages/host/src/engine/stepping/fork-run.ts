@@ -1,5 +1,6 @@
 /** Forks runs: shares the rows of a source before a position, and says what a branch changes there. */
 import { contextId, isTerminalStatus, type RunId, runId, TerminalError } from '@cairn/protocol';
+import { sourcePurged } from '../../log/errors.ts';
 import type { RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
 import type { ForkRun, RetryRun, RunForked } from '../engine.ts';
 import { type Branch, branchRows } from './branch-rows.ts';
@@ -46,7 +47,10 @@ export async function retryRun(ports: ForkPorts, request: RetryRun): Promise<Run
 
 async function sourceOf({ store }: ForkPorts, { tenant, runId: id, fromSeq, mode }: ForkRun): Promise<RunHead> {
   const source = await store.log.head(id);
-  if (source === null || source.record.tenant !== tenant) throw runNotFound(id);
+  if (source === null || source.record.tenant !== tenant) {
+    const purged = await store.log.purged(id);
+    throw purged?.tenant === tenant ? sourcePurged({ sourceRunId: id, fromSeq, mode }) : runNotFound(id);
+  }
   if (source.record.importedAt !== null) throw runImported(id);
   const hasEnded = isTerminalStatus(source.record.status);
   const last = mode === 'branch' && hasEnded ? source.seq : source.seq + 1;

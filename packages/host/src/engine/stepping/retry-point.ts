@@ -2,14 +2,16 @@
 import { foldEventOf, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import { runNotFound } from './run-loader.ts';
+import { runImported } from './imported-run.ts';
+import { missingRun } from './run-loader.ts';
 
 const PAGE = 1_000;
 
 /** seq of the first `node.started` of the failed visit. Throws if the run did not fail, or failed without a node. */
 export async function retryPoint(log: EventLog, tenant: string, runId: RunId): Promise<number> {
   const head = await log.head(runId);
-  if (head === null || head.record.tenant !== tenant) throw runNotFound(runId);
+  if (head === null || head.record.tenant !== tenant) throw await missingRun(log, tenant, runId);
+  if (head.record.importedAt !== null) throw runImported(runId);
   const { status } = head.record;
   if (status !== 'failed') throw notFailed(runId, status);
   const last = await rowAt(log, runId, head.seq);

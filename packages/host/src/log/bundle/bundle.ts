@@ -50,7 +50,7 @@ export interface Bundle {
 }
 
 /** All definitions of a bundle are held in memory. */
-export const MAX_DEFINITION_CHARS = 67_108_864;
+const MAX_DEFINITION_CHARS = 67_108_864;
 
 /** Opens a bundle. `bundle_invalid` names the first line that is wrong, and the event in it. */
 export function readBundle(lines: Iterable<string>): Bundle {

@@ -34,7 +34,7 @@ export interface ReadSide {
 }
 
 /** Rows of one run that a diff reads. They cost about 20 µs and 60 bytes each. */
-export const MAX_ROWS = 200_000;
+const MAX_ROWS = 200_000;
 
 const PAGE = { limit: 250, maxBytes: 131_072 };
 

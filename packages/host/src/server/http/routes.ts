@@ -124,9 +124,10 @@ export function methodFinder(routes: readonly ServedRoute[]): (path: string) => 
 }
 
 /** The error codes of a route: its own and those common to its kind. */
-export const documentedErrors = ({ method, scope, repeatable, doc }: Route): readonly ErrorCode[] => [
+export const documentedErrors = ({ method, path, scope, repeatable, doc }: Route): readonly ErrorCode[] => [
   ...new Set<ErrorCode>([
     ...(doc.errors ?? []),
+    ...(path.includes('{runId}') && doc.errors?.includes('not_found') ? commonErrors.ofRun : []),
     ...(scope === null ? [] : commonErrors.keyed),
     ...(method === 'GET' ? [] : commonErrors.body),
     ...(method === 'GET' || repeatable ? [] : commonErrors.idempotency),
@@ -135,6 +136,7 @@ export const documentedErrors = ({ method, scope, repeatable, doc }: Route): rea
 ];
 
 const commonErrors = {
+  ofRun: ['run_purged'],
   keyed: ['unauthenticated', 'forbidden'],
   body: ['validation_error', 'payload_too_large', 'unsupported_media_type'],
   idempotency: ['idempotency_key_mismatch', 'idempotency_in_flight'],

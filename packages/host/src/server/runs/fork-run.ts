@@ -40,8 +40,6 @@ const refusals = [
   'mock_provider_forbidden',
   'unsupported_mock_provider',
   'capability_not_provided',
-  'event_too_large',
-  'quota_exceeded',
 ] as const;
 
 const forkDoc: RouteDoc = {

@@ -44,7 +44,7 @@ const desk = defineAgent({
   } as JsonObject,
 });
 
-export const look = (answer: (topic: string) => Json) =>
+const look = (answer: (topic: string) => Json) =>
   defineTool({
     id: 'acme:look',
     description: 'Looks a topic up.',

@@ -2,4 +2,4 @@ import { client } from '@cairn/client'; // refused
 import { chain } from '../log/chain.ts';
 import { step } from '../engine/step.ts'; // refused
 import { reply } from '../server/runs.ts'; // refused
-export const verify = [client, chain, step, reply];
+export const exported = [client, chain, step, reply];
