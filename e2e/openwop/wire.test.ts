@@ -150,7 +150,7 @@ function compared(data: OpenwopData): void {
 
     test('promises nothing that is not there', async () => {
       const { body } = await host.call('GET', '/.well-known/openwop');
-      const later = ['replay', 'mcp', 'a2a', 'budget'];
+      const later = ['mcp', 'a2a', 'budget'];
       for (const family of later) expect(body).not.toHaveProperty(family);
       expect(body.agents).not.toHaveProperty('profile');
       expect(body.dispatch).not.toHaveProperty('joinModes');
