@@ -120,14 +120,6 @@ export const sharedRowsPurged = (runId: RunId): TerminalError =>
     details: { runId },
   });
 
-/** The rows that a fork would share are gone. */
-export const sourcePurged = ({ sourceRunId, fromSeq }: RunFork): TerminalError =>
-  new TerminalError('replay_memory_snapshot_unavailable', {
-    message: `Run ${sourceRunId} was purged, so it cannot be forked at event ${fromSeq}.`,
-    hint: 'Import it from a bundle on another host, or start a new run.',
-    details: { sourceRunId, fromSeq, reason: 'retention_expired' },
-  });
-
 /** Parses the run list position from a page cursor; null when there is no cursor. */
 export function parseListCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;

@@ -38,4 +38,3 @@ export const checkpointSignature = z.strictObject({
 
 export type CheckpointHeader = DataOf<typeof checkpointHeader>;
 export type CheckpointRun = DataOf<typeof checkpointRun>;
-export type CheckpointSignature = DataOf<typeof checkpointSignature>;

@@ -1,7 +1,7 @@
 /** Forks runs: shares the rows of a source before a position, and says what a branch changes there. */
 import { contextId, isTerminalStatus, type RunId, runId, TerminalError } from '@cairn/protocol';
-import { sourcePurged } from '../../log/errors.ts';
 import type { RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
+import { sourcePurged } from '../../log/ports/run-purged.ts';
 import type { ForkRun, RetryRun, RunForked } from '../engine.ts';
 import { type Branch, branchRows } from './branch-rows.ts';
 import type { ForkPorts } from './fork-ports.ts';

@@ -9,7 +9,6 @@ import {
   importMismatch,
   runExists,
   sharedRowsPurged,
-  sourcePurged,
 } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
 import { asksNobody, reindex } from '../fold-run-index.ts';
@@ -29,7 +28,7 @@ import {
 } from '../ports/event-log.ts';
 import { type IdempotencyWrite, maySave } from '../ports/idempotency.ts';
 import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
-import { runPurged } from '../ports/run-purged.ts';
+import { runPurged, sourcePurged } from '../ports/run-purged.ts';
 import { allRows, rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
 import { idempotencyId, type Tables } from './tables.ts';
 
