@@ -6,6 +6,6 @@ test('a bundled client stays small and has no schema parser in it', async () => 
   const code = await bundleClient();
   expect(code).not.toContain('ZodError');
   // The page docs/reference/client.md names these bounds.
-  expect(code.length).toBeLessThan(26 * 1024);
+  expect(code.length).toBeLessThan(24 * 1024);
   expect(gzipSync(code).length).toBeLessThan(9 * 1024);
 });

@@ -89,6 +89,7 @@ describe('notices', () => {
     ['cursors increase', rowsOf([started, completed]).map((row) => ({ ...row, cursor: 1 }))],
     ['a cause exists and is earlier', rowsOf([started, { ...completed, cause: 1 }])],
     ['the hash chain holds', rowsOf([started, completed]).map((row) => ({ ...row, audience: 'operator' }))],
+    ['the task face follows from the rows', rowsOf([started, completed]).map((row) => ({ ...row, task: '{}' }))],
     ['the first attempt of a call is 1', rowsOf([started, requested(2)])],
     ['a call with a result is not asked for again', rowsOf([started, requested(1), returned(1), requested(2)])],
     ['attempts count up', rowsOf([started, requested(1), requested(1)])],

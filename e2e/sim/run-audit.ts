@@ -10,6 +10,7 @@ import {
   newRunView,
   type RunId,
   type RunView,
+  taskFace,
 } from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Complain } from './breach.ts';
@@ -74,6 +75,7 @@ export class RunAudit {
     if (row.type === 'cairn.cancel.requested') this.#countCancel();
     this.#pauses.take(row, this.#isStepping());
     foldRun(this.view, event);
+    this.#checkFace(row, taskFace(this.view, event));
     this.rows.push(row);
     this.#checkCalls(row, payload);
     this.#checkInterrupts(row, payload);
@@ -120,6 +122,12 @@ export class RunAudit {
     if (own !== row.rowHash || this.#hash !== row.hash) {
       this.#complain('the hash chain holds', { runId: row.runId, seq: row.seq });
     }
+  }
+
+  /** A stored face is a projection: the rows alone give it again. */
+  #checkFace({ runId, seq, type, task }: Row, face: JsonObject | null): void {
+    const expected = face === null ? null : JSON.stringify(face);
+    if (task !== expected) this.#complain('the task face follows from the rows', { runId, seq, type, task, expected });
   }
 
   #checkCalls(row: Row, payload: Payload): void {

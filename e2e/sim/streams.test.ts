@@ -2,6 +2,7 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Chunk, Sink } from '../../packages/host/src/log/feed/sink.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { taskFaces } from '../../packages/host/src/log/task-faces.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
 import { Auditor } from './auditor.ts';
@@ -17,12 +18,16 @@ async function watched() {
   const world = { complain: complaints.complain, count: () => undefined, note: () => undefined };
   const base = inMemoryStore();
   const auditor = new Auditor({ base, onRow: () => undefined, ...world });
-  const row = { at: 1, audience: 'client', payload, task: null } as const;
+  const faceOf = taskFaces(runId);
+  const row = (seq: number, type: string, body: string) => {
+    const bare = { at: 1, audience: 'client', type, payload: body } as const;
+    return { ...bare, task: faceOf({ ...bare, seq, nodeId: null, cause: null }) };
+  };
   await base.log.append({
     runId,
     rows: [
-      { ...row, type: 'run.started' },
-      { ...row, type: 'node.started', payload: JSON.stringify({ nodeId: 'n', typeId: 'core.noop' }) },
+      row(0, 'run.started', payload),
+      row(1, 'node.started', JSON.stringify({ nodeId: 'n', typeId: 'core.noop' })),
     ],
     create: { tenant: 't', contextId: 'ctx_1' as ContextId, originRunId: runId },
   });

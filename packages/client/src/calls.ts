@@ -14,8 +14,6 @@ export interface PastOptions extends CallOptions {
   readonly atSeq?: number;
 }
 
-export const past = ({ atSeq }: PastOptions = {}): string => query({ atSeq });
-
 export interface ChangeOptions extends CallOptions {
   /**
    * Sent again with the same key, the same request is carried out once. At most 255 characters. Default: a fresh one for
@@ -29,8 +27,9 @@ export const asked = ({ signal, timeoutMs }: CallOptions = {}): Pick<HostRequest
   timeoutMs,
 });
 
-export function read<Body>(connection: Connection, path: string, options?: CallOptions): Promise<Body> {
-  return connection.json({ method: 'GET', path, ...asked(options) });
+/** A path with a query takes no `atSeq`. */
+export function read<Body>(connection: Connection, path: string, options: PastOptions = {}): Promise<Body> {
+  return connection.json({ method: 'GET', path: path + query({ atSeq: options.atSeq }), ...asked(options) });
 }
 
 /** A request that changes state. Its idempotency key makes it safe to retry. */
@@ -49,7 +48,7 @@ export function change<Body>(
 }
 
 /** A query string without the undefined values. */
-export function query(values: Readonly<Record<string, string | number | undefined>> = {}): string {
+export function query(values: Readonly<Record<string, string | number | boolean | undefined>> = {}): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) params.set(name, String(value));
   const text = params.toString();

@@ -1,6 +1,6 @@
 /** Events without a stream: the whole log of a run, or a long poll for the next events. */
 import type { EventDoc, RunStatus } from '@cairn/protocol';
-import { type CallOptions, type PastOptions, past, query, read, runPath } from './calls.ts';
+import { type CallOptions, type PastOptions, query, read, runPath } from './calls.ts';
 import type { Connection } from './connection.ts';
 
 export interface PollOptions extends CallOptions {
@@ -34,7 +34,7 @@ const MARGIN_MS = 30_000;
 export function eventCalls(connection: Connection): Events {
   return {
     async all(runId, options) {
-      const path = `${runPath(runId)}/events${past(options)}`;
+      const path = `${runPath(runId)}/events`;
       const { events } = await read<{ events: readonly EventDoc[] }>(connection, path, options);
       return events;
     },

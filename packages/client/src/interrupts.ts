@@ -12,7 +12,6 @@ import {
   type ChangeOptions,
   change,
   type PastOptions,
-  past,
   query,
   read,
   runPath,
@@ -43,8 +42,7 @@ export interface Interrupts {
 export function interruptCalls(connection: Connection): Interrupts {
   return {
     async ofRun(runId, options) {
-      return (await read<OpenInterrupts>(connection, `${runPath(runId)}/interrupts${past(options)}`, options))
-        .interrupts;
+      return (await read<OpenInterrupts>(connection, `${runPath(runId)}/interrupts`, options)).interrupts;
     },
     pending: (page, options) => read(connection, `/v1/host/cairn/interrupts${query({ ...page })}`, options),
     token: (runId, nodeId, token, options) =>

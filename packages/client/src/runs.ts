@@ -26,7 +26,6 @@ import {
   type ChangeOptions,
   change,
   type PastOptions,
-  past,
   query,
   read,
   runPath,
@@ -120,9 +119,8 @@ export interface Runs {
 }
 
 export function runCalls(connection: Connection, timers: Timers): Runs {
-  const post = <Body>(path: string, body: unknown, options?: ChangeOptions) =>
+  const post = <Body>(path: string, body: unknown = {}, options?: ChangeOptions) =>
     change<Body>(connection, { path, body }, options);
-  const because = (reason: string | undefined) => (reason === undefined ? {} : { reason });
   const list: Runs['list'] = (filter, options) => read(connection, `/v1/runs${query({ ...filter })}`, options);
   return {
     create: (run, options) =>
@@ -131,31 +129,31 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
         { path: '/v1/runs', body: run, headers: options?.dedup === undefined ? {} : { 'x-dedup': options.dedup } },
         options,
       ),
-    get: (runId, options) => read(connection, `${runPath(runId)}${past(options)}`, options),
+    get: (runId, options) => read(connection, runPath(runId), options),
     getIfChanged: (runId, etag, options) => getIfChanged(connection, runId, etag, options),
     list,
     all: (filter, options) => allPages(list, filter, options),
     wait: (runId, options) => wait(connection, timers, runId, options),
-    cancel: (runId, reason, options) => post(`${runPath(runId)}/cancel`, because(reason), options),
-    bulkCancel: (runIds, reason, options) => post('/v1/runs:bulk-cancel', { runIds, ...because(reason) }, options),
+    cancel: (runId, reason, options) => post(`${runPath(runId)}/cancel`, { reason }, options),
+    bulkCancel: (runIds, reason, options) => post('/v1/runs:bulk-cancel', { runIds, reason }, options),
     delete: (runId, { dryRun, force, ...options } = {}) =>
       change(
         connection,
         {
           method: 'DELETE',
-          path: `${runPath(runId)}${query({ dryRun: dryRun?.toString(), force: force?.toString() })}`,
+          path: `${runPath(runId)}${query({ dryRun, force })}`,
         },
         options,
       ),
-    pause: (runId, pause, options) => post(`${runPath(runId)}:pause`, pause ?? {}, options),
-    resume: (runId, reason, options) => post(`${runPath(runId)}:resume`, because(reason), options),
+    pause: (runId, pause, options) => post(`${runPath(runId)}:pause`, pause, options),
+    resume: (runId, reason, options) => post(`${runPath(runId)}:resume`, { reason }, options),
     fork: (runId, fork, options) => post(`${runPath(runId)}:fork`, fork, options),
-    retry: (runId, retry, options) => post(`${runPath(runId)}:retry`, retry ?? {}, options),
+    retry: (runId, retry, options) => post(`${runPath(runId)}:retry`, retry, options),
     answer: (runId, waiting, value, options) =>
       post(`${runPath(runId)}/interrupts/${segment(waiting)}`, { resumeValue: value }, options),
     diff: (runId, against, options) =>
       read(connection, `${runPath(runId)}:diff${query({ against, limit: options?.limit })}`, options),
-    debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle${past(options)}`, options),
+    debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle`, options),
   };
 }
 

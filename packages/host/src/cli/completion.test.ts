@@ -20,7 +20,8 @@ async function offered(...words: readonly string[]): Promise<readonly string[]> 
 }
 
 test('bash completes verbs and the options of a verb', async () => {
-  expect(await offered('cairn', 'ru')).toEqual(['run', 'runs']);
+  const withR = ['run', 'runs', 'resume', 'retention', 'retry', 'replay', 'restore'];
+  expect(await offered('cairn', 'r')).toEqual(withR);
   expect(await offered('cairn', 'show', '--')).toEqual(['--url', '--key', '--as', '--json', '--at', '--help']);
   expect(await offered('cairn', 'pack', '')).toEqual(['init', 'lint', 'sign', 'verify', 'add', 'list', 'remove']);
   expect(await offered('cairn', 'pack', 'sign', '--k')).toEqual(['--key', '--key-id']);

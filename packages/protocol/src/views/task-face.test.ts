@@ -244,6 +244,18 @@ test('a pause repeats the status with its reason', () => {
   ]);
 });
 
+test('a pause waits for no question of a node that has ended', () => {
+  const faces = facesOf(
+    started,
+    working,
+    nodeStarted('n'),
+    ...asks('n', 'int_0'),
+    ['node.failed', { nodeId: 'n', error }],
+    ['run.paused'],
+  );
+  expect(faces.at(-1)).toEqual({ kind: 'task-status', status: 'working', metadata: { reason: 'paused' } });
+});
+
 test('a log that says only what it must still shows', () => {
   expect(facesOf(started, ['node.retried', { nodeId: 'n', attempt: 1 }])[1]).toEqual({
     kind: 'error',

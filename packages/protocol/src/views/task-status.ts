@@ -15,5 +15,7 @@ export function statusFace(view: RunView, suspendedOn?: string): StatusFace {
   if (suspendedOn !== undefined && pending.every(({ id }) => id !== suspendedOn)) {
     pending.push({ type: 'input', id: suspendedOn });
   }
+  // The node that asked has ended, and its question with it.
+  if (pending.length === 0) return { kind: 'task-status', status: 'working' };
   return { kind: 'task-status', status, metadata: { blockedBy: 'user', pending } };
 }

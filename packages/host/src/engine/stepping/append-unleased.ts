@@ -18,7 +18,7 @@ export interface UnleasedAppend<Answer> {
   readonly recordFor: RecordFor<Answer> | undefined;
 }
 
-/** Concurrent votes are counted one after the other. The append fails after this many consecutive lost races. */
+/** How often an append is tried again because another one was first. */
 const MAX_RACES = 8;
 
 /** Returns the answer from the state with the fact in it. The holder decides the consequences. */
@@ -26,7 +26,7 @@ export async function appendUnleased<Answer>(ports: UnleasedPorts, append: Unlea
   let hasEnded = false;
   for (let races = 0; ; races++) {
     try {
-      return await tryAppend(ports, append);
+      return await tryAppend(ports, append, races === MAX_RACES);
     } catch (error) {
       const isOver = isCairnError(error, 'run_terminal');
       const isLost = isCairnError(error, 'conflict') && error.retryable;
@@ -37,7 +37,15 @@ export async function appendUnleased<Answer>(ports: UnleasedPorts, append: Unlea
   }
 }
 
-async function tryAppend<Answer>(ports: UnleasedPorts, append: UnleasedAppend<Answer>): Promise<Answer> {
+/**
+ * Appends right after the state that the fact was checked against, because the task faces of its rows follow from that
+ * state. A fact that loses every race goes to the end; its faces may then lack what others wrote meanwhile.
+ */
+async function tryAppend<Answer>(
+  ports: UnleasedPorts,
+  append: UnleasedAppend<Answer>,
+  isLastTry: boolean,
+): Promise<Answer> {
   const { store, loader, limits } = ports;
   const { runId, command, recordFor } = append;
   const { state, workflow } = await loader.load(runId);
@@ -48,9 +56,9 @@ async function tryAppend<Answer>(ports: UnleasedPorts, append: UnleasedAppend<An
   refuseLargeFact(state, drafts, limits);
   const rows = stamp(state, workflow, drafts, now);
   const answers = command.answers?.();
-  // A vote that leaves its gate open depends on the earlier votes.
+  // A vote that leaves its gate open depends on the earlier votes, so it rather fails.
   const isVote = answers !== undefined && Object.hasOwn(state.view.interrupts, answers);
-  const position = isVote || command.isPositioned === true ? { at: base } : {};
+  const position = !isLastTry || isVote || command.isPositioned === true ? { at: base } : {};
   const answer = command.look(state);
   const idempotency = recordFor && [recordFor(answer)];
   const maxTenantBytes = state.cancel === null ? limits.maxTenantLogBytes : undefined;
