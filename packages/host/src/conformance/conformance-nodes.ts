@@ -2,7 +2,12 @@
 import { row } from '@cairn/protocol';
 import { z } from 'zod';
 import { nodePrompts, type PromptOptions } from '../agents/prompts/node-prompts.ts';
-import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields } from '../agents/prompts/prompt-chain.ts';
+import {
+  hasOneSystemPrompt,
+  oneSystemPromptOnly,
+  promptRefFields,
+  promptRefs,
+} from '../agents/prompts/prompt-chain.ts';
 import { noConfig } from '../engine/nodes/config-fields.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import type { NodeTypePorts } from '../server/host-extension.ts';
@@ -16,6 +21,7 @@ export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
 const mockAi = (options: PromptOptions): NodeType => ({
   typeId: 'local.sample.demo.mock-ai',
   config: z.strictObject(promptRefFields).refine(hasOneSystemPrompt, oneSystemPromptOnly),
+  promptRefs,
   begin(context) {
     const own = { layer: 'node' as const, text: '', whose: '' };
     const { rows } = nodePrompts(context, own, options);

@@ -158,6 +158,41 @@ export interface AgentSource {
   definition(hash: string): Promise<AgentDefinition>;
 }
 
+/** The prompt template that a run starts with: the hash of its definition, and its version as a reference. */
+export interface PromptPin {
+  readonly hash: string;
+  readonly ref: string;
+}
+
+/** A slot of a prompt template. */
+export interface PromptVariable {
+  readonly name: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'array' | 'object';
+  readonly required: boolean;
+  /** Where its value comes from. Default `input`. */
+  readonly source?: 'input' | 'variable' | 'context' | undefined;
+  readonly defaultValue?: unknown;
+  readonly description?: string | undefined;
+}
+
+/** A prompt with slots. Its hash covers all of it. */
+export interface PromptTemplate {
+  readonly templateId: string;
+  readonly version: string;
+  readonly kind: 'system' | 'user' | 'few-shot' | 'schema-hint';
+  readonly text: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly variables?: readonly PromptVariable[] | undefined;
+}
+
+/** Looks up the prompt templates of the host. */
+export interface PromptSource {
+  /** Pins the templates that these references name, by reference. One that the host lacks gets no pin. */
+  pin(refs: readonly string[]): Promise<Readonly<Record<string, PromptPin>>>;
+  template(hash: string): Promise<PromptTemplate>;
+}
+
 /** A message for the operator; never part of a run's history. */
 export interface Notice {
   readonly level: 'info' | 'warn' | 'error';

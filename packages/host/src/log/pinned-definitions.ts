@@ -1,4 +1,4 @@
-/** What `run.started` pins a run to: its context, and the definitions of its workflow and its agents. */
+/** What `run.started` pins a run to: its context, and the definitions of its workflow, agents and prompt templates. */
 
 export interface PinnedDefinitions {
   /** The context; null in rows that do not name it. */
@@ -11,13 +11,20 @@ export interface PinnedDefinitions {
 /** Reads the payload of `run.started`. A payload of another shape pins nothing. */
 export function pinnedDefinitions(payload: unknown): PinnedDefinitions {
   const workflow = textAt(payload, 'definitionHash');
-  const agents = memberOf(payload, 'agents');
-  const pinned = isObject(agents) ? Object.values(agents).map((pin) => textAt(pin, 'hash')) : [];
   return {
     startedIn: textAt(payload, 'contextId'),
     workflow,
-    hashes: [...new Set([workflow, ...pinned].filter((hash) => hash !== null))],
+    hashes: [
+      ...new Set(
+        [workflow, ...hashesAt(payload, 'agents'), ...hashesAt(payload, 'prompts')].filter((hash) => hash !== null),
+      ),
+    ],
   };
+}
+
+function hashesAt(payload: unknown, name: string): readonly (string | null)[] {
+  const pins = memberOf(payload, name);
+  return isObject(pins) ? Object.values(pins).map((pin) => textAt(pin, 'hash')) : [];
 }
 
 function textAt(value: unknown, name: string): string | null {

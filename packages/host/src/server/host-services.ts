@@ -97,6 +97,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
   const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
     store,
     agentSource,
+    redactor,
     extension,
     tools: options.tools,
     prompts: options.prompts,

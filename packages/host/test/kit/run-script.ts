@@ -25,11 +25,11 @@ import type { Draft, Effect, RunError, RunState } from '../../src/engine/core/st
 import { dueTimers, nextTimer } from '../../src/engine/core/timers.ts';
 import type { ChildStart } from '../../src/engine/family/child-performer.ts';
 import { createNodeTypeRegistry } from '../../src/engine/nodes/node-types.ts';
-import type { StepSafety } from '../../src/engine/ports.ts';
+import type { Agents } from '../../src/engine/pins/pinned.ts';
+import type { AgentPin, StepSafety } from '../../src/engine/ports.ts';
 import { startedDraft } from '../../src/engine/stepping/start-run.ts';
-import type { Pins } from '../../src/engine/workflow/agent-pins.ts';
 import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/workflow/define-workflow.ts';
-import type { Agents, CallResult, NodeTypeRegistry } from '../../src/engine/workflow/node-type.ts';
+import type { CallResult, NodeTypeRegistry } from '../../src/engine/workflow/node-type.ts';
 import { checkDefinition } from '../../src/engine/workflow/registration.ts';
 import { compileWorkflow, type Workflow } from '../../src/engine/workflow/workflow.ts';
 import { present } from './present.ts';
@@ -44,7 +44,7 @@ export interface ScriptOptions {
   /** Default: `scriptNodeTypes`. */
   readonly nodeTypes?: NodeTypeRegistry;
   /** The agents the run is pinned to: their definitions and pins. */
-  readonly agents?: { readonly definitions: Agents; readonly pins: Pins };
+  readonly agents?: { readonly definitions: Agents; readonly pins: Readonly<Record<string, AgentPin>> };
   /** Default: `run_1`. */
   readonly runId?: RunState['runId'];
   /** Set for a child run that a node of another run starts. */
@@ -101,7 +101,7 @@ export class RunScript {
     const draft = startedDraft({
       workflow: this.workflow,
       idToken: options.idToken,
-      pins: agents?.pins ?? null,
+      pins: { agents: agents?.pins },
       request: { tenant: 't', inputs, options: configurable === undefined ? {} : { configurable }, child },
       limits: { maxNodeExecutions: 1_000, maxRunDurationMs: null, ...options.limits },
     });

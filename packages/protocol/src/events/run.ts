@@ -39,6 +39,8 @@ const runStarted = z.looseObject({
   budget: runBudget.optional(),
   /** The pinned agents by id: definition hash and AgentRef. */
   agents: z.record(z.string(), z.looseObject({ hash: text, ref: agentRef })).optional(),
+  /** The pinned prompt templates by reference: definition hash, and the reference with its version. */
+  prompts: z.record(z.string(), z.looseObject({ hash: text, ref: text })).optional(),
   parentRunId: runId.optional(),
   parentNodeId: text.optional(),
   /** The agent that requested the run. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { jsonSchema, text } from '../../engine/nodes/config-fields.ts';
 import { agentSharing } from '../../engine/workflow/agent-sharing.ts';
 import { defineNodeType, type NodeDriver, type NodeType, type Problem } from '../../engine/workflow/node-type.ts';
-import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields } from '../prompts/prompt-chain.ts';
+import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields, promptRefs } from '../prompts/prompt-chain.ts';
 import { boundaryRows } from './boundary.ts';
 import { limits } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
@@ -57,6 +57,7 @@ const agentNode = (options: LoopOptions) =>
   ({
     driver: createAgentDriver(options) as NodeDriver,
     actsAsAgent: () => true,
+    promptRefs,
     checkRun: (node, run) => costProblems(node, run, options),
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   }) satisfies Partial<NodeType>;

@@ -2,13 +2,14 @@
 import { type AgentRef, isJsonObject, type Json, type JsonObject, modelClassOf, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
+import type { OwnPrompt } from '../prompts/node-prompts.ts';
 
 export interface Agent {
   readonly agentId: string;
   readonly ref: AgentRef;
   readonly systemPrompt: string;
   /** The prompt layer that supplies the system prompt. */
-  readonly promptLayer: 'agent-intrinsic' | 'node';
+  readonly promptLayer: OwnPrompt['layer'];
   readonly modelClass: string;
   readonly allowlist: readonly string[] | undefined;
   /** The manifest sets a confidence, so the agent may state one. */
@@ -48,8 +49,7 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
   return {
     agentId,
     ref: pin?.ref ?? { agentId, version: packVersion },
-    systemPrompt: overlaidPrompt(context, agentId) ?? systemPrompt,
-    promptLayer: 'agent-intrinsic',
+    ...ownPrompt(context, agentId, { systemPrompt, promptLayer: 'agent-intrinsic' }),
     modelClass: modelClassOf(manifest.modelClass),
     allowlist: manifest.toolAllowlist,
     hasConfidence: manifest.confidence !== undefined,
@@ -62,9 +62,12 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
   };
 }
 
-/** The system prompt that the overlay of a branch gives an agent, or a node without an agent. */
-function overlaidPrompt({ state: { fork } }: NodeContext, name: string): string | undefined {
-  return fork !== undefined && Object.hasOwn(fork.prompts, name) ? fork.prompts[name] : undefined;
+type OwnWords = Pick<Agent, 'systemPrompt' | 'promptLayer'>;
+
+/** The overlay of a branch names an agent, or a node without an agent. It also replaces a template of the node. */
+function ownPrompt({ state: { fork } }: NodeContext, name: string, own: OwnWords): OwnWords {
+  const overlaid = fork !== undefined && Object.hasOwn(fork.prompts, name) ? fork.prompts[name] : undefined;
+  return overlaid === undefined ? own : { systemPrompt: overlaid, promptLayer: 'run-configurable' };
 }
 
 const outputSchemaOf = ({ node: { config } }: Pick<NodeContext, 'node'>): JsonObject | undefined =>
@@ -84,12 +87,11 @@ function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinit
 function promptAgent(context: NodeContext, agentId: string): Agent {
   const { node } = context;
   const { id, config } = node;
-  const ownPrompt = typeof config.systemPrompt === 'string' ? config.systemPrompt : '';
+  const systemPrompt = typeof config.systemPrompt === 'string' ? config.systemPrompt : '';
   return {
     agentId,
     ref: { agentId, name: id, modelClass: 'chat' },
-    systemPrompt: overlaidPrompt(context, id) ?? ownPrompt,
-    promptLayer: 'node',
+    ...ownPrompt(context, id, { systemPrompt, promptLayer: 'node' }),
     modelClass: 'chat',
     allowlist: undefined,
     hasConfidence: false,

@@ -18,6 +18,7 @@ import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
 import { costProblems } from '../loop/run-costs.ts';
 import type { LoopState } from '../loop/state/loop-state.ts';
+import { promptRefs } from '../prompts/prompt-chain.ts';
 import {
   asDecision,
   hasScript,
@@ -77,6 +78,7 @@ export function createSupervisor(options: LoopOptions) {
     config: supervisorConfig,
     driver,
     actsAsAgent: (node) => !isScripted(node),
+    promptRefs: (compiled) => (isScripted(compiled.node) ? [] : promptRefs(compiled)),
     checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, options)),
     check: (node) => check(node, options.isConformanceHost),
     begin: () => ({ kind: 'wait', drafts: [] }),

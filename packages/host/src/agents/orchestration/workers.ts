@@ -1,8 +1,8 @@
 /** Briefs a supervisor about its workers: in its system prompt and in the schema of its decision. */
 import { type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
+import type { Agents } from '../../engine/pins/pinned.ts';
 import type { AgentDefinition } from '../../engine/ports.ts';
-import type { Agents } from '../../engine/workflow/node-type.ts';
 
 /** The workers that a supervisor may dispatch. */
 export const workerList = z

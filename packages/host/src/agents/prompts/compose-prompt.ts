@@ -1,14 +1,8 @@
 /** Fills the slots of a template, and hashes the result for the record. */
 import { type Json, type JsonObject, type PayloadOf, TerminalError } from '@cairn/protocol';
-import type { Sha256 } from '../../engine/ports.ts';
+import type { PromptTemplate, PromptVariable, Sha256 } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
-import {
-  type PromptKind,
-  type PromptRef,
-  type PromptTemplate,
-  type PromptVariable,
-  refText,
-} from './prompt-template.ts';
+import { type PromptKind, type PromptRef, refText } from './prompt-template.ts';
 
 export interface ComposedPrompt {
   readonly text: string;

@@ -1,7 +1,7 @@
 /** The prompts of an agent in a node: its own, or the templates that the node or its workflow references. */
-import { row } from '@cairn/protocol';
+import { row, TerminalError } from '@cairn/protocol';
 import type { Draft } from '../../engine/core/state.ts';
-import type { Sha256 } from '../../engine/ports.ts';
+import type { PromptTemplate, Sha256 } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { composePrompt } from './compose-prompt.ts';
 import {
@@ -12,16 +12,17 @@ import {
   resolvePrompt,
 } from './prompt-chain.ts';
 import type { PromptRegistry } from './prompt-registry.ts';
-import type { PromptKind } from './prompt-template.ts';
+import { type PromptKind, type PromptRef, refText } from './prompt-template.ts';
 
 export interface PromptOptions {
+  /** The templates of the host, for runs that are not pinned to theirs. */
   readonly prompts: PromptRegistry;
   readonly sha256: Sha256;
 }
 
 /** The inline prompt of an agent, or of a node without an agent. */
 export interface OwnPrompt {
-  readonly layer: 'node' | 'agent-intrinsic';
+  readonly layer: 'run-configurable' | 'node' | 'agent-intrinsic';
   /** Empty when there is no inline prompt. */
   readonly text: string;
   /** The owner, as the record names it. */
@@ -53,7 +54,7 @@ export function nodePrompts(context: NodeContext, own: OwnPrompt, options: Promp
       if (source === null) return [];
       if (!('ref' in source)) return [source.text];
       const { text, payload: said } = composePrompt(
-        options.prompts.find(source.ref),
+        templateOf(context, source.ref, options),
         source.ref,
         context,
         options.sha256,
@@ -67,6 +68,19 @@ export function nodePrompts(context: NodeContext, own: OwnPrompt, options: Promp
   const examples = texts('few-shot');
   const hints = texts('schema-hint');
   return { system: [...system, ...hints].join('\n\n'), user, examples, rows };
+}
+
+/** The template that the run was pinned to when it started. Earlier versions pinned none, so their runs use the host's. */
+function templateOf({ state, prompts }: NodeContext, ref: PromptRef, options: PromptOptions): PromptTemplate {
+  if (state.prompts === undefined) return options.prompts.find(ref);
+  const pinned = prompts.get(refText(ref));
+  if (pinned !== undefined) return pinned;
+  // The text must not depend on what the host has now: a replay fails the node in the same way.
+  throw new TerminalError('config_validation_failed', {
+    message: `There was no prompt template ${refText(ref)} when the run started.`,
+    hint: 'Give the host the template, or name one that it has, and start a new run.',
+    details: { ref: refText(ref) },
+  });
 }
 
 function slotOf(

@@ -1,11 +1,11 @@
 /** Resolves a prompt from an ordered chain of layers, and records which layer supplied it. */
 import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
 import { z } from 'zod';
-import type { NodeContext } from '../../engine/workflow/node-type.ts';
-import { type PromptKind, type PromptRef, parsePromptRef, promptRef, refText } from './prompt-template.ts';
+import type { CompiledNode, NodeContext } from '../../engine/workflow/node-type.ts';
+import { type PromptKind, type PromptRef, parsePromptRef, promptKinds, promptRef, refText } from './prompt-template.ts';
 
-/** The layers in order of precedence, highest first. */
-const layers = ['node', 'agent-intrinsic', 'workflow-defaults', 'host-defaults'] as const;
+/** The layers in order of precedence, highest first. Only a branch has the first: what its overlay says. */
+const layers = ['run-configurable', 'node', 'agent-intrinsic', 'workflow-defaults', 'host-defaults'] as const;
 export type PromptLayer = (typeof layers)[number];
 
 /** The prompt of a layer: a reference to a template, or inline text. */
@@ -33,11 +33,12 @@ export interface ResolvedPrompt {
 
 const nameOf = (source: PromptSource): string => ('ref' in source ? refText(source.ref) : source.whose);
 
-/** The first layer with a prompt wins. The record lists every layer. */
+/** The first layer with a prompt wins. The record lists every layer, the first only where a run has it. */
 export function resolvePrompt({ nodeId, kind, agentId, sources }: PromptSlot): ResolvedPrompt {
-  const place = layers.findIndex((layer) => sources[layer] !== undefined);
-  const winner = layers[place];
-  const chain = layers.map((layer, i) => {
+  const possible = sources['run-configurable'] === undefined ? layers.slice(1) : layers;
+  const place = possible.findIndex((layer) => sources[layer] !== undefined);
+  const winner = possible[place];
+  const chain = possible.map((layer, i) => {
     const source = sources[layer];
     const named = { layer, ...(source === undefined ? {} : { source: nameOf(source) }) };
     if (i === place) return { ...named, applied: true };
@@ -74,9 +75,17 @@ export const oneSystemPromptOnly = {
   message: 'config.systemPrompt and config.systemPromptRef exclude each other',
 };
 
+/** Every template that a node or its workflow names, in short form. */
+export const promptRefs = ({ node, definition }: Pick<CompiledNode, 'node' | 'definition'>): readonly string[] =>
+  promptKinds.flatMap((kind) =>
+    referredPrompts({ node, compiled: { definition } }, kind)
+      .flatMap((sources) => Object.values(sources))
+      .flatMap((source) => ('ref' in source ? [refText(source.ref)] : [])),
+  );
+
 /** The references of a node and its workflow for a kind of prompt. Most kinds have one slot. */
 export function referredPrompts(
-  { node, compiled }: Pick<NodeContext, 'node' | 'compiled'>,
+  { node, compiled }: Pick<NodeContext, 'node'> & { readonly compiled: Pick<CompiledNode, 'definition'> },
   kind: PromptKind,
 ): Partial<Record<PromptLayer, PromptSource>>[] {
   const asked = node.config[nodeFields[kind]];

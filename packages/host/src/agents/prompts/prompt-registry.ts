@@ -1,7 +1,8 @@
 /** The prompt templates of a host, by name and version. */
 import { TerminalError } from '@cairn/protocol';
 import semver from 'semver';
-import { type PromptRef, type PromptTemplate, parseTemplate, refText } from './prompt-template.ts';
+import type { PromptTemplate } from '../../engine/ports.ts';
+import { type PromptRef, parseTemplate, refText } from './prompt-template.ts';
 
 /** The versions of each template, newest first. */
 type Templates = ReadonlyMap<string, readonly PromptTemplate[]>;
@@ -19,12 +20,16 @@ export class PromptRegistry {
     this.#templates = byName(templates.map(parseTemplate));
   }
 
+  lookup(ref: PromptRef): PromptTemplate | undefined {
+    const versions = this.#templates.get(ref.templateId) ?? [];
+    return versions.find(({ version }) => ref.version === undefined || version === ref.version);
+  }
+
   /** Throws when the template is unknown, which fails the node that asks. */
   find(ref: PromptRef): PromptTemplate {
-    const versions = this.#templates.get(ref.templateId) ?? [];
-    const found = versions.find(({ version }) => ref.version === undefined || version === ref.version);
+    const found = this.lookup(ref);
     if (found !== undefined) return found;
-    const have = versions.map(({ version }) => version).join(', ');
+    const have = (this.#templates.get(ref.templateId) ?? []).map(({ version }) => version).join(', ');
     throw new TerminalError('config_validation_failed', {
       message: `There is no prompt template ${refText(ref)}${have === '' ? '' : `; there are the versions ${have}`}.`,
       hint: 'Give the host the template, or name one that it has.',

@@ -2,6 +2,7 @@
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { anyJsonObject } from '../../engine/nodes/config-fields.ts';
+import type { PromptTemplate } from '../../engine/ports.ts';
 
 export const promptKinds = ['system', 'user', 'few-shot', 'schema-hint'] as const;
 export type PromptKind = (typeof promptKinds)[number];
@@ -39,8 +40,7 @@ const promptTemplate = z.strictObject({
   variables: z.array(promptVariable).optional(),
 });
 
-export type PromptVariable = z.infer<typeof promptVariable>;
-export type PromptTemplate = z.infer<typeof promptTemplate>;
+export type { PromptTemplate };
 
 /** Throws `config_invalid` with the path of the first problem. */
 export function parseTemplate(value: unknown): PromptTemplate {

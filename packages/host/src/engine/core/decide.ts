@@ -111,7 +111,7 @@ function skip(unreachable: readonly Queued[]): Decision {
 function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
   if (fact.kind === 'timer') return actOnTimer(state, workflow, fact.timer, fact.seq);
   const node = nodeById(workflow, fact.nodeId);
-  const context = activeContext(state, node, workflow.agents);
+  const context = activeContext(state, node, workflow);
   switch (fact.kind) {
     case 'step-returned':
       return endNode(context, fact.outcome, fact.seq);
@@ -136,7 +136,7 @@ function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
 function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: number): Decision {
   if (timer.purpose === 'run-timeout') return rows(durationBreached(state, seq));
   const node = nodeById(workflow, timer.nodeId);
-  const context = activeContext(state, node, workflow.agents);
+  const context = activeContext(state, node, workflow);
   switch (timer.purpose) {
     case 'retry':
       return startAgain(state, { ...context, attempt: context.attempt + 1 }, seq);

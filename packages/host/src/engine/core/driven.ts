@@ -23,9 +23,7 @@ function drivenOf(context: NodeContext): Driven | null {
 }
 
 const drivenNode = (state: RunState, workflow: Workflow, nodeId: string): Driven | null =>
-  state.inner[nodeId] === undefined
-    ? null
-    : drivenOf(activeContext(state, nodeById(workflow, nodeId), workflow.agents));
+  state.inner[nodeId] === undefined ? null : drivenOf(activeContext(state, nodeById(workflow, nodeId), workflow));
 
 /** Returns the decision of the first driven node that has work to do, or null if all of them wait. */
 export function driveNodes(state: RunState, workflow: Workflow): Decision | null {
@@ -123,6 +121,6 @@ export function drivenResult(
   const call = state.calls[callId];
   if (call === undefined || state.inner[call.nodeId] === undefined) return null;
   if (!isAwaited(state, call, attempt)) return [];
-  const context = activeContext(state, nodeById(workflow, call.nodeId), workflow.agents);
+  const context = activeContext(state, nodeById(workflow, call.nodeId), workflow);
   return closingRows({ ...context, now }, call, { result, cause: call.requestedSeq });
 }

@@ -117,13 +117,14 @@ function foldFact(state: RunState, event: FoldEvent): void {
 }
 
 function runStarted(state: RunState, workflow: Workflow, event: EventOf<'run.started'>): void {
-  const { limits, budget, depth, memoryScope, parentRunId, detached, agents } = event.payload;
+  const { limits, budget, depth, memoryScope, parentRunId, detached, agents, prompts } = event.payload;
   if (limits !== undefined) state.limits = limits;
   if (budget !== undefined) state.account = newAccount(budget);
   if (depth !== undefined) state.depth = depth;
   state.memoryScope = memoryScopeOf(state.runId, memoryScope);
   if (parentRunId !== undefined && detached !== true) state.attachedTo = parentRunId;
   if (agents !== undefined) state.agents = agents;
+  if (prompts !== undefined) state.prompts = prompts;
   const { timeoutMs } = state.limits;
   if (timeoutMs !== null) {
     const fireAt = event.at + timeoutMs;

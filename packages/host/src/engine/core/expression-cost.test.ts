@@ -72,7 +72,7 @@ test('an append ends early when its expressions have cost much, and the next one
   const request = { tenant: 't', inputs, options: {} };
   const limits = { maxNodeExecutions: 1_000, maxRunDurationMs: null };
   const start: Fact = {
-    propose: () => [startedDraft({ workflow, pins: null, request, limits })],
+    propose: () => [startedDraft({ workflow, pins: {}, request, limits })],
     recorded: () => undefined,
     internal: false,
     refused(error) {

@@ -1,10 +1,11 @@
 /** Builds the rows that start, complete, fail and retry nodes. */
 import { type AgentRef, isCairnError, type Json, type JsonObject, row } from '@cairn/protocol';
 import { asOutputs } from '../nodes/values.ts';
+import { nothingPinned, type Pinned } from '../pins/pinned.ts';
 import { type CostBudget, costBudget } from '../values/cost-budget.ts';
 import type { Scope } from '../values/expressions.ts';
 import { retryDelay } from '../workflow/node-settings.ts';
-import type { Agents, NodeAction, NodeContext } from '../workflow/node-type.ts';
+import type { NodeAction, NodeContext } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { arrivedEdges, resolveInputs } from './inputs.ts';
 import { activeNode, nodeById } from './node-of.ts';
@@ -13,8 +14,6 @@ import { scopeOf } from './scope.ts';
 import type { Decision, Draft, EdgeOutcome, Queued, RunError, RunState } from './state.ts';
 
 const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
-
-const noAgents: Agents = new Map();
 
 /** Starts a ready node, or writes the row that says why it cannot start. */
 export function startNode(state: RunState, workflow: Workflow, entry: Queued): Decision {
@@ -25,7 +24,7 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
   if (tooOften !== undefined) return rows(tooOften);
   const arrived = arrivedEdges(state, workflow, node, entry);
   const context = {
-    ...contextOf(state, node, workflow.agents),
+    ...contextOf(state, node, workflow),
     visit: state.visits[node.id] ?? 0,
     iteration: entry.edge === undefined ? 0 : (state.iterations[node.id] ?? 0) + 1,
     sources: arrived.map((edge) => edge.source),
@@ -53,7 +52,7 @@ function begin(context: NodeContext, cause: number): Decision {
   return { ...performed, drafts: [first, ...performed.drafts] };
 }
 
-function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<NodeContext, 'inputs'> {
+function contextOf(state: RunState, node: CompiledNode, { agents, prompts }: Pinned): Omit<NodeContext, 'inputs'> {
   return {
     runId: state.payloadRunId,
     node: node.node,
@@ -67,16 +66,17 @@ function contextOf(state: RunState, node: CompiledNode, agents: Agents): Omit<No
     callAttempts: 0,
     abandoned: 0,
     agents,
+    prompts,
     expressionBudget: costBudget(node.expressionCost),
     state,
   };
 }
 
 /** Returns the context of an active node. */
-export function activeContext(state: RunState, node: CompiledNode, agents: Agents): NodeContext {
+export function activeContext(state: RunState, node: CompiledNode, pinned: Pinned): NodeContext {
   const { visit, attempt, inputs, callAttempts, abandoned } = activeNode(state, node.id);
   const iteration = state.iterations[node.id] ?? 0;
-  return { ...contextOf(state, node, agents), visit, attempt, inputs, callAttempts, abandoned, iteration };
+  return { ...contextOf(state, node, pinned), visit, attempt, inputs, callAttempts, abandoned, iteration };
 }
 
 function started(context: NodeContext, cause: number): Draft {
@@ -199,7 +199,7 @@ const allFailed = ({ out }: CompiledNode): Record<string, EdgeOutcome> =>
 
 /** Skips a disabled node. The run continues past it as if the node had no outputs. */
 function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
-  const context: NodeContext = { ...contextOf(state, node, noAgents), inputs: {} };
+  const context: NodeContext = { ...contextOf(state, node, nothingPinned), inputs: {} };
   try {
     const ports = node.out.map((edge) => edge.port ?? 'output');
     const edges = edgeOutcomes(context, {}, ports, []);

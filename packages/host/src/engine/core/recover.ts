@@ -43,7 +43,7 @@ const MAX_RECOVERIES = 10;
 const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
 
 function requestAgain(state: RunState, workflow: Workflow, call: OpenCall): Decision {
-  const context = activeContext(state, nodeById(workflow, call.nodeId), workflow.agents);
+  const context = activeContext(state, nodeById(workflow, call.nodeId), workflow);
   const { drafts, effects } = askAgain(context, call, call.requestedSeq);
   // The last row is the request.
   const counted = drafts.map((draft, i) => (i < drafts.length - 1 ? draft : counting(draft, call.recoveries + 1)));

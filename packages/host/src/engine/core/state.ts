@@ -13,7 +13,7 @@ import type {
 import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { ForkState } from '../fork/fork-state.ts';
-import type { AgentPin, StepSafety } from '../ports.ts';
+import type { AgentPin, PromptPin, StepSafety } from '../ports.ts';
 
 /** The outcome of an edge, kept until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
@@ -183,6 +183,8 @@ export interface RunState {
   account: Account;
   /** The pinned agents of this run, by id. */
   agents: Readonly<Record<string, AgentPin>>;
+  /** The pinned prompt templates, by reference. Runs from before they were pinned have none. */
+  prompts?: Readonly<Record<string, PromptPin>>;
   /** The parent run whose end also ends this run; null for a root and for a detached run. */
   attachedTo: RunId | null;
   /** Number of ancestor runs. */

@@ -47,6 +47,6 @@ export function failWithoutRecord(
   return [
     ...unanswered(state, nodeId, cause),
     ...stoppedRows(state, workflow, nodeId, cause),
-    ...failNode(activeContext(state, node, workflow.agents), error, cause),
+    ...failNode(activeContext(state, node, workflow), error, cause),
   ];
 }

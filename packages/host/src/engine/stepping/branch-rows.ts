@@ -22,6 +22,7 @@ import type { ForkRun } from '../engine.ts';
 import { rootBudget } from '../family/budget.ts';
 import { hasChildren } from '../family/relatives.ts';
 import { foldToCut, MAX_DECISION_ROWS } from '../fork/cut-decision.ts';
+import type { Pins } from '../pins/run-pins.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { sealInputs } from '../sensitive/seal-inputs.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -82,12 +83,12 @@ async function cutOf(ports: ForkPorts, { request, source, runId, contextId }: Br
   if (fromSeq <= 1) {
     await foldTo(ports, { state, workflow: shared, sourceRunId, until: fromSeq });
     const repeated = await firstRows(ports, request, contextId);
-    const agents = fromSeq > 0 ? state.agents : agentsIn(repeated[0]);
-    return { state, workflow: await ports.pins.give(shared, agents), repeated };
+    const pins = fromSeq > 0 ? state : pinsIn(repeated[0]);
+    return { state, workflow: await ports.pins.give(shared, pins), repeated };
   }
-  // A run has its agents once its first row is folded.
+  // A run has its pins once its first row is folded.
   await foldTo(ports, { state, workflow: shared, sourceRunId, until: 1 });
-  const workflow = await ports.pins.give(shared, state.agents);
+  const workflow = await ports.pins.give(shared, state);
   const limit = fromSeq - state.nextSeq + 1;
   const tail = await rowsFrom(ports, sourceRunId, state.nextSeq, limit);
   return { state, workflow, repeated: foldToCut(state, workflow, tail, fromSeq) };
@@ -134,8 +135,7 @@ async function firstRows({ store }: ForkPorts, request: ForkRun, contextId: Cont
   });
 }
 
-const agentsIn = (draft: Draft | undefined): RunState['agents'] =>
-  draft?.type === 'run.started' ? (draft.payload.agents ?? {}) : {};
+const pinsIn = (draft: Draft | undefined): Pins => (draft?.type === 'run.started' ? draft.payload : {});
 
 /** Options that set limits of the run, and its budget. */
 const limitOptions = ['recursionLimit', 'runTimeoutMs'];

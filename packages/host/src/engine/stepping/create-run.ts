@@ -1,4 +1,4 @@
-/** Creates runs: finds the workflow, pins the agents, and posts the first rows to a new mailbox. */
+/** Creates runs: finds the workflow, pins agents and prompt templates, and posts the first rows to a new mailbox. */
 import { type ContextId, contextId, RetryableError, type RunId, runId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import { awaited } from '../core/facts.ts';
@@ -6,11 +6,11 @@ import type { HostLimits } from '../core/limits.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunStarted, StartRun } from '../engine.ts';
 import type { ChildStart } from '../family/child-performer.ts';
+import type { RunPins } from '../pins/run-pins.ts';
 import type { Clock, Sha256 } from '../ports.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { type SealPorts, sealInputs } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
-import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import type { EntryRedaction } from './entry-redaction.ts';
 import { recordFor } from './idempotency-record.ts';
@@ -25,7 +25,7 @@ export interface RunCreationPorts extends SealPorts {
   readonly limits: HostLimits;
   readonly runOptions?: readonly string[];
   readonly workflows: WorkflowRegistry;
-  readonly pins: AgentPins;
+  readonly pins: RunPins;
   readonly redaction: Pick<EntryRedaction, 'sealedInputs' | 'inputs' | 'overlay'>;
   readonly shares: TenantShares;
   readonly isSteppedHere: (id: RunId) => boolean;
@@ -43,7 +43,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
       ? await workflows.byName(tenant, workflowId, version)
       : await workflows.adopt(tenant, definition);
   const pins = await ports.pins.find(tenant, shared);
-  const workflow = pins === null ? shared : await ports.pins.give(shared, pins);
+  const workflow = await ports.pins.give(shared, pins);
   const { inputs } = request;
   const sealing = sealInputs(ports, { definition: workflow.definition, tenant, inputs }, child?.child.sealed);
   const id = child?.child.childRunId ?? runId(uniqueId());

@@ -7,6 +7,7 @@ import type {
   CrashRecord,
   EventLoop,
   Performer,
+  PromptSource,
   Redactor,
   Report,
   Sha256,
@@ -33,6 +34,8 @@ export interface EngineOptions {
   readonly performers?: readonly Performer[];
   /** Source of agents. Default: this host has none. */
   readonly agents?: AgentSource | null;
+  /** Source of prompt templates. Default: this host has none. */
+  readonly prompts?: PromptSource | null;
   readonly limits: HostLimits;
   /** The options that a run may set, besides those of its workflow. Default: any. */
   readonly runOptions?: readonly string[];

@@ -8,8 +8,8 @@ import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import type { RunRows } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { createNodeTypeRegistry } from '../nodes/node-types.ts';
+import { createRunPins } from '../pins/run-pins.ts';
 import { LongWork } from '../shares/long-work.ts';
-import { createAgentPins } from '../workflow/agent-pins.ts';
 import { createWorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { createRunLoader } from './run-loader.ts';
 
@@ -33,7 +33,7 @@ function loading(store: Store) {
     limits: { expressionCost: 1_000_000 },
   });
   const over = { ...store, log: { ...store.log, read } };
-  const loader = createRunLoader({ store: over, workflows, pins: createAgentPins(null), longWork });
+  const loader = createRunLoader({ store: over, workflows, pins: createRunPins({}), longWork });
   const taken = () => {
     const count = rows;
     rows = 0;

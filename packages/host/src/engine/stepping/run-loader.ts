@@ -9,9 +9,9 @@ import type { Store } from '../../log/ports/store.ts';
 import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunState } from '../core/state.ts';
+import type { Pins, RunPins } from '../pins/run-pins.ts';
 import type { CrashRecord } from '../ports.ts';
 import type { LongWork } from '../shares/long-work.ts';
-import type { AgentPins } from '../workflow/agent-pins.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { NO_CAUSE } from './decision-mark.ts';
@@ -89,18 +89,18 @@ function quarantinedRun(view: RunView, { record, seq }: RunHead, workflow: Workf
   return { record, workflow, state, checkpoint: { seq: -1, bytes: 0, tailBytes: 0 } };
 }
 
-/** A fork without rows begins with the first row of its source, and so with its agents. */
-async function agentsOf(log: EventLog, state: RunState, { record: { fork } }: RunHead): Promise<RunState['agents']> {
-  if (state.nextSeq > 0 || fork === null) return state.agents;
+/** A fork without rows begins with the first row of its source, and so with its pins. */
+async function pinsOf(log: EventLog, state: RunState, { record: { fork } }: RunHead): Promise<Pins> {
+  if (state.nextSeq > 0 || fork === null) return state;
   const [first] = await log.read({ runId: fork.sourceRunId, after: -1, limit: 1 });
   const event = first === undefined ? null : foldEventOf(first);
-  return event?.type === 'run.started' ? (event.payload.agents ?? {}) : {};
+  return event?.type === 'run.started' ? event.payload : {};
 }
 
 export interface RunLoaderPorts {
   readonly store: Pick<Store, 'log' | 'checkpoints'>;
   readonly workflows: WorkflowRegistry;
-  readonly pins: AgentPins;
+  readonly pins: RunPins;
   readonly longWork: LongWork;
   readonly crashes?: CrashRecord | null;
 }
@@ -139,7 +139,7 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
         ? newRunState(runId, record.originRunId)
         : await longWork.take(record.tenant, () => parsed(checkpoint.body));
     const tailBytes = await foldTo(state, shared, through);
-    const workflow = await pins.give(shared, await agentsOf(store.log, state, head));
+    const workflow = await pins.give(shared, await pinsOf(store.log, state, head));
     const from = checkpoint === null ? { seq: -1, bytes: 0 } : { seq: checkpoint.seq, bytes: checkpoint.body.length };
     return { record, workflow, state, checkpoint: { ...from, tailBytes } };
   };

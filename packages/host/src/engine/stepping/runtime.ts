@@ -23,12 +23,12 @@ import { unwantedBy } from '../family/missed-ends.ts';
 import { RecordedResults } from '../fork/recorded-results.ts';
 import { describeNodeTypes } from '../nodes/node-types.ts';
 import { StepTypes } from '../nodes/step-types.ts';
+import { createRunPins, type RunPins } from '../pins/run-pins.ts';
 import type { Redactor, Step } from '../ports.ts';
 import { createSecretsOf, type SecretsOf } from '../sensitive/run-secrets.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
 import { Turns, type Urgency } from '../shares/turns.ts';
 import { refuseSecrets } from '../values/redacted.ts';
-import { type AgentPins, createAgentPins } from '../workflow/agent-pins.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendUnleased } from './append-unleased.ts';
 import { answerCommand, type Command, cancelCommand, noticeCommand, pauseCommand, resumeCommand } from './commands.ts';
@@ -78,13 +78,13 @@ class Runtime implements Engine {
     this.#redactor = redactor;
     this.#secretsOf = createSecretsOf(options.vault ?? null);
     this.#redaction = entryRedaction({ redactor, entryMask, secretsOf: this.#secretsOf });
-    const { steps, nodeTypes: others = [], performers = [], agents = null } = options;
+    const { steps, nodeTypes: others = [], performers = [] } = options;
     const children = createChildPerformer(options, (child) => this.#startChild(child));
     this.#steps = new StepTypes(steps, others, [...performers, children]);
     this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
     const { longWork } = this.shares;
     this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#steps.nodeTypes, longWork });
-    const pins = createAgentPins(agents);
+    const pins = createRunPins(options);
     this.#loader = createRunLoader({ ...options, workflows: this.#workflows, pins, longWork });
     this.#creation = this.#creationPorts(pins);
     this.#forks = { ...this.#creation, loader: this.#loader, nudge: () => this.#scheduler.nudge() };
@@ -104,7 +104,7 @@ class Runtime implements Engine {
     });
   }
 
-  #creationPorts(pins: AgentPins): RunCreationPorts {
+  #creationPorts(pins: RunPins): RunCreationPorts {
     const { vault = null } = this.#options;
     return {
       ...this.#options,

@@ -17,9 +17,9 @@ import type { Draft, SealedValues } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import { budgetProblems, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
+import type { Pins } from '../pins/run-pins.ts';
 import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
-import type { Pins } from '../workflow/agent-pins.ts';
 import { sentence } from '../workflow/node-config.ts';
 import { isOfType } from '../workflow/variable-types.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -46,7 +46,7 @@ export function startedDraft(start: {
   readonly workflow: Workflow;
   readonly request: RunRequest;
   readonly limits: HostLimits;
-  readonly pins?: Pins | null;
+  readonly pins?: Pins;
   /** The token of the ids inside payloads. Default: none. */
   readonly idToken?: string | undefined;
   /** The options of the host. Default: any. */
@@ -82,7 +82,8 @@ export function startedDraft(start: {
   const sensitive = sensitiveNames(definition);
   if (sensitive !== undefined) payload.sensitive = sensitive;
   if (channels !== undefined) payload.channels = channels;
-  if (start.pins != null) payload.agents = start.pins;
+  if (start.pins?.agents !== undefined) payload.agents = start.pins.agents;
+  if (start.pins?.prompts !== undefined) payload.prompts = start.pins.prompts;
   if (options.tags !== undefined) payload.tags = options.tags;
   if (options.metadata !== undefined) payload.metadata = options.metadata;
   if (options.configurable !== undefined) payload.configurable = configurable;

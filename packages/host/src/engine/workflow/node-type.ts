@@ -31,7 +31,8 @@ import type {
 import type { z } from 'zod';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
-import type { AgentDefinition, StepSafety } from '../ports.ts';
+import type { Agents, Pinned } from '../pins/pinned.ts';
+import type { StepSafety } from '../ports.ts';
 import type { CostBudget } from '../values/cost-budget.ts';
 import type { Expression } from '../values/expressions.ts';
 import type { Condition } from './conditions.ts';
@@ -70,6 +71,8 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   readonly driver?: NodeDriver<Inner, Config>;
   /** Whether a node acts as the agent it names. That agent must then exist when a run starts. */
   actsAsAgent?(node: WorkflowNode): boolean;
+  /** The prompt templates that a node refers to, in short form. A run pins them when it starts. */
+  promptRefs?(node: Pick<CompiledNode, 'node' | 'definition'>): readonly string[];
   /** The ids of further agents that a config names. */
   otherAgents?(config: Config): readonly string[];
   /** Its nodes carry out the latest decision of a supervisor. */
@@ -119,7 +122,7 @@ export interface NewRunFacts {
 }
 
 /** A node when it starts, receives an answer, or its timer fires. */
-export interface NodeContext<Config = unknown> {
+export interface NodeContext<Config = unknown> extends Pinned {
   readonly runId: RunId;
   /** The node from the definition. */
   readonly node: WorkflowNode;
@@ -142,7 +145,6 @@ export interface NodeContext<Config = unknown> {
   readonly abandoned: number;
   /** Number of attempts of this visit's call. */
   readonly callAttempts: number;
-  readonly agents: Agents;
   /** What the expressions of this decision may still cost, all together. */
   readonly expressionBudget: CostBudget;
   /** Read-only. */
@@ -282,7 +284,7 @@ export interface CompiledNode {
   readonly concurrentNodes: () => readonly CompiledNode[];
 }
 
-export interface Workflow {
+export interface Workflow extends Pinned {
   readonly definition: WorkflowDefinition;
   readonly hash: string;
   readonly nodes: ReadonlyMap<string, CompiledNode>;
@@ -292,9 +294,4 @@ export interface Workflow {
   readonly loopExits: readonly (readonly CompiledEdge[])[];
   /** The maximum number of times a run may follow one back edge; null when only the run's own limit applies. */
   readonly maxLoopbacks: number | null;
-  /** The run's pinned agents, by id, that its nodes may act as. */
-  readonly agents: Agents;
 }
-
-/** Agent definitions by agentId. Only agent drivers read their contents. */
-export type Agents = ReadonlyMap<string, AgentDefinition>;

@@ -2,6 +2,7 @@
 import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant, TerminalError } from '@cairn/protocol';
 import { handlesFailure } from '../core/trigger-rules.ts';
+import { nothingPinned } from '../pins/pinned.ts';
 import { atOnce, type Sliced } from '../shares/long-work.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../values/expressions.ts';
@@ -71,7 +72,7 @@ export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
     entries: graph.entries,
     loopExits: graph.loops.map((_, index) => exits.get(index) ?? []),
     maxLoopbacks: definition.settings.maxLoopbackIterations ?? null,
-    agents: new Map(),
+    ...nothingPinned,
   };
 }
 

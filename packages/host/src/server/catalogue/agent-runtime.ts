@@ -10,10 +10,11 @@ import { mockProviderIds } from '../../agents/models/scripted/mock-providers.ts'
 import { SCRIPTED } from '../../agents/models/scripted/scripted-model.ts';
 import { createSupervisor } from '../../agents/orchestration/supervisor.ts';
 import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
+import { createPromptSource } from '../../agents/prompts/prompt-source.ts';
 import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
-import type { AgentSource } from '../../engine/ports.ts';
+import type { AgentSource, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { sha256, systemClock } from '../compose.ts';
@@ -25,7 +26,7 @@ import { createHostTools, type HostTools } from './host-tools.ts';
 import { servedClasses } from './model-classes.ts';
 import { type HostModels, hostModels } from './models.ts';
 
-export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents'>> {
+export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents' | 'prompts'>> {
   readonly tools: HostTools;
   readonly models: HostModels;
   /** Offers these tools and templates instead of those defined before. */
@@ -33,7 +34,8 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 }
 
 export interface AgentRuntimePorts {
-  readonly store: Pick<Store, 'log' | 'memories'>;
+  readonly store: Pick<Store, 'log' | 'memories' | 'definitions'>;
+  readonly redactor: Redactor | null;
   readonly agentSource: AgentSource;
   readonly extension: HostExtension;
   /** Tools defined with `defineTool`. */
@@ -43,7 +45,7 @@ export interface AgentRuntimePorts {
 }
 
 export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts): AgentRuntime {
-  const { store, agentSource, extension, tools = [], prompts: given = [] } = ports;
+  const { store, agentSource, redactor, extension, tools = [], prompts: given = [] } = ports;
   const { now } = systemClock;
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
@@ -81,6 +83,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     ],
     performers: [turns, hostTools.performer, ...extension.performers({ memory: memory.memory, secret })],
     agents: memory.agentSource,
+    prompts: createPromptSource({ registry: prompts, definitions: store.definitions, sha256, redactor }),
     tools: hostTools,
     models,
     redefine: (app) => {

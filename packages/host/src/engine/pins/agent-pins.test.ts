@@ -10,7 +10,7 @@ import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { Engine } from '../engine.ts';
 import { createEngine } from '../stepping/runtime.ts';
-import { defineWorkflow, type NodeOptions } from './define-workflow.ts';
+import { defineWorkflow, type NodeOptions } from '../workflow/define-workflow.ts';
 
 const discovery = { protocolVersion: '1.0', agents: { modelClasses: ['classification'] } };
 const clock = new VirtualClock(1_000_000);

@@ -1,9 +1,10 @@
 /** The agents of a run. The run pins them when it starts, and later changes to their packs do not affect it. */
 import { isCairnError, quoted, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition, AgentPin, AgentSource } from '../ports.ts';
-import type { Workflow } from './workflow.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import type { Agents } from './pinned.ts';
 
-export type Pins = Readonly<Record<string, AgentPin>>;
+type Pins = Readonly<Record<string, AgentPin>>;
 
 export interface AgentPins {
   /**
@@ -11,8 +12,7 @@ export interface AgentPins {
    * they only name. Null when there are none.
    */
   find(tenant: string, workflow: Workflow): Promise<Pins | null>;
-  /** Returns the workflow with the pinned agents. */
-  give(workflow: Workflow, pins: Pins): Promise<Workflow>;
+  definitions(workflow: Workflow, pins: Pins): Promise<Agents>;
 }
 
 export function createAgentPins(agentSource: AgentSource | null): AgentPins {
@@ -31,13 +31,13 @@ export function createAgentPins(agentSource: AgentSource | null): AgentPins {
         throw namingNode(error, workflow, acting);
       }
     },
-    async give(workflow, pins) {
+    async definitions(workflow, pins) {
       const agents = new Map<string, AgentDefinition>();
       for (const [agentId, { hash }] of Object.entries(pins)) {
         if (agentSource === null) throw noAgents(workflow, agentId);
         agents.set(agentId, await agentSource.definition(hash));
       }
-      return agents.size === 0 ? workflow : { ...workflow, agents };
+      return agents;
     },
   };
 }

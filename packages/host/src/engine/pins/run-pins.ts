@@ -1,0 +1,45 @@
+/** What a new run is pinned to besides its workflow, and how a loaded run finds it again. */
+import type { AgentPin, AgentSource, PromptPin, PromptSource } from '../ports.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { createAgentPins } from './agent-pins.ts';
+import { createPromptPins } from './prompt-pins.ts';
+
+/** As `run.started` records them. A run from before prompt templates were pinned has no `prompts`. */
+export interface Pins {
+  readonly agents?: Readonly<Record<string, AgentPin>> | undefined;
+  readonly prompts?: Readonly<Record<string, PromptPin>> | undefined;
+}
+
+export interface RunPins {
+  /** Throws if an agent that a node acts as does not exist. */
+  find(tenant: string, workflow: Workflow): Promise<Pins>;
+  /** Returns the workflow with the pinned definitions. */
+  give(workflow: Workflow, pins: Pins): Promise<Workflow>;
+}
+
+export interface PinSources {
+  readonly agents?: AgentSource | null | undefined;
+  readonly prompts?: PromptSource | null | undefined;
+}
+
+export function createRunPins(sources: PinSources): RunPins {
+  const agentPins = createAgentPins(sources.agents ?? null);
+  const promptPins = createPromptPins(sources.prompts ?? null);
+  return {
+    async find(tenant, workflow) {
+      const agents = await agentPins.find(tenant, workflow);
+      const prompts = await promptPins.find(workflow);
+      return { ...(agents === null ? {} : { agents }), ...(prompts === null ? {} : { prompts }) };
+    },
+    async give(workflow, { agents, prompts }) {
+      if (isEmpty(agents) && isEmpty(prompts)) return workflow;
+      return {
+        ...workflow,
+        agents: await agentPins.definitions(workflow, agents ?? {}),
+        prompts: await promptPins.templates(prompts ?? {}),
+      };
+    },
+  };
+}
+
+const isEmpty = (pins: object | undefined): boolean => pins === undefined || Object.keys(pins).length === 0;
