@@ -2,6 +2,7 @@
 import type { Json, JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect } from 'vitest';
 import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
+import { replaysConversation } from './replay-scenarios.ts';
 import type { Scenario, Scenarios } from './scenario.ts';
 import type { RunView, WireHost } from './wire-host.ts';
 
@@ -193,6 +194,7 @@ export const conversationScenarios: Scenarios = {
         expect(second).toBe(first);
       },
     },
+    replaysConversation,
   ],
   [byHand]: byPeople,
 };

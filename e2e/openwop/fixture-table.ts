@@ -31,6 +31,5 @@ export const registeredOnly: readonly string[] = [
 
 /** Fixtures whose node types exist but whose feature is not offered yet. Nothing is asserted about them. */
 export const postponed: Readonly<Record<string, readonly string[]>> = {
-  'replay is not offered': ['conformance-phase4-nondet-tool', 'conformance-phase4-replay-divergence'],
   'tools of MCP servers are not offered': ['conformance-mcp-tool-roundtrip'],
 };

@@ -11,6 +11,7 @@ import type { Fixture, OpenwopData } from './openwop-data.ts';
 import { orchestrationScenarios } from './orchestration-scenarios.ts';
 import { packScenarios } from './pack-scenarios.ts';
 import { promptScenarios } from './prompt-scenarios.ts';
+import { replayScenarios } from './replay-scenarios.ts';
 import { runScenarios } from './run-scenarios.ts';
 import type { Scenarios } from './scenario.ts';
 import { WireHost } from './wire-host.ts';
@@ -27,6 +28,7 @@ const scenarios: Scenarios = {
   ...orchestrationScenarios,
   ...packScenarios,
   ...promptScenarios,
+  ...replayScenarios,
 };
 
 withOpenwop('the published fixtures', (data) => {

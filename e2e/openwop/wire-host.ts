@@ -159,6 +159,21 @@ export class WireHost implements AsyncDisposable {
     return this.run(String(reply.body.runId));
   }
 
+  /** Forks a run. Throws unless the host accepts it. */
+  async fork({ runId }: Run, body: JsonObject): Promise<Run> {
+    const reply = await this.call('POST', `/v1/runs/${runId}:fork`, { body });
+    if (reply.status !== 201) fail(`The fork was answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+    return this.run(String(reply.body.runId));
+  }
+
+  /** Compares two runs. */
+  async diff(a: Run, b: Run): Promise<JsonObject> {
+    const { status, body } = await this.call('GET', `/v1/runs/${a.runId}:diff?against=${b.runId}`);
+    if (status !== 200) fail(`The diff was answered ${status}: ${JSON.stringify(body)}`);
+    this.#schemas.checkDiff(body);
+    return body;
+  }
+
   /** Returns an existing run, such as one that another run started. */
   run(runId: string): Run {
     const path = `/v1/runs/${runId}`;

@@ -20,6 +20,7 @@ export interface WireSchemas {
   checkDefinition(body: unknown): void;
   checkBundle(body: unknown): void;
   checkMemoryEntry(entry: unknown): void;
+  checkDiff(body: unknown): void;
 }
 
 const PAYLOADS = 'run-event-payloads.schema.json';
@@ -42,6 +43,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
   const definition = named('workflow-definition.schema.json');
   const bundle = named('debug-bundle.schema.json');
   const memoryEntry = named('memory-entry.schema.json');
+  const diff = named('run-diff-response.schema.json');
   const payloads = payloadValidators(ajv, present(schemas.get(PAYLOADS)));
   const conversations = conversationValidators(ajv, present(schemas.get(CONVERSATIONS)));
 
@@ -62,6 +64,7 @@ export function wireSchemas(data: OpenwopData): WireSchemas {
     checkDiscovery: (body) => check(discovery, body, 'discovery document'),
     checkBundle: (body) => check(bundle, body, 'debug bundle'),
     checkMemoryEntry: (entry) => check(memoryEntry, entry, 'memory entry'),
+    checkDiff: (body) => check(diff, body, 'diff'),
     checkDefinition: (body) => check(definition, body, 'workflow definition'),
   };
 }

@@ -113,8 +113,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'getEvents conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'listRunInterrupts conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'getDebugBundle conflict': 'packages/host/src/server/runs/past-runs.test.ts',
-  'forkRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',
-  'retryRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',
+  'forkRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
+  'retryRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
   'deleteRun 202': 'packages/host/src/server/retention/purge-routes.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };

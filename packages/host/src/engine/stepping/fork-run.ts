@@ -1,9 +1,20 @@
 /** Forks runs: shares the rows of a source before a position, and says what a branch changes there. */
-import { contextId, isTerminalStatus, type RunId, runId, TerminalError } from '@cairn/protocol';
+import {
+  contextId,
+  foldEventOf,
+  foldRun,
+  isTerminalStatus,
+  newRunView,
+  type RunId,
+  runId,
+  TerminalError,
+  taskFace,
+} from '@cairn/protocol';
 import type { RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
+import { isTombstone } from '../../log/ports/rows.ts';
 import { sourcePurged } from '../../log/ports/run-purged.ts';
 import type { ForkRun, RetryRun, RunForked } from '../engine.ts';
-import { type Branch, branchRows } from './branch-rows.ts';
+import { type Branch, branchRows, type OwnRows } from './branch-rows.ts';
 import type { ForkPorts } from './fork-ports.ts';
 import { recordFor } from './idempotency-record.ts';
 import { runImported } from './imported-run.ts';
@@ -20,8 +31,8 @@ export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunFo
   const context = contextId(uniqueId());
   const { originRunId } = source.record;
   const branch: Branch = { request, source: source.record, runId: id, contextId: context };
-  const own = mode === 'branch' ? await branchRows(ports, branch) : null;
-  const status = own?.status ?? statusOfReplay(source, request);
+  const own = mode === 'branch' ? await branchRows(ports, branch) : await replayRows(ports, branch);
+  const status = own.status ?? statusOfReplay(source, request);
   const forked: RunForked = { runId: id, contextId: context, status, sourceRunId, fromSeq, mode };
   const record = recordFor(request.idempotency, clock);
   const fork: StoredFork = {
@@ -31,7 +42,7 @@ export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunFo
     originRunId,
     fork: { sourceRunId, fromSeq, mode },
     at: clock.now(),
-    rows: own?.rows,
+    rows: own.rows,
     ...(record === undefined ? {} : { idempotency: [record(forked)] }),
   };
   await ports.store.log.fork(fork);
@@ -74,6 +85,21 @@ const childSource = (id: RunId, parentRunId: RunId): TerminalError =>
     hint: `Branch ${parentRunId}; a branch starts or forks the children it needs.`,
     details: { runId: id, parentRunId },
   });
+
+/** A replay that shares no event begins with the first one of its source, so that it can be read at once. */
+async function replayRows({ store }: ForkPorts, { request, runId: id }: Branch): Promise<Partial<OwnRows>> {
+  const { runId: sourceRunId, fromSeq } = request;
+  if (fromSeq > 0) return {};
+  const [first] = await store.log.read({ runId: sourceRunId, after: -1, limit: 1 });
+  if (first === undefined) return {};
+  if (isTombstone(first)) throw sourcePurged({ sourceRunId, fromSeq, mode: 'replay' });
+  const event = foldEventOf(first);
+  const view = newRunView(id);
+  foldRun(view, event);
+  const face = taskFace(view, event);
+  const { at, type, audience, payload } = first;
+  return { rows: [{ at, type, audience, payload, task: face === null ? null : JSON.stringify(face) }] };
+}
 
 /** A replay goes through the states of its source, from the one at the cut. */
 const statusOfReplay = (source: RunHead, { fromSeq }: ForkRun): RunForked['status'] =>

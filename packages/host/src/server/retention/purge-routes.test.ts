@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@cairn/client';
 import { expect, onTestFinished, test } from 'vitest';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createHost } from '../create-host.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
+import { keyWith, served } from '../served.kit.ts';
 
 const scopes = ['runs:create', 'runs:read', 'runs:cancel', 'runs:delete', 'approvals:respond'] as const;
 const parent = chain('parent', { typeId: 'core.subWorkflow', config: { workflowId: 'noop' } });
@@ -128,4 +130,29 @@ test('a plan shows the rules for the tenant and its runs that would go', async (
   expect(plan).toMatchObject({ rules: retention.slice(1), truncated: false });
   expect(plan.runs.map((run) => run.runId)).toEqual([first]);
   expect((await b.retention()).runs).toEqual([]);
+});
+
+test('a purge that takes long is answered with 202: the run reads as purged, and the rest goes on', async () => {
+  const store = inMemoryStore();
+  const begun = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const { purgeSome } = store.retention;
+  store.retention.purgeSome = async (runId) => {
+    begun.resolve();
+    await held.promise;
+    return purgeSome(runId);
+  };
+  const host = await served({ store });
+  await host.engine.register('t', noop);
+  const { body } = await host.ask('POST', '/v1/runs', { body: { workflowId: 'noop' } });
+  const path = `/v1/runs/${body.runId}`;
+  await host.ask('GET', `${path}/events`, { headers: { accept: 'text/event-stream' } });
+  const key = keyWith('runs:delete');
+  const reply = host.ask('DELETE', path, { key });
+  await begun.promise;
+  host.timers.pass(10_000);
+  expect(await reply).toMatchObject({ status: 202, body: { runId: body.runId, purged: false, runs: 1 } });
+  expect(await host.ask('GET', path)).toMatchObject({ status: 410, body: { error: 'run_purged' } });
+  held.resolve();
+  expect(await host.ask('DELETE', path, { key })).toMatchObject({ status: 200, body: { purged: true, runs: 0 } });
 });

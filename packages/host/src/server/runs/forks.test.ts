@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type JsonObject, runForked, type WorkflowDefinition } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Step } from '../../engine/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
@@ -345,3 +346,38 @@ test('a run that did not fail is not retried, and neither is one that no node of
   });
   expect(await snapshotOf(host, branch)).toMatchObject({ status: 'completed' });
 });
+
+test('a fork can be read at once, before anything steps it', async () => {
+  const store = inMemoryStore();
+  const { host } = await counting(store);
+  const source = await ranToEnd(host, 'three');
+  store.queue.claim = async () => [];
+  for (const fromSeq of [0, 1, 5]) {
+    for (const mode of ['replay', 'branch']) {
+      const { body } = await fork(host, source, { mode, fromSeq });
+      const path = `/v1/runs/${body.runId}`;
+      expect(await host.ask('GET', path)).toMatchObject({
+        status: 200,
+        body: { status: 'running', fork: { sourceRunId: source, fromSeq, mode } },
+      });
+      expect((await rowsOf(host, String(body.runId)))[0]?.type).toBe('run.started');
+      expect((await host.ask('GET', '/v1/runs')).text).toContain(`"runId":"${body.runId}"`);
+    }
+  }
+});
+
+test.each(['fork', 'retry'])('a %s may ask for a mock provider only by a name that there is', async (verb) => {
+  const host = await served({ conformance: true, steps: [{ typeId: 'acme.a', safety: 'write', run: failing }] });
+  await host.engine.register('t', chain('fails', { typeId: 'acme.a' }));
+  const source = await ranToEnd(host, 'fails');
+  const runOptionsOverlay = { configurable: { mockProvider: { id: 'crystal-ball' } } };
+  const body = { ...(verb === 'fork' ? { mode: 'branch', fromSeq: 1 } : {}), runOptionsOverlay };
+  expect(await host.ask('POST', `/v1/runs/${source}:${verb}`, { body })).toMatchObject({
+    status: 400,
+    body: { error: 'unsupported_mock_provider', details: { supported: expect.arrayContaining(['stream-text']) } },
+  });
+});
+
+const failing = async (): Promise<never> => {
+  throw new Error('acme.a is down');
+};
