@@ -108,6 +108,39 @@ const commands = {
     return { ...result, body };
   },
 
+  /** Forks a run, reads the first events after the cut and cancels the fork, one at a time. */
+  forks: async (load: {
+    readonly target: Target;
+    readonly runId: string;
+    readonly fromSeq: number;
+    readonly count: number;
+  }) => {
+    const { target, runId, fromSeq, count } = load;
+    const connection = new HttpConnection(target.port);
+    const path = `/v1/runs/${runId}:fork`;
+    const body = JSON.stringify({ mode: 'branch', fromSeq });
+    const acceptedMs: number[] = [];
+    const readMs: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const begin = performance.now();
+      const reply = await connection.send(requestText({ method: 'POST', path, key: target.key, body }));
+      acceptedMs.push(performance.now() - begin);
+      const fork = JSON.parse(expectStatus(reply, 201, path).body) as { readonly runId: string };
+      const read = `/v1/runs/${fork.runId}/events/poll?lastSequence=${fromSeq - 100}`;
+      const reading = performance.now();
+      const page = expectStatus(
+        await connection.send(requestText({ method: 'GET', path: read, key: target.key })),
+        200,
+        read,
+      );
+      readMs.push(page.body.includes(`"sequence":${fromSeq - 60}`) ? performance.now() - reading : Number.NaN);
+      const cancel = `/v1/runs/${fork.runId}/cancel`;
+      await connection.send(requestText({ method: 'POST', path: cancel, key: target.key, body: '{}' }));
+    }
+    connection.close();
+    return { acceptedMs, readMs };
+  },
+
   /** Reads one stream to its end at full speed and counts events. */
   stream: async ({ target, path }: { readonly target: Target; readonly path: string }) => {
     const connection = new HttpConnection(target.port);

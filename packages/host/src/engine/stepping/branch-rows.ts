@@ -1,31 +1,19 @@
 /** The first own rows of a branch: what it changes at the cut, then the answer or the result that it is given there. */
-import {
-  type ContextId,
-  foldEventOf,
-  type PayloadOf,
-  type RunId,
-  type RunStatus,
-  row,
-  TerminalError,
-} from '@cairn/protocol';
-import type { NewRow, Row } from '../../log/ports/rows.ts';
+import { type ContextId, type PayloadOf, type RunId, type RunStatus, row, TerminalError } from '@cairn/protocol';
+import type { NewRow } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
+import { type RunCut, runCut } from '../branching/run-cut.ts';
 import { answerDrafts } from '../core/answers.ts';
-import { evolve } from '../core/evolve.ts';
 import { callReturned } from '../core/facts.ts';
 import { runLimits } from '../core/limits.ts';
-import { newRunState } from '../core/new-run-state.ts';
 import type { PayloadDraft } from '../core/payload-draft.ts';
 import { stamp } from '../core/stamp.ts';
 import type { Draft, RunState } from '../core/state.ts';
 import type { ForkRun } from '../engine.ts';
 import { rootBudget } from '../family/budget.ts';
 import { hasChildren } from '../family/relatives.ts';
-import { foldToCut, MAX_DECISION_ROWS } from '../fork/cut-decision.ts';
-import type { Pins } from '../pins/run-pins.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { sealInputs } from '../sensitive/seal-inputs.ts';
-import type { Workflow } from '../workflow/workflow.ts';
 import type { ForkPorts } from './fork-ports.ts';
 import { checkBranchStart } from './start-run.ts';
 
@@ -42,17 +30,10 @@ export interface OwnRows {
   readonly status: RunStatus;
 }
 
-interface Cut {
-  readonly state: RunState;
-  readonly workflow: Workflow;
-  /** Rows of the source that the branch repeats: the rest of a decision that was cut, or the start of the run. */
-  readonly repeated: readonly Draft[];
-}
-
 /** Throws before anything is written if the branch could not go on with what it is given. */
 export async function branchRows(ports: ForkPorts, branch: Branch): Promise<OwnRows> {
   const { request } = branch;
-  const cut = await cutOf(ports, branch);
+  const cut = await runCut(ports, { ...branch, fromSeq: request.fromSeq });
   const { state, workflow } = cut;
   const at = Math.max(ports.clock.now(), state.now);
   const rows = stamp(state, workflow, cut.repeated, request.fromSeq > 1 ? state.now : at);
@@ -74,73 +55,14 @@ export async function branchRows(ports: ForkPorts, branch: Branch): Promise<OwnR
   return { rows, status: state.view.status };
 }
 
-/** The state of the source at the cut, as that of the branch. */
-async function cutOf(ports: ForkPorts, { request, source, runId, contextId }: Branch): Promise<Cut> {
-  const { fromSeq, runId: sourceRunId } = request;
-  const shared = await ports.workflows.byHash(source.tenant, source.definitionHash);
-  const state = newRunState(runId, source.originRunId);
-  await foldTo(ports, { state, workflow: shared, sourceRunId, until: Math.max(0, fromSeq - MAX_DECISION_ROWS) });
-  if (fromSeq <= 1) {
-    await foldTo(ports, { state, workflow: shared, sourceRunId, until: fromSeq });
-    const repeated = await firstRows(ports, request, contextId);
-    const pins = fromSeq > 0 ? state : pinsIn(repeated[0]);
-    return { state, workflow: await ports.pins.give(shared, pins), repeated };
-  }
-  // A run has its pins once its first row is folded.
-  await foldTo(ports, { state, workflow: shared, sourceRunId, until: 1 });
-  const workflow = await ports.pins.give(shared, state);
-  const limit = fromSeq - state.nextSeq + 1;
-  const tail = await rowsFrom(ports, sourceRunId, state.nextSeq, limit);
-  return { state, workflow, repeated: foldToCut(state, workflow, tail, fromSeq) };
-}
-
-/** Rows of the source are parsed and folded in the turn that reads them. */
-const PAGE = { limit: 1_000, maxBytes: 524_288 };
-
-interface Fold {
-  readonly state: RunState;
-  readonly workflow: Workflow;
-  readonly sourceRunId: RunId;
-  /** The first seq that is not folded. */
-  readonly until: number;
-}
-
-async function foldTo({ store }: ForkPorts, { state, workflow, sourceRunId, until }: Fold): Promise<void> {
-  while (state.nextSeq < until) {
-    const limit = Math.min(PAGE.limit, until - state.nextSeq);
-    const rows = await store.log.read({ ...PAGE, runId: sourceRunId, after: state.nextSeq - 1, limit });
-    for (const stored of rows) evolve(state, workflow, foldEventOf(stored));
-    if (rows.length === 0) return;
-  }
-}
-
-async function rowsFrom({ store }: ForkPorts, runId: RunId, from: number, count: number): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  while (rows.length < count) {
-    const page = await store.log.read({ runId, after: from - 1 + rows.length, limit: count - rows.length });
-    if (page.length === 0) break;
-    rows.push(...page);
-  }
-  return rows;
-}
-
-/** A run needs its start and the values that its inputs refer to, however early it is cut. */
-async function firstRows({ store }: ForkPorts, request: ForkRun, contextId: ContextId): Promise<readonly Draft[]> {
-  const { runId, fromSeq } = request;
-  const rows = await store.log.read({ runId, after: fromSeq - 1, limit: 2 - fromSeq });
-  return rows.flatMap((stored): Draft[] => {
-    const event = foldEventOf(stored);
-    if (event.type === 'run.started') return [row('run.started', { ...event.payload, contextId })];
-    return event.type === 'cairn.values.sealed' ? [row('cairn.values.sealed', event.payload)] : [];
-  });
-}
-
-const pinsIn = (draft: Draft | undefined): Pins => (draft?.type === 'run.started' ? draft.payload : {});
-
 /** Options that set limits of the run, and its budget. */
 const limitOptions = ['recursionLimit', 'runTimeoutMs'];
 
-function forkedDraft(ports: ForkPorts, branch: Branch, { state, workflow }: Cut): { forked: Draft; sealed: Draft[] } {
+function forkedDraft(
+  ports: ForkPorts,
+  branch: Branch,
+  { state, workflow }: RunCut,
+): { forked: Draft; sealed: Draft[] } {
   const { request, runId, contextId } = branch;
   const { tenant, principal, runId: sourceRunId, fromSeq, rules = [], overlay = {}, options = {} } = request;
   const { view } = state;

@@ -18,6 +18,7 @@ import { type Branch, branchRows, type OwnRows } from './branch-rows.ts';
 import type { ForkPorts } from './fork-ports.ts';
 import { recordFor } from './idempotency-record.ts';
 import { runImported } from './imported-run.ts';
+import { isQuarantined } from './quarantine.ts';
 import { retryPoint } from './retry-point.ts';
 import { runNotFound } from './run-loader.ts';
 
@@ -52,7 +53,7 @@ export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunFo
 
 /** A branch that shares everything before the failed node. */
 export async function retryRun(ports: ForkPorts, request: RetryRun): Promise<RunForked> {
-  const fromSeq = await retryPoint(ports.store.log, request.tenant, request.runId);
+  const fromSeq = await retryPoint(ports, request.tenant, request.runId);
   return forkRun(ports, { ...request, mode: 'branch', fromSeq });
 }
 
@@ -63,6 +64,7 @@ async function sourceOf({ store }: ForkPorts, { tenant, runId: id, fromSeq, mode
     throw purged?.tenant === tenant ? sourcePurged({ sourceRunId: id, fromSeq, mode }) : runNotFound(id);
   }
   if (source.record.importedAt !== null) throw runImported(id);
+  if (isQuarantined(source)) throw quarantined(id);
   const hasEnded = isTerminalStatus(source.record.status);
   const last = mode === 'branch' && hasEnded ? source.seq : source.seq + 1;
   if (fromSeq > last) throw beyond(id, fromSeq, source.seq);
@@ -78,6 +80,14 @@ function beyond(id: RunId, fromSeq: number, lastSeq: number): TerminalError {
     details: { sourceRunId: id, fromSeq, lastSeq },
   });
 }
+
+/** Its state may be what killed the host, so that no fork folds it either. */
+const quarantined = (runId: RunId): TerminalError =>
+  new TerminalError('conflict', {
+    message: `Run ${runId} was quarantined, because the host died while it decided the run; it cannot be forked.`,
+    hint: 'Start a new run of its workflow.',
+    details: { runId, runStatus: 'failed', errorCode: 'run_quarantined' },
+  });
 
 const childSource = (id: RunId, parentRunId: RunId): TerminalError =>
   new TerminalError('capability_not_provided', {

@@ -27,9 +27,11 @@ export async function nearestState(
   return null;
 }
 
-/** The state of a checkpoint as the run has it. That of a fork's source names the source. */
-export function stateOf(runId: RunId, body: string): RunState {
-  const state = JSON.parse(body) as RunState;
+/** The state of a checkpoint as the run has it. */
+export const stateOf = (runId: RunId, body: string): RunState => stateAs(runId, JSON.parse(body) as RunState);
+
+/** The state as that of another run: the state of a fork's source names the source. */
+export function stateAs(runId: RunId, state: RunState): RunState {
   if (state.runId === runId) return state;
   const { memoryScope } = state;
   const isOwnScope = memoryScope.runId === state.runId && !memoryScope.isolated;

@@ -1,14 +1,13 @@
 /** Finds where to retry a failed run: before the visit of the node that failed. */
-import { foldEventOf, type RunId, TerminalError } from '@cairn/protocol';
+import { type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import type { ForkPorts } from './fork-ports.ts';
 import { runImported } from './imported-run.ts';
-import { missingRun } from './run-loader.ts';
-
-const PAGE = 1_000;
+import { missingRun, type RunLoader } from './run-loader.ts';
 
 /** seq of the first `node.started` of the failed visit. Throws if the run did not fail, or failed without a node. */
-export async function retryPoint(log: EventLog, tenant: string, runId: RunId): Promise<number> {
+export async function retryPoint({ store: { log }, loader }: ForkPorts, tenant: string, runId: RunId): Promise<number> {
   const head = await log.head(runId);
   if (head === null || head.record.tenant !== tenant) throw await missingRun(log, tenant, runId);
   if (head.record.importedAt !== null) throw runImported(runId);
@@ -17,7 +16,7 @@ export async function retryPoint(log: EventLog, tenant: string, runId: RunId): P
   const last = await rowAt(log, runId, head.seq);
   const failed = typeof last?.cause === 'number' ? await rowAt(log, runId, last.cause) : undefined;
   if (failed?.type !== 'node.failed' || failed.nodeId === null) throw noFailedNode(runId, head.record.errorCode);
-  const started = await lastVisit(log, runId, failed);
+  const started = await lastVisit(loader, { ...failed, nodeId: failed.nodeId });
   if (started === null) throw noFailedNode(runId, head.record.errorCode);
   return started;
 }
@@ -27,20 +26,14 @@ async function rowAt(log: EventLog, runId: RunId, seq: number): Promise<Row | un
   return row?.seq === seq ? row : undefined;
 }
 
-/** Retries of the node are attempts of the same visit. */
-async function lastVisit(log: EventLog, runId: RunId, failed: Row): Promise<number | null> {
-  let found: number | null = null;
-  for (let after = -1; ; ) {
-    const rows = await log.read({ runId, after, limit: PAGE });
-    for (const row of rows) {
-      if (row.seq >= failed.seq) return found;
-      if (row.type !== 'node.started' || row.nodeId !== failed.nodeId) continue;
-      const event = foldEventOf(row);
-      if (event.type === 'node.started' && (event.payload.attempt ?? 0) === 0) found = row.seq;
-    }
-    const last = rows.at(-1);
-    if (last === undefined) return found;
-    after = last.seq;
+/** Retries of the node are attempts of the same visit: each is found by the state before the next one began. */
+async function lastVisit(loader: RunLoader, failed: Row & { readonly nodeId: string }): Promise<number | null> {
+  for (let before = failed.seq; ; ) {
+    const { active } = (await loader.loadAt(failed.runId, before - 1)).state;
+    const attempt = Object.hasOwn(active, failed.nodeId) ? active[failed.nodeId] : undefined;
+    if (attempt === undefined || attempt.startedSeq >= before) return null;
+    if (attempt.attempt === 0) return attempt.startedSeq;
+    before = attempt.startedSeq;
   }
 }
 
