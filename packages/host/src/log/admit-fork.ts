@@ -4,7 +4,7 @@ import type { FullHead } from './admit.ts';
 import { chainStart } from './chain.ts';
 import { forkSourceMissing, forkTooDeep, invalidFromSeq, runExists, runImported } from './errors.ts';
 import { type IndexedRun, newRunIndex } from './fold-run-index.ts';
-import { type ForkRun, MAX_SHARED_RUNS, type NewRun } from './ports/event-log.ts';
+import { type ForkRun, MAX_SHARED_RUNS, type NewRun, type RunFork } from './ports/event-log.ts';
 import type { Row } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
 
@@ -28,6 +28,13 @@ export function checkFork({ runId, tenant, originRunId, fork }: ForkRun, place: 
   invariant(Number.isInteger(fork.fromSeq) && fork.fromSeq >= 0, 'fork-position', { runId, fromSeq: fork.fromSeq });
   return source;
 }
+
+/**
+ * A fork needs the rows of its source before this seq. A replay reads the whole record, and even a branch that shares
+ * nothing begins with what started the source.
+ */
+export const neededBefore = ({ mode, fromSeq }: RunFork): number =>
+  mode === 'replay' ? Number.MAX_SAFE_INTEGER : Math.max(1, fromSeq);
 
 /** The index of a fork before its own rows, from that of its source at the cut. Null for a fork at 0. */
 export function forkedIndex(run: ForkRun, source: FullHead, cut: IndexedRun | null): IndexedRun {

@@ -1,5 +1,5 @@
 /** Errors shared by all stores, so that one condition has one text. */
-import { quoted, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
+import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { WorkflowRecord } from './ports/definitions.ts';
 import { type ForkRun, type ImportRun, MAX_SHARED_RUNS, type NewRun, type RunFork } from './ports/event-log.ts';
 import type { IdempotencyWrite } from './ports/idempotency.ts';
@@ -110,14 +110,6 @@ export const quotaExceeded = (tenant: string, used: number, limit: number): Term
     message: `The events of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
     hint: 'Ask the operator to raise limits.tenantLogBytes. Reads and cancels still work.',
     details: { used, limit },
-  });
-
-/** A fork shares rows with a run that was purged by force. */
-export const sharedRowsPurged = (runId: RunId): TerminalError =>
-  new TerminalError('run_purged', {
-    message: `Run ${runId} is a fork, and the run that it shares its first events with was purged; they are gone.`,
-    hint: 'A backup or a bundle from before may hold them.',
-    details: { runId },
   });
 
 /** Parses the run list position from a page cursor; null when there is no cursor. */

@@ -38,6 +38,10 @@ export class Beginnings {
     if (beginning.rows.length > MAX_ROWS || beginning.characters > MAX_CHARACTERS) this.#contexts.delete(contextId);
   }
 
+  forget(contextId: ContextId): void {
+    this.#contexts.delete(contextId);
+  }
+
   /** Every row of the run so far; null when only the log has them. Forgets the context, whose ring takes over. */
   take(runId: RunId | null, contextId: ContextId): readonly Row[] | null {
     const beginning = this.#contexts.peek(contextId);

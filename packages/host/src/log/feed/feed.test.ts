@@ -2,7 +2,8 @@
 import type { RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
-import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
+import { purge } from '../ports/purging.kit.ts';
+import { context, creation, row, runA, runB, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
 import { counted } from './counted-store.kit.ts';
 import { type FeedLimits, LiveFeed } from './feed.ts';
@@ -33,6 +34,44 @@ describe('the live feed', () => {
     await settled();
     expect(sink.positions()).toEqual([0, 1]);
     expect(reads).toEqual([1]);
+  });
+
+  it.each([
+    ['a run', { runId: runA, after: -1 }, 1],
+    ['a context', { contextId: context, afterCursor: 0 }, 0],
+  ])('shows a slow reader of %s nothing of a run that was purged meanwhile', async (_, range, ends) => {
+    const store = inMemoryStore();
+    await store.log.append(creation(runA));
+    const feed = new LiveFeed(store.log);
+    const sink = collector();
+    sink.accepts = false;
+    const subscription = feed.subscribe(range, sink);
+    await settled();
+    await store.log.append({ runId: runA, rows: [row('secret'), row('run.completed')] });
+    await settled();
+    expect(feed.keptSize).toBeGreaterThan(0);
+    await purge(store, runA);
+    feed.forget(context);
+    expect(feed.keptSize).toBe(0);
+    sink.accepts = true;
+    subscription.resume();
+    await settled();
+    expect(sink.chunks.join('')).not.toContain('secret');
+    expect(sink.positions()).toHaveLength(1);
+    expect([sink.ended, sink.fault]).toEqual([ends, undefined]);
+  });
+
+  it('keeps nothing of a young run that was purged before anybody followed it', async () => {
+    const store = inMemoryStore();
+    const feed = new LiveFeed(store.log);
+    await store.log.append(creation(runA, { rows: [started(), row('run.completed')] }));
+    await purge(store, runA);
+    feed.forget(context);
+    await store.log.append(creation(runA, { rows: [started()] }));
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1 }, sink);
+    await settled();
+    expect(sink.chunks.join('')).not.toContain('run.completed');
   });
 
   it('shows each of many readers at one place what its own lens shows, and builds that once for each lens', async () => {

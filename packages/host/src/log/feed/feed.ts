@@ -84,6 +84,15 @@ export class LiveFeed {
     return subscriber;
   }
 
+  /** Drops what memory holds of a context, because runs of it were purged. Who is behind reads what the log has left. */
+  forget(contextId: ContextId): void {
+    this.#beginnings.forget(contextId);
+    const followed = this.#contexts.get(contextId);
+    if (followed === undefined) return;
+    this.#kept -= followed.ring.size;
+    followed.ring.clear();
+  }
+
   async #join(subscriber: RowSubscriber, range: FeedRange): Promise<void> {
     try {
       const found = 'runId' in range ? await this.#log.head(range.runId) : await this.#context(range.contextId);

@@ -119,10 +119,10 @@ export class RowSource implements Source, Wanted {
     return log.read({ runId, audience, after, limit, maxBytes, isForFrames: this.lens.face === 'payload' });
   }
 
-  /** A context goes on after its runs. */
+  /** A context goes on after its runs. A run without a head was purged. */
   async #hasEnded(): Promise<boolean> {
     if (this.runId === null) return false;
     const head = await this.#from.log.head(this.runId);
-    return head !== null && head.record.endedAt !== null;
+    return head === null || head.record.endedAt !== null;
   }
 }

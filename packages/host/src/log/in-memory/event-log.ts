@@ -1,15 +1,8 @@
 /** The in-memory event log: the simplest implementation of `append`. */
 import type { ContextId } from '@cairn/protocol';
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
-import { checkFork, forkedHead, forkedIndex } from '../admit-fork.ts';
-import {
-  contextTaken,
-  forkContextTaken,
-  idempotencyRefused,
-  importMismatch,
-  runExists,
-  sharedRowsPurged,
-} from '../errors.ts';
+import { checkFork, forkedHead, forkedIndex, neededBefore } from '../admit-fork.ts';
+import { contextTaken, forkContextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
 import { asksNobody, reindex } from '../fold-run-index.ts';
 import {
@@ -28,7 +21,7 @@ import {
 } from '../ports/event-log.ts';
 import { type IdempotencyWrite, maySave } from '../ports/idempotency.ts';
 import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
-import { runPurged, sourcePurged } from '../ports/run-purged.ts';
+import { runPurged, sharedRowsPurged, sourcePurged } from '../ports/run-purged.ts';
 import { allRows, rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
 import { idempotencyId, type Tables } from './tables.ts';
 
@@ -153,7 +146,8 @@ function fork(tables: Tables, guards: GuardQueries, run: ForkRun): Append | null
   if (others.some((record) => record.originRunId === originRunId)) throw forkContextTaken(run);
   checkRecords(tables, idempotency);
   const last = source === null ? undefined : rowAt(source, fromSeq - 1);
-  if (last !== undefined && isTombstone(last)) throw sourcePurged(run.fork);
+  const needed = source === null ? [] : before(source, neededBefore(run.fork));
+  for (const row of needed) if (isTombstone(row)) throw sourcePurged(run.fork);
   const cut = last === undefined || source === null ? null : reindex(head.record, before(source, fromSeq));
   const index = forkedIndex(run, head, cut);
   const interrupts = new Map(
@@ -207,8 +201,8 @@ function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
   let bytes = 0;
   if (limit < 1) return found;
   for (const row of 'runId' in range ? rowsAfter(runs.get(range.runId), range.after) : merged(tables, range)) {
-    if (audience !== undefined && row.audience !== audience) continue;
     if (isTombstone(row)) throw sharedRowsPurged(row.runId);
+    if (audience !== undefined && row.audience !== audience) continue;
     found.push(row);
     bytes += bodySize(row);
     if (found.length >= limit || bytes >= maxBytes) break;

@@ -45,8 +45,16 @@ export class MemoryTable {
     return removed;
   }
 
+  /** Forgets what the runs wrote that still have their rows. Others were purged, and what they kept stays. */
   clear(): void {
-    this.#memories.clear();
+    const isThere = (change: MemoryChange | null): boolean => change !== null && this.#runs.has(change.runId);
+    for (const memory of this.#memories.values()) {
+      for (const [id, version] of memory) {
+        if (isThere(version.kept)) version.kept = null;
+        if (isThere(version.dropped)) version.dropped = null;
+        if (version.kept === null && version.dropped === null) memory.delete(id);
+      }
+    }
   }
 
   /** Newest first. */

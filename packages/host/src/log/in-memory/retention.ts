@@ -25,7 +25,9 @@ export const inMemoryRetention = (tables: Tables): Retention => ({
         return record.runId === runId && through > (record.fork?.fromSeq ?? 0);
       });
     const others = [...tables.runs().values()].filter((run) => run.head.record.runId !== runId && shares(run));
-    return others.slice(0, limit).map(({ head }) => head.record);
+    const forks = others.map(({ head }) => head.record);
+    const isOver = ({ endedAt }: RunRecord): number => (endedAt === null ? 0 : 1);
+    return forks.sort((a, b) => isOver(a) - isOver(b)).slice(0, limit);
   },
   size: async (runId) => {
     const rows = tables.runs().get(runId)?.rows ?? [];

@@ -3,6 +3,7 @@ import type { RunId, RunStatus } from '@cairn/protocol';
 import { parseListCursor } from '../errors.ts';
 import { asksNobody, reindex, sameIndex } from '../fold-run-index.ts';
 import { memoryChanges } from '../memory-changes.ts';
+import { isTombstone } from '../ports/rows.ts';
 import type {
   PendingInterrupt,
   PendingPage,
@@ -92,6 +93,8 @@ function rebuild(tables: Tables): Rebuilt {
     const { tenant } = run.head.record;
     if (!asksNobody(run.head.record))
       for (const change of memoryChanges(run.rows)) tables.memories.apply(tenant, change);
+    // A fork whose shared rows were purged keeps the index that it had: it cannot be folded any more.
+    if ([...allRows(run)].some(isTombstone)) continue;
     const fresh = reindex(run.head.record, allRows(run));
     if (!sameIndex(fresh, { record: run.head.record, interrupts: run.interrupts })) repaired += 1;
     run.head = { ...run.head, record: fresh.record, open: fresh.open };

@@ -23,14 +23,16 @@ export interface EventLog {
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
   /**
    * Creates a run that shares the rows of another before a position; none is copied. Fails with `not_found` when the
-   * source does not exist or is another tenant's, with `invalid_from_seq` when its log ends before the position, and with
-   * `conflict` when the run exists or its context cannot take it. The run is due at once, unless the shared rows end it.
+   * source does not exist or is another tenant's, with `invalid_from_seq` when its log ends before the position, with
+   * `replay_memory_snapshot_unavailable` when the source or rows that it shares were purged, and with `conflict` when
+   * the run exists or its context cannot take it. The run is due at once, unless the shared rows end it.
    */
   fork(run: ForkRun): Promise<void>;
   /**
    * One page of rows in order. It ends with the row that takes its bodies past `maxBytes`, whatever the limit; an empty
    * page is the end of the range. A store loads no more than the page, and spreads the pages of many readers over turns
-   * of the event loop, one tenant after the other.
+   * of the event loop, one tenant after the other. Fails with `run_purged` at rows that a fork shares and that were
+   * purged, whoever may see them.
    */
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
   /** Null for a run that was purged. */

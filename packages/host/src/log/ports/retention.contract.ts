@@ -3,8 +3,9 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
-import { eachStore, type Open, type Ports } from './contract.kit.ts';
+import { eachStore, type Open } from './contract.kit.ts';
 import { childOf, dropped, ids, kept } from './memory-samples.kit.ts';
+import { purge } from './purging.kit.ts';
 import type { PurgeStep } from './retention.ts';
 import { rowBytes } from './row-bytes.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
@@ -12,24 +13,6 @@ import { asked, context, creation, resolved, row, runA, runB, started } from './
 const child = 'run_a.1' as RunId;
 const grandchild = 'run_a.1.1' as RunId;
 const ended = row('run.completed');
-
-type Purging = Ports<'retention' | 'log'>;
-
-/** Purges a run and the runs below it, as its callers do. Returns the steps. */
-async function purge({ retention }: Purging, runId: RunId, at = 9_000): Promise<readonly PurgeStep[]> {
-  await retention.retire(runId, at);
-  const steps: PurgeStep[] = [];
-  const left = [runId];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    for (let step = await retention.purgeSome(next); ; step = await retention.purgeSome(next)) {
-      steps.push(step);
-      left.push(...step.retired);
-      if (step.isDone) break;
-    }
-    await retention.finish(next);
-  }
-  return steps;
-}
 
 const sum = (steps: readonly PurgeStep[], of: 'events' | 'bytes' | 'memories'): number =>
   steps.reduce((total, step) => total + step[of], 0);

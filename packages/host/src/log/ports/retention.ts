@@ -12,7 +12,7 @@ export interface Retention {
   nextGroup(after: RunGroup | null): Promise<RunGroup | null>;
   /** Runs that a run started, in order, after the one named. */
   children(parentRunId: RunId, after: RunId | null, limit: number): Promise<readonly RunRecord[]>;
-  /** Runs that share rows of this run, at most `limit`. */
+  /** Runs that share rows of this run, at most `limit`; those that have not ended first. */
   forks(runId: RunId, limit: number): Promise<readonly RunRecord[]>;
   /** The size of one page of a run's rows. */
   size(runId: RunId, afterSeq: number): Promise<SizePage>;

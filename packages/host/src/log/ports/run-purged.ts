@@ -1,5 +1,5 @@
-/** The errors for a run that was purged, and for a fork of it. */
-import { isoTime, TerminalError } from '@cairn/protocol';
+/** The errors for a run that was purged, and for its forks: those that exist, and those that are asked for. */
+import { isoTime, type RunId, TerminalError } from '@cairn/protocol';
 import type { PurgedRun, RunFork } from './event-log.ts';
 
 /** Told to the run's own tenant alone: for anybody else the run is unknown. */
@@ -8,6 +8,14 @@ export const runPurged = ({ runId, purgedAt }: Pick<PurgedRun, 'runId' | 'purged
     message: `Run ${runId} was purged at ${isoTime(purgedAt)}; its events are gone.`,
     hint: 'A backup or a bundle from before may hold it. "cairn verify" still walks its hash chain.',
     details: { runId, purgedAt: isoTime(purgedAt) },
+  });
+
+/** A fork shares rows with a run that was purged by force. */
+export const sharedRowsPurged = (runId: RunId): TerminalError =>
+  new TerminalError('run_purged', {
+    message: `Run ${runId} is a fork, and the run that it shares its first events with was purged; they are gone.`,
+    hint: 'A backup or a bundle from before may hold them. "cairn verify" still walks its hash chain.',
+    details: { runId },
   });
 
 /** The rows that a fork would share are gone. */

@@ -7,6 +7,7 @@ import { eventLogContract } from './event-log.contract.ts';
 import { idempotencyContract } from './idempotency.contract.ts';
 import { memoriesContract } from './memories.contract.ts';
 import { packsContract } from './packs.contract.ts';
+import { purgedForksContract } from './purged-forks.contract.ts';
 import { queueContract } from './queue.contract.ts';
 import { retentionContract } from './retention.contract.ts';
 import { runIndexContract } from './run-index.contract.ts';
@@ -24,6 +25,7 @@ export function storeContract(open: Open): void {
   describe('packs', () => packsContract(open));
   describe('subscriptions', () => subscriptionsContract(open));
   describe('retention', () => retentionContract(open));
+  describe('forks of purged runs', () => purgedForksContract(open));
   describe('once it is closed', () => closedContract(open));
 }
 

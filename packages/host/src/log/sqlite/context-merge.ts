@@ -3,8 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { type ContextRows, pageBytes } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
+import { sharedRowsPurged } from '../ports/run-purged.ts';
 import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
 import { type LastRow, lastRowReader } from './forks/last-row.ts';
+import { PurgedRows } from './forks/purged-rows.ts';
 import { SharedRows, type Stretches, stretchWith } from './forks/stretches.ts';
 import { type Query, query, required } from './query.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
@@ -28,6 +30,8 @@ interface Source {
   place: number;
   /** The cursor at `place`; null at the end of the run. */
   cursor: number | null;
+  /** The row at `place` is shared, and was purged. */
+  isPurged: boolean;
 }
 
 type RunOfContext = [key: number, runId: RunId, fromSeq: number | null];
@@ -36,6 +40,7 @@ export class ContextMerge {
   readonly #runs: Query<RunOfContext>;
   readonly #localRuns: Query<RunOfContext>;
   readonly #shared: SharedRows;
+  readonly #purged: PurgedRows;
   readonly #lastOf: (stretches: Stretches) => LastRow | null;
   readonly #cursorAt: Query<[cursor: number]>;
   readonly #cursors: Query<[cursor: number]>;
@@ -47,6 +52,7 @@ export class ContextMerge {
     this.#runs = query(db, `${runs} ORDER BY key`);
     this.#localRuns = query(db, `${runs} AND imported_at IS NULL ORDER BY key`);
     this.#shared = new SharedRows(db);
+    this.#purged = new PurgedRows(db);
     this.#lastOf = lastRowReader(db);
     this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
     this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?');
@@ -64,6 +70,7 @@ export class ContextMerge {
     while (rows.length < limit && bytes < maxBytes) {
       const source = earliest(sources);
       if (source === null) break;
+      if (source.isPurged) throw sharedRowsPurged(source.runId);
       // A hidden row is passed over without loading its bodies.
       const columns = this.#row.get(source.cursor, shown);
       this.#advance(source);
@@ -83,7 +90,7 @@ export class ContextMerge {
       if (last === null || last.cursor <= afterCursor) continue;
       const next = this.#firstAfter(stretches, afterCursor, last.seq);
       const stretch = stretchWith(stretches, next);
-      const source: Source = { runId, stretches, stretch, next, cursors: [], place: 0, cursor: null };
+      const source: Source = { runId, stretches, stretch, next, cursors: [], place: 0, cursor: null, isPurged: false };
       this.#fetch(source);
       sources.push(source);
     }
@@ -97,11 +104,18 @@ export class ContextMerge {
     while (low < high) {
       const middle = (low + high) >> 1;
       const owner = stretches[stretchWith(stretches, middle)]?.owner ?? 0;
-      const [at] = required(this.#cursorAt.get(owner, middle), 'run-seq-dense');
+      const [at] = required(this.#cursorOf(owner, middle), 'run-seq-dense');
       if (at <= cursor) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  #cursorOf(owner: number, seq: number): [cursor: number] | undefined {
+    const found = this.#cursorAt.get(owner, seq);
+    if (found !== undefined) return found;
+    const purged = this.#purged.cursorAt(owner, seq);
+    return purged === null ? undefined : [purged];
   }
 
   #advance(source: Source): void {
@@ -122,8 +136,13 @@ export class ContextMerge {
     source.cursor = source.cursors[0] ?? null;
   }
 
-  #nextCursors({ stretches, stretch, next }: Source): [cursor: number][] {
+  #nextCursors(source: Source): [cursor: number][] {
+    const { stretches, stretch, next } = source;
     const { owner, through } = stretches[stretch] ?? { owner: 0, through: 0 };
+    // The last stretch is the run's own, and a run that was purged is none of the context any more.
+    const purged = stretch === stretches.length - 1 ? null : this.#purged.firstCursor(owner, next, through);
+    source.isPurged = purged !== null;
+    if (purged !== null) return [[purged]];
     return this.#cursors.all(owner, next, through, CHUNK);
   }
 }

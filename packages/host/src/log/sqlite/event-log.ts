@@ -4,6 +4,7 @@ import { FairTurns } from '../../fair-turns.ts';
 import type { Followers } from '../feed/followers.ts';
 import { type ContextRows, type EventLog, type ForkRun, pageBytes, type RunRows } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
+import { sharedRowsPurged } from '../ports/run-purged.ts';
 import type { Appender } from './append.ts';
 import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
@@ -11,6 +12,7 @@ import type { Connection } from './connection.ts';
 import { ContextMerge } from './context-merge.ts';
 import { withFirstRows } from './forks/first-rows.ts';
 import type { Forks, InTurn } from './forks/fork-work.ts';
+import { PurgedRows } from './forks/purged-rows.ts';
 import type { HeadCache } from './head-cache.ts';
 import { type Query, query } from './query.ts';
 import { PurgedRuns } from './retention/purged-runs.ts';
@@ -134,6 +136,7 @@ class RowReader {
   readonly #framesOfRun: Query<EventColumns>;
   readonly #framesOfClientRun: Query<EventColumns>;
   readonly #merge: ContextMerge;
+  readonly #purged: PurgedRows;
   readonly #rowOf: ToRow;
 
   constructor(db: DatabaseSync, heads: HeadCache) {
@@ -145,6 +148,7 @@ class RowReader {
     this.#framesOfRun = query(db, `${frames} ORDER BY seq LIMIT ?`);
     this.#framesOfClientRun = query(db, `${frames} AND audience = 0 ORDER BY seq LIMIT ?`);
     this.#merge = new ContextMerge(db);
+    this.#purged = new PurgedRows(db);
     this.#rowOf = rowReader(db);
   }
 
@@ -160,6 +164,8 @@ class RowReader {
     let bytes = 0;
     for (const { owner, through } of entry.stretches) {
       if (through <= range.after + 1) continue;
+      if (owner !== entry.key && this.#purged.firstCursor(owner, range.after + 1, through) !== null)
+        throw sharedRowsPurged(range.runId);
       for (const columns of statement.iterate(owner, range.after, through, range.limit - rows.length)) {
         const row = this.#rowOf(range.runId, contextId, columns);
         rows.push(row);

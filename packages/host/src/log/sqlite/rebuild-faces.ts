@@ -1,6 +1,6 @@
 /** Gives every row the task face that its run gives it today, in bounded transactions. Hashes do not cover faces. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
+import { isCairnError, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../ports/event-log.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
 import { isFull, type Row } from '../ports/rows.ts';
@@ -47,11 +47,22 @@ export async function rebuildFaces(
 async function* wrongFaces(log: Pick<EventLog, 'read'>, runId: RunId): AsyncGenerator<readonly WrongFace[]> {
   const check = faceCheck(runId);
   for (let after = -1; ; ) {
-    const rows: readonly Row[] = await log.read({ runId, after, ...PAGE });
+    const rows = await rowsAfter(log, runId, after);
+    if (rows === null) return;
     const wrong = rows.flatMap((row) => check(row) ?? []);
     if (wrong.length > 0) yield wrong;
     after += rows.length;
     if (!isFull(rows, PAGE)) return;
+  }
+}
+
+/** Null for a fork whose shared rows were purged: the faces of its own rows follow from them too, and stay. */
+async function rowsAfter(log: Pick<EventLog, 'read'>, runId: RunId, after: number): Promise<readonly Row[] | null> {
+  try {
+    return await log.read({ runId, after, ...PAGE });
+  } catch (error) {
+    if (isCairnError(error, 'run_purged')) return null;
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import type { InterruptRecord, Rebuilt, RunRecord } from '../ports/run-index.ts'
 import { RUN_COLUMNS, type RunColumns, recordOf } from './columns.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
 import { IndexCheckpoints } from './forks/index-checkpoints.ts';
+import { PurgedRows } from './forks/purged-rows.ts';
 import { runInterrupts } from './forks/run-interrupts.ts';
 import { sharedRowReader } from './forks/shared-row-reader.ts';
 import { SharedRows } from './forks/stretches.ts';
@@ -36,6 +37,8 @@ export async function rebuild(db: DatabaseSync, { writer, heads, listed }: Rebui
         const stored = index.stored(key);
         const { record } = stored;
         const memoryRows: Row[] = [];
+        // A fork whose shared rows were purged keeps the index that it had: it cannot be folded any more.
+        if (index.isPurged(key, record)) return false;
         const fresh = reindex(record, noting(index.rows(key, record), memoryRows));
         const ownRows = memoryRows.filter(({ seq }) => seq >= (record.fork?.fromSeq ?? 0));
         const changes = asksNobody(record) ? [] : memoryChanges(ownRows);
@@ -67,6 +70,7 @@ function indexTables(db: DatabaseSync) {
   const shared = new SharedRows(db);
   const inbox = runInterrupts(db);
   const rowsOf = sharedRowReader(db);
+  const purged = new PurgedRows(db);
   const save = db.prepare(
     `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
        error_message = ?, created_at = ?, ended_at = ?, scope = ? WHERE key = ?`,
@@ -87,6 +91,7 @@ function indexTables(db: DatabaseSync) {
       return { record, interrupts };
     },
     rows: (key: number, record: RunRecord): Iterable<Row> => rowsOf(record, shared.of(key, record.fork)),
+    isPurged: (key: number, { fork }: RunRecord): boolean => fork !== null && purged.isAmong(shared.of(key, fork)),
     store(key: number, { record, interrupts }: { record: RunRecord; interrupts: FullIndex['interrupts'] }): void {
       const { workflowId, definitionHash, principal, status, currentNodeId, errorCode, errorMessage } = record;
       const tags = JSON.stringify(record.tags);

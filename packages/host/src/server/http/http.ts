@@ -140,6 +140,10 @@ function surfaceOf(
   const responses = { unread: ports.unread, turns };
   const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now });
   const streams = new EventStreams({ ...ports, snapshots, turns });
+  ports.purger.follow(({ runId, contextId }) => {
+    ports.feed.forget(contextId);
+    snapshots.forget(runId);
+  });
   const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));

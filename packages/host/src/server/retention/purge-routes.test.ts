@@ -107,6 +107,27 @@ test('refuses an active run with the next step', async () => {
   expect(await a.runs.delete(runId)).toMatchObject({ purged: true });
 });
 
+test('a fork keeps its source, unless told; then every view of the fork says what is gone', async () => {
+  const { a } = await opened();
+  const runId = await ended(a, 'approval');
+  const { events } = await a.events.poll(runId);
+  const { runId: forkId } = await a.runs.fork(runId, { mode: 'branch', fromSeq: events.length - 1 });
+  await a.runs.cancel(forkId);
+  await a.runs.cancel(runId);
+  const kept = { code: 'conflict', details: { runId, forks: [forkId] } };
+  for (const dryRun of [true, false]) await expect(a.runs.delete(runId, { dryRun })).rejects.toMatchObject(kept);
+  expect(await a.runs.delete(runId, { force: true, dryRun: true })).toMatchObject({ purged: false, forks: [forkId] });
+  expect((await a.events.all(forkId)).length).toBeGreaterThan(events.length);
+  expect(await a.runs.delete(runId, { force: true })).toMatchObject({ purged: true, forks: [forkId] });
+  const lost = { code: 'run_purged', status: 410, details: { runId: forkId } };
+  await expect(a.events.all(forkId)).rejects.toMatchObject(lost);
+  await expect(a.events.poll(forkId)).rejects.toMatchObject(lost);
+  await expect(a.runs.fork(forkId, { mode: 'replay' })).rejects.toMatchObject({ status: 422 });
+  await expect(a.runs.fork(runId, { mode: 'replay' })).rejects.toMatchObject({ status: 422 });
+  expect((await a.runs.list()).runs.map((run) => run.runId)).toEqual([forkId]);
+  expect(await a.runs.delete(forkId)).toMatchObject({ purged: true });
+});
+
 test("needs its own scope, and finds no other tenant's run, purged or not", async () => {
   const { a, b, plain } = await opened();
   const runId = await ended(a);

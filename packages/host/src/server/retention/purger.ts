@@ -1,5 +1,5 @@
 /** Purges trees of runs: checks that nobody needs them, then removes them in small steps, one tree at a time. */
-import { type RunId, TerminalError } from '@cairn/protocol';
+import { type ContextId, type RunId, TerminalError } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Retention } from '../../log/ports/retention.ts';
@@ -28,6 +28,12 @@ export interface TreeSize {
   readonly forks: readonly RunId[];
 }
 
+/** A run that reads as purged from now on. */
+export interface RetiredRun {
+  readonly runId: RunId;
+  readonly contextId: ContextId;
+}
+
 /** Between two steps the host does other work. A step takes about 3 ms. */
 const PAUSE_MS = 2;
 
@@ -42,9 +48,15 @@ export class TreePurger {
   /** Ends when all purges that were asked for are done. */
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  readonly #listeners = new Set<(run: RetiredRun) => void>();
 
   constructor(ports: PurgerPorts) {
     this.#ports = ports;
+  }
+
+  /** Calls the listener for each run as soon as it reads as purged, so that nothing in memory shows it any more. */
+  follow(listener: (run: RetiredRun) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** Throws unless the tree below this root run can be purged. With force, forks may lose what they share. */
@@ -74,7 +86,8 @@ export class TreePurger {
       if (gone !== null) throw runPurged(gone);
       const size = await this.survey(root, isForced);
       await this.#ports.retention.retire(root.runId, this.#ports.now());
-      await this.#finish([root.runId]);
+      this.#tell(root);
+      await this.#finish([root.runId], root.contextId);
       const { recorder } = this.#ports;
       recorder.add(hostInstruments.purgedRuns, [], size.runs);
       recorder.add(hostInstruments.purgedBytes, [], size.bytes);
@@ -90,7 +103,7 @@ export class TreePurger {
         const left = await this.#ports.retention.unfinished(PAGE);
         if (left.length === 0) return runs;
         runs += left.length;
-        await this.#finish([...left]);
+        await this.#finish([...left], null);
       }
     });
   }
@@ -123,12 +136,18 @@ export class TreePurger {
     return result;
   }
 
-  async #finish(left: RunId[]): Promise<void> {
+  #tell(run: RetiredRun): void {
+    for (const listener of this.#listeners) listener(run);
+  }
+
+  /** The context is that of the tree; null after a start, when no one has seen its runs. */
+  async #finish(left: RunId[], contextId: ContextId | null): Promise<void> {
     const { retention, removeFiles } = this.#ports;
     for (let runId = left.pop(); runId !== undefined; runId = left.pop()) {
       for (;;) {
         const { retired, isDone } = await retention.purgeSome(runId);
         left.push(...retired);
+        if (contextId !== null) for (const below of retired) this.#tell({ runId: below, contextId });
         await this.#pause();
         if (isDone) break;
       }

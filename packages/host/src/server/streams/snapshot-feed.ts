@@ -72,6 +72,11 @@ export class SnapshotFeed {
     return subscriber;
   }
 
+  /** Ends the streams of a run that was purged. */
+  forget(runId: RunId): void {
+    for (const subscriber of [...(this.#runs.get(runId)?.subscribers ?? [])]) subscriber.finish();
+  }
+
   #follow(runId: RunId): Followed {
     this.#unfollow ??= this.#log.follow((commit) => this.#onCommit(commit));
     const known = this.#runs.get(runId);

@@ -2,18 +2,21 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { invariant } from '@cairn/protocol';
 import type { FullHead } from '../../admit.ts';
-import { checkFork, forkedHead, forkedIndex } from '../../admit-fork.ts';
+import { checkFork, forkedHead, forkedIndex, neededBefore } from '../../admit-fork.ts';
 import { contextTaken, forkContextTaken, idempotencyRefused } from '../../errors.ts';
 import type { ForkRun } from '../../ports/event-log.ts';
 import { maySave } from '../../ports/idempotency.ts';
+import { sourcePurged } from '../../ports/run-purged.ts';
 import type { Work } from '../commit/job.ts';
 import type { CachedHead, HeadCache } from '../head-cache.ts';
 import { idempotencyReader, idempotencyWriter } from '../idempotency.ts';
+import { PurgedRuns } from '../retention/purged-runs.ts';
 import type { RunWriter } from '../run-writer.ts';
 import { CutFinder, type CutSearch, isAtCut } from './cut.ts';
 import { IndexCheckpoints } from './index-checkpoints.ts';
 import { type LastRow, lastRowReader } from './last-row.ts';
-import { SharedRows, type Stretches } from './stretches.ts';
+import { PurgedRows } from './purged-rows.ts';
+import { before, SharedRows, type Stretches } from './stretches.ts';
 
 interface ForkPorts {
   readonly heads: HeadCache;
@@ -29,6 +32,8 @@ export class Forks {
   readonly #shared: SharedRows;
   readonly #checkpoints: IndexCheckpoints;
   readonly #cuts: CutFinder;
+  readonly #purgedRuns: PurgedRuns;
+  readonly #purgedRows: PurgedRows;
   readonly #lastOf: (stretches: Stretches) => LastRow | null;
   readonly #record: ReturnType<typeof idempotencyReader>;
   readonly #saveRecord: ReturnType<typeof idempotencyWriter>;
@@ -41,6 +46,8 @@ export class Forks {
     this.#shared = new SharedRows(db);
     this.#checkpoints = new IndexCheckpoints(db);
     this.#cuts = new CutFinder(db, this.#checkpoints);
+    this.#purgedRuns = new PurgedRuns(db);
+    this.#purgedRows = new PurgedRows(db);
     this.#lastOf = lastRowReader(db);
     this.#record = idempotencyReader(db);
     this.#saveRecord = idempotencyWriter(db);
@@ -91,10 +98,13 @@ export class Forks {
   }
 
   #check(run: ForkRun): { readonly source: CachedHead; readonly head: FullHead } {
-    const source = this.#heads.get(run.fork.sourceRunId);
+    const { sourceRunId } = run.fork;
+    const source = this.#heads.get(sourceRunId);
+    if (source === null && this.#purgedRuns.get(sourceRunId)?.tenant === run.tenant) throw sourcePurged(run.fork);
     const isKnown = this.#heads.get(run.runId) !== null;
     const head = checkFork(run, { source: source?.head ?? null, owners: source?.stretches.length ?? 0, isKnown });
     invariant(source !== null, 'fork-has-source');
+    if (this.#purgedRows.isAmong(before(source.stretches, neededBefore(run.fork)))) throw sourcePurged(run.fork);
     if (this.#foreignRun.get(run.contextId, run.tenant) !== undefined) throw contextTaken(run);
     if (this.#sameOrigin.get(run.contextId, run.originRunId) !== undefined) throw forkContextTaken(run);
     return { source, head };

@@ -1,9 +1,10 @@
-/** Reads every row of a run in order, one at a time, whichever runs own them. */
+/** Reads every row of a run in order, one at a time, whichever runs own them. Purged ones are tombstones. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Row } from '../../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
 import { query } from '../query.ts';
 import { rowReader } from '../values/large-values.ts';
+import { PurgedRows } from './purged-rows.ts';
 import type { Stretches } from './stretches.ts';
 
 type Reader = Pick<Row, 'runId' | 'contextId'>;
@@ -13,9 +14,11 @@ export function sharedRowReader(db: DatabaseSync): (run: Reader, stretches: Stre
     db,
     `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq`,
   );
+  const purged = new PurgedRows(db);
   const rowOf = rowReader(db);
   return function* ({ runId, contextId }, stretches) {
     for (const { owner, from, through } of stretches) {
+      for (const columns of purged.rows(owner, from, through)) yield rowOf(runId, contextId, columns);
       for (const columns of events.iterate(owner, from, through)) yield rowOf(runId, contextId, columns);
     }
   };

@@ -33,7 +33,8 @@ export function sqliteRetention({ db, writer, read, heads, usage, checkpointer }
   const finish = db.prepare('UPDATE purged_runs SET unfinished = 0 WHERE id = ?');
   const forks = query<RunColumns>(
     db,
-    `SELECT ${RUN_COLUMNS} FROM runs WHERE key IN (SELECT run FROM shared_rows WHERE owner = ?) ORDER BY key LIMIT ?`,
+    `SELECT ${RUN_COLUMNS} FROM runs WHERE key IN (SELECT run FROM shared_rows WHERE owner = ?)
+       ORDER BY ended_at IS NOT NULL, key LIMIT ?`,
   );
   const forksOf = (runId: RunId, limit: number) => {
     const entry = heads.get(runId);
