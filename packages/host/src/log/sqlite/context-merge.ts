@@ -5,9 +5,9 @@ import { type ContextRows, pageBytes } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
 import { sharedRowsPurged } from '../ports/run-purged.ts';
 import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
-import { type LastRow, lastRowReader } from './forks/last-row.ts';
+import { lastRowReader } from './forks/last-row.ts';
 import { PurgedRows } from './forks/purged-rows.ts';
-import { SharedRows, type Stretches, stretchWith } from './forks/stretches.ts';
+import { type LastRow, SharedRows, type Stretches, stretchWith } from './forks/stretches.ts';
 import { type Query, query, required } from './query.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
 

@@ -12,8 +12,8 @@ import {
   type RunColumns,
   recordOf,
 } from './columns.ts';
-import { type LastRow, lastRowReader } from './forks/last-row.ts';
-import { SharedRows, type Stretches } from './forks/stretches.ts';
+import { lastRowReader } from './forks/last-row.ts';
+import { type LastRow, SharedRows, type Stretches } from './forks/stretches.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { type Query, query } from './query.ts';
 

@@ -14,9 +14,9 @@ import { PurgedRuns } from '../retention/purged-runs.ts';
 import type { RunWriter } from '../run-writer.ts';
 import { CutFinder, type CutSearch, isAtCut } from './cut.ts';
 import { IndexCheckpoints } from './index-checkpoints.ts';
-import { type LastRow, lastRowReader } from './last-row.ts';
+import { lastRowReader } from './last-row.ts';
 import { PurgedRows } from './purged-rows.ts';
-import { before, SharedRows, type Stretches } from './stretches.ts';
+import { before, type LastRow, SharedRows, type Stretches } from './stretches.ts';
 
 interface ForkPorts {
   readonly heads: HeadCache;

@@ -2,14 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { query } from '../query.ts';
 import { PurgedRows } from './purged-rows.ts';
-import type { Stretches } from './stretches.ts';
-
-export interface LastRow {
-  readonly seq: number;
-  readonly cursor: number;
-  readonly hash: string;
-  readonly at: number;
-}
+import type { LastRow, Stretches } from './stretches.ts';
 
 /** Null for a fork that shares nothing and has no row yet. The rows that a fork shares may have been purged. */
 export function lastRowReader(db: DatabaseSync): (stretches: Stretches) => LastRow | null {

@@ -2,8 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { EventColumns } from '../columns.ts';
 import { type Query, query } from '../query.ts';
-import type { LastRow } from './last-row.ts';
-import type { Stretches } from './stretches.ts';
+import type { LastRow, Stretches } from './stretches.ts';
 
 /** A folder that no host has opened since there is retention has no such rows. */
 export class PurgedRows {

@@ -13,6 +13,14 @@ export interface Stretch {
 /** In the order of their rows, without gaps. The last one is the run's own, which has no end. */
 export type Stretches = readonly Stretch[];
 
+/** Where a run ends. */
+export interface LastRow {
+  readonly seq: number;
+  readonly cursor: number;
+  readonly hash: string;
+  readonly at: number;
+}
+
 /** The rows of a run that is no fork. */
 export const allOwn = (run: number): Stretches => [{ owner: run, from: 0, through: Number.MAX_SAFE_INTEGER }];
 
