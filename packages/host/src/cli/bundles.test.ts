@@ -1,4 +1,5 @@
 /** Runs as bundles: exported from one folder, verified anywhere, imported into another, where they are inert. */
+import { hash } from 'node:crypto';
 import {
   appendFileSync,
   existsSync,
@@ -14,6 +15,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { present } from '../../test/kit/present.ts';
+import { defineAgent } from '../agents/define-agent.ts';
+import { defineWorkflow } from '../engine/workflow/define-workflow.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { createHost } from '../server/create-host.ts';
 import { typed } from './recording-terminal.kit.ts';
@@ -24,11 +27,11 @@ interface Place extends ServedCli {
 }
 
 /** A host on the data folder `data` of a folder of its own. */
-async function place(): Promise<Place> {
+async function place(options?: Parameters<typeof servedCli>[1]): Promise<Place> {
   const cwd = mkdtempSync(join(tmpdir(), 'cairn-bundles-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   writeFileSync(join(cwd, 'cairn.json'), '{"data":"data"}');
-  const served = await servedCli(await openSqliteStore({ folder: join(cwd, 'data') }));
+  const served = await servedCli(await openSqliteStore({ folder: join(cwd, 'data') }), options);
   return { ...served, cwd, cairn: (args, how = {}) => served.cairn(args, { cwd, ...how }) };
 }
 
@@ -210,4 +213,71 @@ test('a file that never ends a line is refused without being held in memory', as
   const piece = 'x'.repeat(1_048_576);
   for (let i = 0; i < 12; i += 1) appendFileSync(file, piece);
   expect((await here.cairn(['verify', file])).out).toContain('Line 1 is wrong: it is longer than 8388608 bytes.');
+});
+
+const words = 'Be calm, {{name}}.';
+const agent = defineAgent({
+  id: 'host:desk',
+  persona: 'Desk',
+  instructions: 'Own words.',
+  rehearsal: { turns: [[{ say: 'Done.' }]] },
+});
+const talk = defineWorkflow({
+  id: 'talk',
+  nodes: { say: { type: 'cairn.agent', agent, config: { systemPromptRef: 'prompt:calm' } } },
+});
+
+/** A bundle whose end is right again after a change of its lines. */
+function sealed(lines: readonly string[]): string {
+  const text = lines
+    .slice(0, -1)
+    .map((line) => `${line}\n`)
+    .join('');
+  const end = JSON.parse(lines.at(-1) ?? '');
+  return `${text}${JSON.stringify({ ...end, sha256: hash('sha256', text) })}\n`;
+}
+
+test('a run is exported with its templates, is read where they are unknown, and verify misses one that is gone', async () => {
+  const here = await place({
+    agents: [agent],
+    workflows: [talk],
+    prompts: [{ templateId: 'calm', version: '1.0.0', kind: 'system', text: words }],
+  });
+  const { cwd } = here;
+  const cairn = (...args: readonly string[]) => here.cairn(args);
+  const ran = await cairn('run', 'talk', '--json');
+  const { runId } = JSON.parse(ran.out.split('\n').at(-1) ?? '');
+  const file = String(JSON.parse((await cairn('export', runId, '--json')).out).file);
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const at = lines.findIndex((line) => line.includes(words));
+  const template: { hash: string; kind: string } = JSON.parse(lines[at] ?? '');
+  expect(template.kind).toBe('definition');
+
+  // A bundle without the template is none.
+  writeFileSync(join(cwd, 'less.jsonl'), sealed(lines.toSpliced(at, 1)));
+  expect(await cairn('verify', 'less.jsonl')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(`the bundle lacks the definition ${template.hash}, which the run is pinned to`),
+  });
+
+  // Elsewhere, a host reads the run and exports the same bytes.
+  await cairn('import', file, '--data', 'there');
+  const there = await createHost({
+    config: { port: 0, data: join(cwd, 'there'), keys: [{ key, tenant: 'dev' }] },
+    report: () => undefined,
+  });
+  const shown = await typed(['show', runId, '--json'], { env: { CAIRN_URL: there.url ?? '', CAIRN_KEY: key } });
+  await there.close();
+  expect(JSON.parse(shown.out)).toMatchObject({ status: 'completed', outputs: { content: 'Done.' } });
+  await cairn('export', runId, '--data', 'there', '-o', 'again.jsonl');
+  expect(readFileSync(join(cwd, 'again.jsonl'), 'utf8')).toBe(readFileSync(file, 'utf8'));
+
+  expect((await cairn('verify', runId, '--data', 'there')).code).toBe(0);
+  const db = new DatabaseSync(join(cwd, 'there', 'cairn.db'));
+  db.prepare('DELETE FROM definitions WHERE hash = ?').run(template.hash);
+  db.close();
+  expect(await cairn('verify', runId, '--data', 'there')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(`the definition ${template.hash} is missing; the run is pinned to it`),
+  });
 });

@@ -134,7 +134,7 @@ export interface ServedCli {
 
 export async function servedCli(
   store: Store = inMemoryStore(),
-  options: Pick<HostOptions, 'allowUnsignedPacks' | 'agents' | 'tools' | 'workflows'> = {},
+  options: Pick<HostOptions, 'allowUnsignedPacks' | 'agents' | 'tools' | 'prompts' | 'workflows'> = {},
 ): Promise<ServedCli> {
   const host = await createHostOver(store, {
     config: {

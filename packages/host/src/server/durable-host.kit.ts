@@ -19,7 +19,7 @@ interface Beginning {
 
 export class DurableHost {
   readonly #folder: string;
-  readonly #options: HostOptions;
+  #options: HostOptions;
   #store!: Store;
   #host: Host | null = null;
 
@@ -42,13 +42,24 @@ export class DurableHost {
     return (this.#host as Host).engine;
   }
 
+  get folder(): string {
+    return this.#folder;
+  }
+
   get store(): Store {
     return this.#store;
   }
 
-  async restart(): Promise<void> {
-    await this.#host?.close();
+  /** Stops the host and starts another on the same database, perhaps with other options. */
+  async restart(changes: HostOptions = {}): Promise<void> {
+    await this.stop();
+    this.#options = { ...this.#options, ...changes };
     await this.#begin();
+  }
+
+  async stop(): Promise<void> {
+    await this.#host?.close();
+    this.#host = null;
   }
 
   async #begin(): Promise<void> {
