@@ -1,4 +1,4 @@
-/** Definitions of workflows and agents, keyed by the hash of their text, and the registered workflows of tenants. */
+/** Definitions of workflows, agents and prompt templates, keyed by the hash of their text, and the registered workflows of tenants. */
 
 export interface Definitions {
   /** Idempotent: the key is the hash of the body. */
