@@ -1,7 +1,7 @@
 /** The in-memory event log: the simplest implementation of `append`. */
 import type { ContextId } from '@cairn/protocol';
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
-import { checkFork, forkedHead, forkedIndex, neededBefore } from '../admit-fork.ts';
+import { checkFork, checkOrigins, forkedHead, forkedIndex, neededBefore } from '../admit-fork.ts';
 import { contextTaken, forkContextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
 import { asksNobody, reindex } from '../fold-run-index.ts';
@@ -42,14 +42,21 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
     },
     importRun: async (run, rows) => importRun(tables, run, [...rows]),
     fork: async (run) => {
-      const first = fork(tables, guards, run);
-      if (first === null) return;
-      untold.push(write(tables, guards, first).commit);
+      checkOrigins(run);
+      const begun = [run, ...(run.others ?? [])].map((one) => fork(tables, guards, one));
+      const appends = begun.flatMap((begin) => begin() ?? []);
+      for (const first of appends) untold.push(write(tables, guards, first).commit);
       await null;
-      const next = untold.shift();
-      if (next !== undefined) followers.tell(next);
+      for (const _ of appends) {
+        const next = untold.shift();
+        if (next !== undefined) followers.tell(next);
+      }
     },
     read: async (range) => read(tables, range),
+    rowsUntil: async (runId, cursor) => {
+      const run = tables.runs().get(runId);
+      return run === undefined ? 0 : firstAfter(run, cursor);
+    },
     head: async (runId) => {
       const head = tables.runs().get(runId)?.head;
       return head === undefined
@@ -132,8 +139,11 @@ function checkRecords(tables: Tables, idempotency: readonly IdempotencyWrite[]):
   }
 }
 
-/** Returns the append of its first own rows, which is known to be admitted. */
-function fork(tables: Tables, guards: GuardQueries, run: ForkRun): Append | null {
+/**
+ * Checks everything. Returns the function that makes the fork, which throws nothing and returns the append of its first
+ * own rows.
+ */
+function fork(tables: Tables, guards: GuardQueries, run: ForkRun): () => Append | null {
   const runs = tables.runs();
   const { runId, contextId, tenant, originRunId, idempotency = [] } = run;
   const { sourceRunId, fromSeq } = run.fork;
@@ -157,13 +167,15 @@ function fork(tables: Tables, guards: GuardQueries, run: ForkRun): Append | null
   const { rows = [] } = run;
   const first = rows.length === 0 ? null : { runId, rows, at: fromSeq };
   if (first !== null) admit(first, start, tables.cursor, guards);
-  tables.add({ place: tables.nextPlace(), head: start, rows: [], source, interrupts });
-  tables.interrupts.push(...index.open.values());
-  for (const { record } of idempotency) {
-    tables.idempotency.set(idempotencyId(record), record);
-    tables.requestRuns.set(idempotencyId(record), runId);
-  }
-  return first;
+  return () => {
+    tables.add({ place: tables.nextPlace(), head: start, rows: [], source, interrupts });
+    tables.interrupts.push(...index.open.values());
+    for (const { record } of idempotency) {
+      tables.idempotency.set(idempotencyId(record), record);
+      tables.requestRuns.set(idempotencyId(record), runId);
+    }
+    return first;
+  };
 }
 
 function* before(run: StoredRun, seq: number): Iterable<Row> {

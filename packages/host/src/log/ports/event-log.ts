@@ -26,6 +26,7 @@ export interface EventLog {
    * source does not exist or is another tenant's, with `invalid_from_seq` when its log ends before the position, with
    * `replay_memory_snapshot_unavailable` when the source or rows that it shares were purged, and with `conflict` when
    * the run exists or its context cannot take it. The run is due at once, unless the shared rows end it.
+   * Its `others` are forked in the same commit: all of them exist, or none.
    */
   fork(run: ForkRun): Promise<void>;
   /**
@@ -35,6 +36,8 @@ export interface EventLog {
    * purged, whoever may see them.
    */
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
+  /** The number of rows of a run up to a cursor, which is the seq of the first row after it; 0 for an unknown run. */
+  rowsUntil(runId: RunId, cursor: number): Promise<number>;
   /** Null for a run that was purged. */
   head(runId: RunId): Promise<RunHead | null>;
   /** What is left of a run that was purged; null for any other. */
@@ -117,7 +120,11 @@ export interface ForkRun extends NewRun {
   readonly rows?: readonly NewRow[] | undefined;
   /** As in `Append`. */
   readonly idempotency?: readonly IdempotencyWrite[] | undefined;
+  /** Forks of other runs of the same tree, each with an origin of its own; a parent comes before its children. */
+  readonly others?: readonly OtherFork[] | undefined;
 }
+
+export type OtherFork = Omit<ForkRun, 'idempotency' | 'others'>;
 
 /** The most runs whose rows one fork shares: a fork of a fork shares those of both. */
 export const MAX_SHARED_RUNS = 1_000;

@@ -8,6 +8,7 @@ import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { ForkRun } from './event-log.ts';
 import { forkIndexContract } from './fork-index.contract.ts';
 import { apart, type Forks, fork1, fork2, forkOf, seqs, shared, ten, third } from './fork-samples.kit.ts';
+import { forkTreeContract } from './fork-tree.contract.ts';
 import type { Row } from './rows.ts';
 import { context, creation, lease, row, runA, runB, started } from './samples.kit.ts';
 
@@ -16,6 +17,7 @@ export function forkContract(open: Open<Forks>): void {
   describe('shared rows', () => sharedRows(store));
   describe('own rows', () => ownRows(store));
   describe('the index', () => forkIndexContract(store));
+  describe('a tree', () => forkTreeContract(store));
   describe('refusals', () => refusals(store));
 }
 

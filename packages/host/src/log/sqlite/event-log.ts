@@ -1,19 +1,30 @@
 /** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by merging runs. */
 import type { DatabaseSync } from 'node:sqlite';
 import { FairTurns } from '../../fair-turns.ts';
+import { checkOrigins } from '../admit-fork.ts';
 import type { Followers } from '../feed/followers.ts';
-import { type ContextRows, type EventLog, type ForkRun, pageBytes, type RunRows } from '../ports/event-log.ts';
+import {
+  type ContextRows,
+  type EventLog,
+  type ForkRun,
+  pageBytes,
+  type RunHead,
+  type RunRows,
+} from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
 import { sharedRowsPurged } from '../ports/run-purged.ts';
 import type { Appender } from './append.ts';
 import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
+import type { Work } from './commit/job.ts';
 import type { Connection } from './connection.ts';
 import { ContextMerge } from './context-merge.ts';
 import { withFirstRows } from './forks/first-rows.ts';
 import type { Forks, InTurn } from './forks/fork-work.ts';
 import { PurgedRows } from './forks/purged-rows.ts';
-import type { HeadCache } from './head-cache.ts';
+import { rowsUntil } from './forks/rows-until.ts';
+import { together } from './forks/together.ts';
+import type { CachedHead, HeadCache } from './head-cache.ts';
 import { type Query, query } from './query.ts';
 import { PurgedRuns } from './retention/purged-runs.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
@@ -44,6 +55,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
   const rows = new RowReader(db, heads);
   const changes = new ChangesReader(db);
   const purged = new PurgedRuns(db);
+  const until = rowsUntil(db);
   const tenants = query<[tenant: string]>(db, 'SELECT tenant FROM runs WHERE context = ? LIMIT 1');
   const tenantOf = (contextId: string): string | null => tenants.get(contextId)?.[0] ?? purged.tenantOf(contextId);
   const ownerOf = (range: RunRows | ContextRows): string =>
@@ -78,7 +90,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
       if (refusal !== null) throw refusal;
     },
     fork: (run) =>
-      forkRun({ writer, forks, appender }, run, async (step, rowsOf) =>
+      forkRuns({ writer, forks, appender }, run, async (step, rowsOf) =>
         inTurn(
           () => run.tenant,
           step,
@@ -91,13 +103,8 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
         () => rows.read(range),
         rowsCost,
       ),
-    head: async (runId) =>
-      read(() => {
-        const head = heads.get(runId)?.head;
-        if (head === undefined) return null;
-        const { record, seq, hash, fence, owner } = head;
-        return { record, seq, hash, fence, owner };
-      }),
+    rowsUntil: async (runId, cursor) => read(() => until(heads.get(runId), cursor)),
+    head: async (runId) => read(() => shownHead(heads.get(runId))),
     purged: async (runId) => read(() => purged.get(runId)),
     contextTenant: async (contextId) => read(() => tenantOf(contextId)),
     follow: (listener) => followers.add(listener),
@@ -111,16 +118,27 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
   };
 }
 
-/** Finds the cut in turns of the event loop, like a reader of the source, before the transaction. */
-async function forkRun(
+/** Finds the cuts in turns of the event loop, like a reader of the sources, before the transaction. */
+async function forkRuns(
   { writer, forks, appender }: Pick<EventLogPorts, 'writer' | 'forks' | 'appender'>,
   run: ForkRun,
   inTurn: InTurn,
 ) {
-  const work = forks.work(run, await forks.cut(run, inTurn));
-  const { runId, rows = [], fork } = run;
-  const first = rows.length === 0 ? null : appender.work({ runId, rows, at: fork.fromSeq });
-  return writer.submit(first === null ? work : withFirstRows(work, first));
+  const works: Work<void>[] = [];
+  checkOrigins(run);
+  for (const one of [run, ...(run.others ?? [])]) {
+    const work = forks.work(one, await forks.cut(one, inTurn));
+    const { runId, rows = [], fork } = one;
+    const first = rows.length === 0 ? null : appender.work({ runId, rows, at: fork.fromSeq });
+    works.push(first === null ? work : withFirstRows(work, first));
+  }
+  return writer.submit(together(works));
+}
+
+function shownHead(entry: CachedHead | null): RunHead | null {
+  if (entry === null) return null;
+  const { record, seq, hash, fence, owner } = entry.head;
+  return { record, seq, hash, fence, owner };
 }
 
 function rowsCost(rows: readonly Row[]): number {
