@@ -9,8 +9,8 @@ export type Lineage = Pick<RunRecord, 'fork' | 'originRunId' | 'createdAt'>;
 export interface ForkSpan {
   readonly link: SpanLink;
   readonly attributes: Attributes;
-  /** The time of the fork, not of the rows that it shares. */
-  readonly startedAt: number;
+  /** Its span begins no earlier. The rows that a branch shares are older; a replay has the recorded times. */
+  readonly notBefore: number;
 }
 
 /** Null for a run that is no fork. `traceId` is the trace that the shared first row names. */
@@ -26,6 +26,6 @@ export function forkSpan({ fork, originRunId, createdAt }: Lineage, traceId: str
       'openwop.replay.from_seq': fromSeq,
       'openwop.replay.mode': mode,
     },
-    startedAt: createdAt,
+    notBefore: mode === 'replay' ? 0 : createdAt,
   };
 }

@@ -78,7 +78,11 @@ export class MetricFeed {
   #wait(runId: RunId, { seq, at }: Row, rows: readonly Row[]): void {
     const waiting = this.#waiting.get(runId);
     if (waiting === undefined && this.#waitingRows + rows.length > MAX_WAITING) {
-      this.#count(runId, openRun({ workflowId: 'unknown', tenant: 'unknown', startedAt: at, hasBegun: true }), rows);
+      this.#count(
+        runId,
+        openRun({ workflowId: 'unknown', tenant: 'unknown', startedAt: at, isReplay: false, hasBegun: true }),
+        rows,
+      );
       return;
     }
     this.#waitingRows += rows.length;
@@ -107,8 +111,9 @@ export class MetricFeed {
     const after = Math.max(before - READ_BACK, 0) - 1;
     const range = { runId, after, limit: before - 1 - after, maxBytes: READ_BACK_BYTES, isForFrames: true };
     const [head, rows] = await Promise.all([this.#log.head(runId), this.#log.read(range)]);
-    const { workflowId = 'unknown', tenant = 'unknown', createdAt = 0 } = head?.record ?? {};
-    const run = openRun({ workflowId, tenant, startedAt: createdAt, hasBegun: after >= 0 });
+    const { workflowId = 'unknown', tenant = 'unknown', createdAt = 0, fork } = head?.record ?? {};
+    const isReplay = fork?.mode === 'replay';
+    const run = openRun({ workflowId, tenant, startedAt: createdAt, isReplay, hasBegun: after >= 0 });
     for (const row of rows) countRow(run, row, silent);
     if (after >= 0) await this.#addQuestions(run, runId, next);
     return run;

@@ -15,6 +15,8 @@ export interface ReceivedSpan {
   readonly code: number;
   readonly attributes: Attributes;
   readonly events: readonly { readonly name: string; readonly attributes: Attributes }[];
+  /** Trace and span that it links to. Read from JSON only. */
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
 }
 
 export interface ReceivedPoint {
@@ -98,6 +100,7 @@ function takeSpans(body: Wire, into: { readonly spans: ReceivedSpan[]; readonly 
           name: String(name),
           attributes: attributesOf(attributes),
         })),
+        links: list(span.links).map(({ traceId, spanId }) => ({ traceId: String(traceId), spanId: String(spanId) })),
       });
     }
   }

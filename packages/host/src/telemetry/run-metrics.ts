@@ -19,6 +19,8 @@ export interface OpenRun {
   readonly workflowId: string;
   readonly tenant: string;
   readonly startedAt: number;
+  /** Repeats what was counted when it happened, so nothing of it is counted. */
+  readonly isReplay: boolean;
   hasBegun: boolean;
   decisions: number;
   /** By node id: the node type, and the start of the current attempt. */
@@ -29,7 +31,9 @@ export interface OpenRun {
   interrupts: Map<string, Since> | null;
 }
 
-export const openRun = (run: Pick<OpenRun, 'workflowId' | 'tenant' | 'startedAt' | 'hasBegun'>): OpenRun => ({
+export const openRun = (
+  run: Pick<OpenRun, 'workflowId' | 'tenant' | 'startedAt' | 'isReplay' | 'hasBegun'>,
+): OpenRun => ({
   ...run,
   decisions: 0,
   nodes: new Map(),
@@ -37,15 +41,17 @@ export const openRun = (run: Pick<OpenRun, 'workflowId' | 'tenant' | 'startedAt'
   interrupts: null,
 });
 
-/** The state given by a run's first row. */
-export function startedRun({ at, payload }: MetricRow): OpenRun {
+/** The state given by a run's first row. A replay repeats that of its source, which names another context. */
+export function startedRun({ at, payload, contextId }: MetricRow & Pick<Row, 'contextId'>): OpenRun {
   const [workflowId, owner] = readMembers(payload, START);
   const tenant = isJsonObject(owner) ? textOf(owner.tenant) : '';
-  return openRun({ workflowId: textOf(workflowId), tenant, startedAt: at, hasBegun: false });
+  const isReplay = payload.includes('"contextId":"') && !payload.includes(contextId);
+  return openRun({ workflowId: textOf(workflowId), tenant, startedAt: at, isReplay, hasBegun: false });
 }
 
 /** The payload members that the handlers read. */
 const START = ['workflowId', 'owner'];
+const FORK = ['fromSeq'];
 const NODE = ['typeId', 'attempt'];
 const CALL_END = ['callId', 'error'];
 const QUESTION = ['interruptId', 'kind'];
@@ -58,7 +64,7 @@ type Handler = (run: OpenRun, row: MetricRow, recorder: Recorder) => void;
 
 /** Counts the next row of a run. Rows of other types cost one map lookup. */
 export function countRow(run: OpenRun, row: MetricRow, recorder: Recorder): void {
-  handlers.get(row.type)?.(run, row, recorder);
+  if (!run.isReplay) handlers.get(row.type)?.(run, row, recorder);
 }
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
@@ -67,6 +73,12 @@ const seconds = (ms: number): number => Math.max(ms, 0) / 1000;
 const runStarted: Handler = ({ workflowId, tenant }, _, recorder) => {
   recorder.add(instruments.created, [workflowId, tenant]);
   recorder.add(instruments.enqueued, [tenant]);
+};
+
+/** A branch after the first row of its source has no `run.started` of its own. */
+const runForked: Handler = (run, row, recorder) => {
+  const [fromSeq] = readMembers(row.payload, FORK);
+  if (fromSeq !== 0) runStarted(run, row, recorder);
 };
 
 const runEnded: Handler = (run, { type, at }, recorder) => {
@@ -185,6 +197,7 @@ const decided: Handler = (run, { payload }, recorder) => {
 
 const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['run.started', runStarted],
+  ['cairn.run.forked', runForked],
   ['run.completed', runEnded],
   ['run.failed', runEnded],
   ['run.cancelled', runEnded],
@@ -211,6 +224,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 /** Events that occur a few times per run; node and call events occur by the thousand. */
 const rare: ReadonlySet<string> = new Set([
   'run.started',
+  'cairn.run.forked',
   'run.completed',
   'run.failed',
   'run.cancelled',

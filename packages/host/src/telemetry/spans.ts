@@ -116,8 +116,8 @@ export class SpanFold {
     }
     // A fork is a trace of its own: the request that started its source did not ask for it.
     this.#traceId = derivedTraceId(this.#runId);
-    const { link, attributes, startedAt } = forked;
-    const at = Math.max(event.at, startedAt);
+    const { link, attributes, notBefore } = forked;
+    const at = Math.max(event.at, notBefore);
     this.#run = this.#begin({ ...event, at }, { ...place, parentSpanId: null, link }, { ...own, ...attributes });
   }
 

@@ -8,6 +8,8 @@ type Ancestor = InboxEntry['path'][number];
 
 export interface Descent {
   readonly workflowId: string;
+  /** A replay asks nobody: its answers come from the record. */
+  readonly isReplay: boolean;
   /** From the root to the parent. */
   readonly above: readonly Ancestor[];
 }
@@ -15,6 +17,7 @@ export interface Descent {
 interface Known {
   readonly workflowId: string;
   readonly tenant: string;
+  readonly isReplay: boolean;
   readonly parentRunId: RunId | null;
   readonly parentNodeId: string;
   readonly parentAgentId: string | null;
@@ -52,7 +55,7 @@ export class Ancestry {
       });
       lower = upper;
     }
-    return { workflowId: own.workflowId, above };
+    return { workflowId: own.workflowId, isReplay: own.isReplay, above };
   }
 
   async #of(runId: RunId): Promise<Known | null> {
@@ -65,11 +68,12 @@ export class Ancestry {
   async #read(runId: RunId): Promise<Known | null> {
     const head = await this.#log.head(runId);
     if (head === null) return null;
-    const { workflowId, tenant, parentRunId } = head.record;
+    const { workflowId, tenant, parentRunId, fork } = head.record;
     const started = parentRunId === null ? null : await this.#started(runId);
     return {
       workflowId,
       tenant,
+      isReplay: fork?.mode === 'replay',
       parentRunId,
       parentNodeId: started?.parentNodeId ?? '',
       parentAgentId: started?.parentAgentId ?? null,

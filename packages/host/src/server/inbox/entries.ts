@@ -14,13 +14,14 @@ export interface EntrySource {
   readonly ancestry: Ancestry;
 }
 
-/** Reads the row that asked, and ancestors that are not cached. Null when the log no longer has the question. */
+/** Reads the row that asked, and ancestors that are not cached. Null for a replay, and when the log no longer has the question. */
 export async function entryOf({ log, ancestry }: EntrySource, asked: InterruptRecord): Promise<InboxEntry | null> {
   const { runId, interruptId, nodeId, requestedAt, seq } = asked;
   const descent = await ancestry.descent(runId);
+  if (descent === null || descent.isReplay) return null;
   const [row] = await log.read({ runId, after: seq - 1, limit: 1 });
   const event = row === undefined ? null : foldEventOf(row);
-  if (descent === null || event?.type !== 'interrupt.requested') return null;
+  if (event?.type !== 'interrupt.requested') return null;
   const { kind, data = {}, resumeSchema, timeoutMs } = event.payload;
   const agentId = agentOf(event.payload.agentId ?? data.agentId);
   const { workflowId, above } = descent;
