@@ -34,6 +34,7 @@ function rowsOf(told: readonly Told[]): Row[] {
       audience: 'client' as const,
       payload: JSON.stringify(payload),
       task: null,
+      face: 0,
     };
     const own = rowHash(row);
     previous = chainHash(previous, own);

@@ -16,7 +16,7 @@ function chained(runId: RunId, samples: readonly Sample[]): readonly Row[] {
     const body = { audience: 'client' as const, payload: JSON.stringify(payload), task: null };
     const own = rowHash({ ...columns, ...body });
     previous = chainHash(previous, own);
-    return { ...columns, ...body, runId, cursor: seq + 1, rowHash: own, hash: previous };
+    return { ...columns, ...body, runId, cursor: seq + 1, face: 0, rowHash: own, hash: previous };
   });
 }
 

@@ -28,6 +28,7 @@ const resolved = (mark: string): Row => ({
   audience: 'client',
   payload: JSON.stringify({ interruptId: 'i', nodeId: 'n', resumeValue: { feedback: mark } }),
   task: null,
+  face: 0,
   rowHash: '',
   hash: '',
 });

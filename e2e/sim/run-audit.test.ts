@@ -26,7 +26,7 @@ function rowsOf(sketches: readonly Sketch[]): Row[] {
     const own = rowHash({ ...body, payload: JSON.stringify(payload) });
     hash = chainHash(hash, own);
     const task = faceOf({ ...body, payload: JSON.stringify(payload) });
-    return { runId, ...body, cursor: seq + 1, payload: JSON.stringify(payload), task, rowHash: own, hash };
+    return { runId, ...body, cursor: seq + 1, payload: JSON.stringify(payload), task, face: 0, rowHash: own, hash };
   });
 }
 

@@ -323,6 +323,15 @@ export {
   workflowSettings,
   workflowVariable,
 } from './runs/workflow-definition.ts';
+export {
+  isInternalKind,
+  type TaskEventKind,
+  type ThoughtType,
+  taskEventKinds,
+  thoughtTypes,
+  type Verbosity,
+  verbosityLevels,
+} from './task-events/kinds.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
 export {
   type Alignment,

@@ -11,6 +11,7 @@ import { ROW_OVERHEAD_BYTES } from './ports/row-bytes.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import { MAX_EVENT_BYTES } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
+import { faceColumns } from './tasks/face-columns.ts';
 
 /** The head of a run with all state that the next append depends on. Immutable: each append replaces it. */
 export interface FullHead extends IndexedRun {
@@ -191,6 +192,7 @@ const noInterrupts: readonly InterruptRecord[] = [];
 function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cursor: number): Admitted {
   const { runId } = append;
   const { contextId } = head.record;
+  const isSubtask = head.record.parentRunId !== null;
   let index: IndexedRun = head;
   let { seq, hash, at } = head;
   let place = cursor;
@@ -215,6 +217,7 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cu
       audience: row.audience,
       payload: row.payload,
       task: row.task,
+      face: faceColumns(row.task, { audience: row.audience, isSubtask }),
       rowHash: '',
       hash: '',
     };

@@ -7,6 +7,7 @@ import { inMemoryStore } from './in-memory/store.ts';
 import { MAX_EVENT_BYTES, type NewRow } from './ports/rows.ts';
 import { creation, row, runA, started } from './ports/samples.kit.ts';
 import { faceCheck, taskFaces } from './task-faces.ts';
+import { faceColumns } from './tasks/face-columns.ts';
 
 const node = (type: string, payload: object): NewRow =>
   row(type, { nodeId: 'a', payload: JSON.stringify({ nodeId: 'a', ...payload }) });
@@ -25,6 +26,11 @@ const plain = () =>
     row('run.completed', { payload: '{"outputs":{"content":"done"}}' }),
   ]);
 
+const facedAs = (task: string | null) => ({
+  task,
+  face: faceColumns(task, { audience: 'client', isSubtask: false }),
+});
+
 describe('the task faces of a run', () => {
   it('follow from its rows alone', async () => {
     const rows = await plain();
@@ -35,19 +41,19 @@ describe('the task faces of a run', () => {
 
   it('are found when they differ, and given to an old log without another hash', async () => {
     const rows = await plain();
-    const check = faceCheck(runA);
-    const better = rows.map((found) => ({ ...found, task: present(check(found)).face }));
+    const check = faceCheck({ runId: runA, parentRunId: null, fork: null });
+    const better = rows.map((found) => ({ ...found, ...facedAs(present(check(found)).face) }));
     expect(verifyChain(better, runA)).toBeNull();
-    const again = faceCheck(runA);
+    const again = faceCheck({ runId: runA, parentRunId: null, fork: null });
     expect(better.map(again)).toEqual([null, null, null, null]);
-    const damaged = faceCheck(runA);
+    const damaged = faceCheck({ runId: runA, parentRunId: null, fork: null });
     const found = better.with(2, { ...present(better[2]), task: '{}' }).map(damaged);
     expect(found.map((wrong) => wrong?.face ?? null)).toEqual([null, null, better[2]?.task, null]);
   });
 
   it('are not compared after a row that cannot be read', async () => {
     const rows = await plain();
-    const check = faceCheck(runA);
+    const check = faceCheck({ runId: runA, parentRunId: null, fork: null });
     const wrong = rows.with(1, { ...present(rows[1]), payload: '{' }).map(check);
     expect(wrong.map((one) => one !== null)).toEqual([true, false, false, false]);
   });

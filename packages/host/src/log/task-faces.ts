@@ -2,6 +2,8 @@
 import { foldEventOf, foldRun, newRunView, type RunId, taskFace } from '@cairn/protocol';
 import { utf8Size } from '../utf8.ts';
 import { MAX_EVENT_BYTES, type Row } from './ports/rows.ts';
+import type { RunFork } from './ports/run-index.ts';
+import { faceColumns, isOfSubtask } from './tasks/face-columns.ts';
 
 /** Returns the face of each next row as a store would keep it. Call it with every row of the run, from the first. */
 export function taskFaces(runId: RunId): (row: FacedRow) => string | null {
@@ -28,16 +30,25 @@ export interface WrongFace {
   readonly face: string | null;
 }
 
+export interface FacedRun {
+  readonly runId: RunId;
+  readonly parentRunId: RunId | null;
+  readonly fork: Pick<RunFork, 'fromSeq'> | null;
+}
+
 /**
- * Compares the stored face of each next row with the one that the run gives it; null if they are equal. It stops
- * comparing at a row that cannot be read: the hashes tell about that row.
+ * Compares the stored face of each next row, and its columns, with what the run gives it; null if they are equal. It
+ * stops comparing at a row that cannot be read: the hashes tell about that row.
  */
-export function faceCheck(runId: RunId): (row: Row) => WrongFace | null {
+export function faceCheck({ runId, parentRunId, fork }: FacedRun): (row: Row) => WrongFace | null {
   let faceOf: ReturnType<typeof taskFaces> | null = taskFaces(runId);
   return (row) => {
     try {
       const face = faceOf === null ? row.task : faceOf(row);
-      return face === row.task ? null : { row, face };
+      const isShared = row.seq < (fork?.fromSeq ?? 0);
+      const isSubtask = isShared ? isOfSubtask(row.face) : parentRunId !== null;
+      const columns = faceColumns(face, { audience: row.audience, isSubtask });
+      return face === row.task && columns === row.face ? null : { row, face };
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
       faceOf = null;

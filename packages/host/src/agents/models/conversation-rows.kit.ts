@@ -21,6 +21,7 @@ export class Context {
       audience: 'client',
       payload: JSON.stringify(payload),
       task: null,
+      face: 0,
       rowHash: '',
       hash: '',
     });

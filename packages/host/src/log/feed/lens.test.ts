@@ -17,6 +17,7 @@ const plain: Row = {
   audience: 'client',
   payload: '{"nodeId":"n1"}',
   task: null,
+  face: 0,
   rowHash: 'r',
   hash: 'h',
 };

@@ -207,7 +207,8 @@ function importRun(tables: Tables, run: ImportRun, given: readonly NewRow[]): vo
 
 function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {
   const runs = tables.runs();
-  const { limit, audience } = range;
+  const { limit } = range;
+  const audience = 'contextId' in range && range.isForTasks === true ? undefined : range.audience;
   const maxBytes = pageBytes(range.maxBytes);
   const found: Row[] = [];
   let bytes = 0;

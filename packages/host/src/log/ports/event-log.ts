@@ -176,6 +176,11 @@ export interface ContextRows {
   readonly maxBytes?: number | undefined;
   /** Leaves out imported runs: somebody else wrote what they say. */
   readonly isLocal?: boolean | undefined;
+  /**
+   * Reads only what task events show: payloads and hashes may be empty. Gives every row, whatever its audience: those
+   * without a face too, so that a page always moves on. `face` says who may see a face.
+   */
+  readonly isForTasks?: boolean | undefined;
 }
 
 /** A range of the rows of all runs, for readers that must not miss a row, even across failures. */

@@ -28,6 +28,8 @@ export interface Row {
   /** Empty in a tombstone. */
   readonly payload: string;
   readonly task: string | null;
+  /** What filters of the task view ask about the face (`tasks/face-columns.ts`); 0 when the view hides the row. */
+  readonly face: number;
   readonly rowHash: string;
   readonly hash: string;
 }

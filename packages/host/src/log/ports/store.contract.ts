@@ -1,6 +1,7 @@
 /** The contract of a whole store: every port, and the end of all of them. */
 import { describe, expect, it } from 'vitest';
 import { checkpointsContract } from './checkpoints.contract.ts';
+import { contextContract } from './context.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { definitionsContract } from './definitions.contract.ts';
 import { eventLogContract } from './event-log.contract.ts';
@@ -16,6 +17,7 @@ import { subscriptionsContract } from './subscriptions.contract.ts';
 
 export function storeContract(open: Open): void {
   describe('event log', () => eventLogContract(open));
+  describe('contexts', () => contextContract(open));
   describe('run index', () => runIndexContract(open));
   describe('queue', () => queueContract(open));
   describe('definitions', () => definitionsContract(open));

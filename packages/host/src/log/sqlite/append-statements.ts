@@ -14,12 +14,12 @@ export interface AppendStatements {
   readonly inScope: Query<[runId: RunId]>;
 }
 
-const INSERTED = 'cursor, run, seq, at, type, node, cause, audience, payload, task, row_hash, hash';
+const INSERTED = 'cursor, run, seq, at, type, node, cause, audience, payload, task, row_hash, hash, face';
 
 export const appendStatements = (db: DatabaseSync): AppendStatements => ({
-  insert: db.prepare(`INSERT INTO events (${INSERTED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+  insert: db.prepare(`INSERT INTO events (${INSERTED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   insertCut: db.prepare(
-    `INSERT INTO events (${INSERTED}, cuts, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO events (${INSERTED}, cuts, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   interrupt: db.prepare('SELECT 1 FROM interrupts WHERE run = ? AND id = ? AND seq < ?'),
   record: idempotencyReader(db),

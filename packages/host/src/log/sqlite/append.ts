@@ -11,6 +11,7 @@ import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { Work } from './commit/job.ts';
+import type { ContextSegments } from './contexts/segments.ts';
 import { IndexCheckpoints, isIndexDue } from './forks/index-checkpoints.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
 import { MemoryTables } from './memory-tables.ts';
@@ -30,6 +31,7 @@ export interface AppenderPorts {
   readonly sessions: Sessions;
   readonly followers: Followers;
   readonly usage: TenantUsage;
+  readonly segments: ContextSegments;
 }
 
 export class Appender implements GuardQueries {
@@ -42,6 +44,7 @@ export class Appender implements GuardQueries {
   readonly #indexes: IndexCheckpoints;
   readonly #values: ValueWriter;
   readonly #usage: TenantUsage;
+  readonly #segments: ContextSegments;
   readonly #refuseImport: (run: ImportRun) => void;
   readonly #db: DatabaseSync;
   /** The last assigned cursor. A failed transaction may leave a gap, which is allowed. */
@@ -59,6 +62,7 @@ export class Appender implements GuardQueries {
     this.#memories = new MemoryTables(db);
     this.#values = new ValueWriter(db);
     this.#usage = ports.usage;
+    this.#segments = ports.segments;
     this.#refuseImport = importGuard(db);
     this.#cursor = cursorEnd(db)();
   }
@@ -123,6 +127,7 @@ export class Appender implements GuardQueries {
     if (isIndexDue(entry?.head.seq ?? -1, head)) this.#indexes.put(key, head.seq, head);
     if (entry !== null) this.#heads.set(entry, head);
     this.#usage.add(head.record.tenant, this.#insertAll(key, rows), rows.length);
+    this.#note(key, rows);
     for (const interrupt of interrupts) this.#runs.interrupt(key, interrupt, head.record);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
@@ -152,6 +157,7 @@ export class Appender implements GuardQueries {
           this.#db.exec('ROLLBACK TO import');
           this.#heads.forget(run.runId);
           this.#usage.clear();
+          this.#segments.clear();
           return error;
         } finally {
           if (this.#db.isTransaction) this.#db.exec('RELEASE import');
@@ -170,12 +176,18 @@ export class Appender implements GuardQueries {
       head = admitted.head;
       key ??= this.#runs.create(run.runId, head).key;
       this.#usage.add(run.tenant, this.#insertAll(key, admitted.rows), chunk.length);
+      this.#note(key, admitted.rows);
       for (const interrupt of admitted.interrupts) this.#runs.interrupt(key, interrupt, head.record);
       this.#cursor += chunk.length;
     }
     if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
     const entry = this.#heads.get(run.runId);
     if (entry !== null) this.#heads.set(entry, head);
+  }
+
+  #note(run: number, rows: readonly Row[]): void {
+    const [first] = rows;
+    if (first !== undefined) this.#segments.note(first.contextId, run, first);
   }
 
   /** Returns the bytes that the rows count in quotas. */
@@ -191,11 +203,11 @@ export class Appender implements GuardQueries {
 
   #insert(run: number, row: Row, bytes: number): void {
     const audience = row.audience === 'client' ? 0 : 1;
-    const { cursor, seq, at, type, nodeId, cause, payload, task, rowHash, hash } = row;
+    const { cursor, seq, at, type, nodeId, cause, payload, task, rowHash, hash, face } = row;
     const { insert, insertCut } = this.#statements;
     // Values are listed one by one: spreading them would allocate a list for every row.
     if (payload.length < LARGE_VALUE_CHARS && (task === null || task.length < LARGE_VALUE_CHARS)) {
-      insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash);
+      insert.run(cursor, run, seq, at, type, nodeId, cause, audience, payload, task, rowHash, hash, face);
       return;
     }
     const kept = this.#values.keep(run, payload, task);
@@ -213,6 +225,7 @@ export class Appender implements GuardQueries {
       kept.task,
       rowHash,
       hash,
+      face,
       cuts,
       bytes,
     );

@@ -83,10 +83,10 @@ export function interruptOf(runId: RunId, columns: InterruptColumns): InterruptR
   return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt, seq, votes };
 }
 
-export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash, cuts';
+export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash, cuts, face';
 
 /** Columns for frames, which show neither task face nor hashes: half the bytes of a row. */
-export const FRAME_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', '', cuts";
+export const FRAME_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', '', cuts, face";
 
 export type EventColumns = [
   seq: number,
@@ -101,6 +101,7 @@ export type EventColumns = [
   rowHash: string,
   hash: string,
   cuts: string | null,
+  face: number,
 ];
 
 /** The row as the table keeps it. Its texts lack the values in `cuts`; `rowReader` returns whole rows. */
@@ -117,6 +118,7 @@ export function rowOf(runId: RunId, contextId: ContextId, event: EventColumns): 
     audience: event[6] === 0 ? 'client' : 'operator',
     payload: event[7],
     task: event[8],
+    face: event[12],
     rowHash: event[9],
     hash: event[10],
   };

@@ -1,4 +1,4 @@
-/** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by merging runs. */
+/** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by its segments. */
 import type { DatabaseSync } from 'node:sqlite';
 import { FairTurns } from '../../fair-turns.ts';
 import { checkOrigins } from '../admit-fork.ts';
@@ -18,7 +18,7 @@ import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
 import type { Work } from './commit/job.ts';
 import type { Connection } from './connection.ts';
-import { ContextMerge } from './context-merge.ts';
+import { ContextReader } from './contexts/context-reader.ts';
 import { withFirstRows } from './forks/first-rows.ts';
 import type { Forks, InTurn } from './forks/fork-work.ts';
 import { PurgedRows } from './forks/purged-rows.ts';
@@ -153,7 +153,7 @@ class RowReader {
   readonly #clientRun: Query<EventColumns>;
   readonly #framesOfRun: Query<EventColumns>;
   readonly #framesOfClientRun: Query<EventColumns>;
-  readonly #merge: ContextMerge;
+  readonly #contexts: ContextReader;
   readonly #purged: PurgedRows;
   readonly #rowOf: ToRow;
 
@@ -165,14 +165,14 @@ class RowReader {
     this.#clientRun = query(db, `${all} AND audience = 0 ORDER BY seq LIMIT ?`);
     this.#framesOfRun = query(db, `${frames} ORDER BY seq LIMIT ?`);
     this.#framesOfClientRun = query(db, `${frames} AND audience = 0 ORDER BY seq LIMIT ?`);
-    this.#merge = new ContextMerge(db);
+    this.#contexts = new ContextReader(db);
     this.#purged = new PurgedRows(db);
     this.#rowOf = rowReader(db);
   }
 
   /** Steps the statement only as far as the page goes, so that no row beyond it is loaded. */
   read(range: RunRows | ContextRows): readonly Row[] {
-    if ('contextId' in range) return this.#merge.read(range);
+    if ('contextId' in range) return this.#contexts.read(range);
     const entry = this.#heads.get(range.runId);
     if (entry === null) return [];
     const { contextId } = entry.head.record;

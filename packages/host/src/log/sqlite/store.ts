@@ -10,6 +10,7 @@ import { type ElapsedMs, type Flush, GroupCommit, type Read } from './commit/gro
 import { Checkpointer } from './commit/wal-checkpoint.ts';
 import { walFlush } from './commit/wal-flush.ts';
 import type { Connection } from './connection.ts';
+import { ContextSegments } from './contexts/segments.ts';
 import { sqliteDefinitions } from './definitions.ts';
 import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
@@ -68,7 +69,8 @@ export function assembleStore({
   const followers = new Followers(onFault);
   const usage = new TenantUsage(db);
   const runs = new RunWriter(db, { heads, listed });
-  const appender = new Appender(db, { heads, runs, sessions, followers, usage });
+  const segments = new ContextSegments(db);
+  const appender = new Appender(db, { heads, runs, sessions, followers, usage, segments });
   const forks = new Forks(db, { heads, runs });
   const hooks = {
     beforeCommit: () => {
@@ -78,6 +80,7 @@ export function assembleStore({
     rolledBack: () => {
       heads.clear();
       usage.clear();
+      segments.clear();
     },
     afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
     broken: onFault,

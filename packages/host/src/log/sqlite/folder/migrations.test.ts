@@ -1,11 +1,15 @@
 /** A database of an earlier program is brought up to date with what its rows say. */
+import { join } from 'node:path';
 import type { RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../../test/kit/present.ts';
 import { rowBytes } from '../../ports/row-bytes.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
+import { contextIndex, indexOlderRows, indexRows } from './context-index.ts';
 import { folders, open, undo } from './folders.kit.ts';
-import { openSqliteStore } from './open.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase, openSqliteStore } from './open.ts';
+import { openReadOnly } from './read-only.ts';
 
 const { fresh } = folders();
 
@@ -80,4 +84,50 @@ it('is reported before each step, and only for a database that has something to 
   const count = Number(present(told.at(-1)).split(' of ')[1]);
   expect(told).toEqual(Array.from({ length: told.length }, (_, i) => `${count - told.length + 1 + i} of ${count}`));
   expect(told.length).toBeGreaterThan(1);
+});
+
+it('finds the rows of contexts and the columns of faces, going on where it was cut off', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  const face = (kind: string) => ({ task: JSON.stringify({ kind }) });
+  await store.log.append(creation(runA, { rows: [started(), row('x', face('task-created'))] }));
+  await store.log.append(creation(runB));
+  for (const runId of [runA, runA, runB, runA]) await store.log.append({ runId, rows: [row('y', face('error'))] });
+  const picture = ({ log }: typeof store) => log.read({ contextId: context, afterCursor: 0, limit: 99 });
+  const before = await picture(store);
+  expect(before.filter((found) => found.face !== 0).length).toBe(5);
+  await store.close();
+  undo(folder, contextIndex.name);
+  const file = join(folder, 'cairn.db');
+  const db = openDatabase(file);
+  migrate(db, file, { before: indexOlderRows.name });
+  const steps: number[] = [];
+  const cut = () =>
+    indexRows(
+      new Proxy(db, {
+        get(of, name) {
+          const value: unknown = Reflect.get(of, name, of);
+          if (typeof value !== 'function') return value;
+          return (...given: unknown[]) => {
+            if (given[0] === 'BEGIN IMMEDIATE' && steps.push(1) > 2) throw new Error('power cut');
+            return Reflect.apply(value, of, given);
+          };
+        },
+      }),
+      { stepRows: 2, onProgress: () => {} },
+    );
+  expect(cut).toThrow('power cut');
+  db.close();
+  const reopened = await open(folder);
+  expect(await picture(reopened)).toEqual(before);
+  await reopened.log.append({ runId: runA, rows: [row('z')] });
+  await reopened.close();
+  const log = openReadOnly(folder);
+  const problems: string[] = [];
+  log.checks.folder(
+    (_, message) => problems.push(message),
+    () => {},
+  );
+  log.close();
+  expect(problems).toEqual([]);
 });

@@ -15,7 +15,7 @@ import { SharedRows } from '../forks/stretches.ts';
 import { query } from '../query.ts';
 import { PURGED_COLUMNS, type PurgedColumns, purgedOf } from '../retention/purged-runs.ts';
 import { type StoredChecks, storedChecks } from '../verify/stored-checks.ts';
-import { forks } from './forks.ts';
+import { contextIndex } from './context-index.ts';
 import type { KeptRun } from './kept-run.ts';
 import { checkVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -199,10 +199,10 @@ function* runIds(db: DatabaseSync): Generator<{ readonly runId: RunId; readonly 
   for (const [runId, parent] of ids.iterate()) yield parent === null ? { runId } : { runId, parentRunId: parent };
 }
 
-/** An older folder has hashes of another recipe, which would all look wrong here, and no forks. */
+/** An older folder has hashes of another recipe, which would all look wrong here, no forks, and faces without columns. */
 function checkRows(db: DatabaseSync, file: string): void {
   const version = checkVersion(db, file);
-  if (version >= migrations.indexOf(forks) + 1) return;
+  if (version >= migrations.indexOf(contextIndex) + 1) return;
   throw new TerminalError('store_older', {
     message: `The database ${file} has version ${version}; this program reads runs of version ${migrations.length}.`,
     hint: 'Start the host once on this folder, or run "cairn doctor --rebuild": both migrate it.',
@@ -231,7 +231,7 @@ function purgedRuns(db: DatabaseSync) {
   const ids = query<[id: RunId]>(db, 'SELECT id FROM purged_runs ORDER BY key');
   const tombstones = query<EventColumns>(
     db,
-    `SELECT seq, cursor, at, type, node, cause, audience, '', NULL, row_hash, hash, NULL FROM tombstones
+    `SELECT seq, cursor, at, type, node, cause, audience, '', NULL, row_hash, hash, NULL, 0 FROM tombstones
        WHERE run = ? ORDER BY seq`,
   );
   return {

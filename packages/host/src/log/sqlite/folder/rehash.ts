@@ -65,7 +65,10 @@ export function rehash(db: DatabaseSync, { stepRows, onProgress }: RehashOptions
   }
 }
 
-type Found = [...EventColumns, run: number, runId: RunId, contextId: ContextId, originRunId: RunId];
+/** The columns of its time. */
+type OldColumns = EventColumns extends [...infer Old, face: number] ? Old : never;
+
+type Found = [...OldColumns, run: number, runId: RunId, contextId: ContextId, originRunId: RunId];
 
 function stepper(db: DatabaseSync, stepRows: number): (from: Place) => { place: Place; rows: number } {
   const following = query<Found>(
@@ -107,7 +110,7 @@ interface FoundRow {
 function foundRow(found: Found, toRow: ToRow): FoundRow {
   const [seq, cursor, at, type, node, cause, audience, payload, task, own, hash, cuts, run, runId, context, origin] =
     found;
-  const columns: EventColumns = [seq, cursor, at, type, node, cause, audience, payload, task, own, hash, cuts];
+  const columns: EventColumns = [seq, cursor, at, type, node, cause, audience, payload, task, own, hash, cuts, 0];
   try {
     return { row: toRow(runId, context, columns), run, origin };
   } catch {

@@ -23,7 +23,7 @@ export class PurgedRows {
     );
     this.#rows = query(
       db,
-      `SELECT seq, cursor, at, type, node, cause, audience, '', NULL, row_hash, hash, NULL ${some}`,
+      `SELECT seq, cursor, at, type, node, cause, audience, '', NULL, row_hash, hash, NULL, 0 ${some}`,
     );
   }
 

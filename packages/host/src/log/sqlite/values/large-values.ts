@@ -84,6 +84,11 @@ export function rowReader(db: DatabaseSync): ToRow {
     if (missing === null) return row;
     const [inPayload, inTask]: readonly [Cuts, Cuts] = JSON.parse(missing);
     const { payload, task } = row;
-    return { ...row, payload: whole(payload, inPayload), task: task === null ? null : whole(task, inTask) };
+    // An empty payload was not read.
+    return {
+      ...row,
+      payload: payload === '' ? '' : whole(payload, inPayload),
+      task: task === null ? null : whole(task, inTask),
+    };
   };
 }

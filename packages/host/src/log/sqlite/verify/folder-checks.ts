@@ -9,6 +9,7 @@ const OWNED = {
   tombstones: 'retired events',
   interrupts: 'interrupts',
   large_values: 'large values',
+  context_segments: 'segments of contexts',
   run_tags: 'tags',
 } as const;
 
@@ -25,7 +26,9 @@ export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) 
     `SELECT tag, run FROM run_tags JOIN runs ON runs.key = run_tags.run
        WHERE run_tags.tenant <> runs.tenant OR json_valid(runs.tags) AND NOT EXISTS (SELECT 1 FROM json_each(runs.tags) AS own WHERE own.value = tag)`,
   );
+  const contexts = contextCheck(db);
   return (report, doubt) => {
+    contexts(report);
     for (const damage of query<[found: string]>(db, `PRAGMA integrity_check(${MAX_DAMAGE})`).iterate())
       if (damage[0] !== 'ok') report(null, `the database file is damaged: ${damage[0]}`);
     for (const [table, name] of Object.entries(OWNED)) {
@@ -45,5 +48,28 @@ export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) 
         doubt(null, `no event has the cursors ${expected} to ${cursor - 1}`);
       expected = cursor + 1;
     }
+  };
+}
+
+/** The index of contexts follows from the events: a segment for each time that a context goes on with another run. */
+function contextCheck(db: DatabaseSync): (report: Report) => void {
+  const wrong = query<[context: string, cursor: number]>(
+    db,
+    `SELECT segments.context, segments.cursor FROM context_segments AS segments
+       LEFT JOIN events ON events.cursor = segments.cursor LEFT JOIN runs ON runs.key = segments.run
+       WHERE segments.run NOT IN (SELECT key FROM purged_runs)
+         AND (events.run IS NOT segments.run OR events.seq IS NOT segments.seq OR runs.context IS NOT segments.context)`,
+  );
+  const missed = query<[seq: number, context: string]>(
+    db,
+    `SELECT min(events.seq), runs.context FROM events CROSS JOIN runs ON runs.key = events.run
+       WHERE (SELECT segments.run FROM context_segments AS segments WHERE segments.context = runs.context
+         AND segments.cursor <= events.cursor ORDER BY segments.cursor DESC LIMIT 1) IS NOT events.run
+       GROUP BY events.run`,
+  );
+  return (report) => {
+    for (const [context, cursor] of wrong.iterate())
+      report(null, `the index of the context ${context} is wrong at the cursor ${cursor}`);
+    for (const [seq, context] of missed.iterate()) report(seq, `the index of the context ${context} misses the event`);
   };
 }

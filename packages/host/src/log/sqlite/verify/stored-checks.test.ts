@@ -16,6 +16,7 @@ const tables = [
   'interrupts',
   'run_tags',
   'definitions',
+  'context_segments',
   'memory_entries',
   'memory_drops',
   'memory_tags',

@@ -145,7 +145,7 @@ class RunCheck {
     const report = this.#report;
     const tables = this.#tables;
     const memories = asksNobody(record) ? null : tables.memories.walk(record.tenant, key, report);
-    const wrongFace = faceCheck(record.runId);
+    const wrongFace = faceCheck(record);
     let cursor = 0;
     return {
       add: (row: Row): void => {

@@ -1,24 +1,19 @@
-/** Reads a context in cursor order by merging its runs, so that inserts need no index by context. */
+/** The rows that the forks of a context share with runs of other contexts, in cursor order. Few contexts have any. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
-import { type ContextRows, pageBytes } from '../ports/event-log.ts';
-import { bodySize, type Row } from '../ports/rows.ts';
-import { sharedRowsPurged } from '../ports/run-purged.ts';
-import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
-import { lastRowReader } from './forks/last-row.ts';
-import { PurgedRows } from './forks/purged-rows.ts';
-import { type LastRow, SharedRows, type Stretches, stretchWith } from './forks/stretches.ts';
-import { type Query, query, required } from './query.ts';
-import { rowReader, type ToRow } from './values/large-values.ts';
-
-/** Values of the column `audience`: rows for clients have 0, operator rows 1. */
-const CLIENT = 0;
-const OPERATOR = 1;
+import { invariant, type RunId } from '@cairn/protocol';
+import type { ContextRows } from '../../ports/event-log.ts';
+import { sharedRowsPurged } from '../../ports/run-purged.ts';
+import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
+import { lastRowReader } from '../forks/last-row.ts';
+import { PurgedRows } from '../forks/purged-rows.ts';
+import { type LastRow, SharedRows, type Stretches, stretchWith } from '../forks/stretches.ts';
+import { type Query, query, required } from '../query.ts';
+import type { FoundRow } from './context-reader.ts';
 
 /** Cursors fetched per run at a time. They come from the run's index; full rows are read only once chosen. */
 const CHUNK = 64;
 
-/** A run of the context and the cursors of its next rows. */
+/** A fork of the context and the cursors of its next shared rows. */
 interface Source {
   readonly runId: RunId;
   readonly stretches: Stretches;
@@ -30,62 +25,67 @@ interface Source {
   place: number;
   /** The cursor at `place`; null at the end of the run. */
   cursor: number | null;
-  /** The row at `place` is shared, and was purged. */
+  /** The row at `place` was purged. */
   isPurged: boolean;
 }
 
-type RunOfContext = [key: number, runId: RunId, fromSeq: number | null];
+type ForkOfContext = [key: number, runId: RunId, fromSeq: number];
 
-export class ContextMerge {
-  readonly #runs: Query<RunOfContext>;
-  readonly #localRuns: Query<RunOfContext>;
+/** Shared rows that follow one another. */
+interface SharedRange {
+  /** The cursor of the next row; infinite after the last. */
+  readonly cursor: number;
+  /** Throws `run_purged` for a row that was purged. */
+  next(): FoundRow;
+}
+
+export class SharedPrefixes {
+  readonly #forks: Query<ForkOfContext>;
   readonly #shared: SharedRows;
   readonly #purged: PurgedRows;
   readonly #lastOf: (stretches: Stretches) => LastRow | null;
   readonly #cursorAt: Query<[cursor: number]>;
   readonly #cursors: Query<[cursor: number]>;
   readonly #row: Query<EventColumns>;
-  readonly #rowOf: ToRow;
 
   constructor(db: DatabaseSync) {
-    const runs = 'SELECT key, id, fork_seq FROM runs WHERE context = ?';
-    this.#runs = query(db, `${runs} ORDER BY key`);
-    this.#localRuns = query(db, `${runs} AND imported_at IS NULL ORDER BY key`);
+    // An imported fork has all rows itself.
+    this.#forks = query(
+      db,
+      `SELECT key, id, fork_seq FROM runs INDEXED BY runs_forked
+         WHERE context = ? AND fork_seq IS NOT NULL AND imported_at IS NULL ORDER BY key`,
+    );
     this.#shared = new SharedRows(db);
     this.#purged = new PurgedRows(db);
     this.#lastOf = lastRowReader(db);
     this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
     this.#cursors = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq LIMIT ?');
-    this.#row = query(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ? AND audience <= ?`);
-    this.#rowOf = rowReader(db);
+    this.#row = query(db, `SELECT ${EVENT_COLUMNS} FROM events WHERE cursor = ?`);
   }
 
-  read({ contextId, afterCursor, limit, audience, maxBytes: asked, isLocal = false }: ContextRows): readonly Row[] {
-    const maxBytes = pageBytes(asked);
-    const shown = audience === 'client' ? CLIENT : OPERATOR;
-    const runs = isLocal ? this.#localRuns : this.#runs;
-    const sources = this.#sources(runs.all(contextId), afterCursor);
-    const rows: Row[] = [];
-    let bytes = 0;
-    while (rows.length < limit && bytes < maxBytes) {
-      const source = earliest(sources);
-      if (source === null) break;
-      if (source.isPurged) throw sharedRowsPurged(source.runId);
-      // A hidden row is passed over without loading its bodies.
-      const columns = this.#row.get(source.cursor, shown);
-      this.#advance(source);
-      if (columns === undefined) continue;
-      const row = this.#rowOf(source.runId, contextId, columns);
-      rows.push(row);
-      bytes += bodySize(row);
-    }
-    return rows;
+  /** Null when no fork of the context shares a row after the cursor. */
+  of({ contextId, afterCursor }: ContextRows): SharedRange | null {
+    const sources = this.#sources(this.#forks.all(contextId), afterCursor);
+    if (sources.length === 0) return null;
+    return {
+      get cursor() {
+        return earliest(sources)?.cursor ?? Number.POSITIVE_INFINITY;
+      },
+      next: () => {
+        const source = earliest(sources);
+        invariant(source !== null, 'shared-range-goes-on');
+        if (source.isPurged) throw sharedRowsPurged(source.runId);
+        const columns = required(this.#row.get(source.cursor), 'shared-row-exists');
+        this.#advance(source);
+        return { runId: source.runId, columns };
+      },
+    };
   }
 
-  #sources(runs: readonly RunOfContext[], afterCursor: number): readonly Source[] {
+  #sources(forks: readonly ForkOfContext[], afterCursor: number): readonly Source[] {
     const sources: Source[] = [];
-    for (const [run, runId, fromSeq] of runs) {
-      const stretches = this.#shared.of(run, fromSeq === null ? null : { fromSeq });
+    for (const [run, runId, fromSeq] of forks) {
+      const stretches = this.#shared.of(run, { fromSeq }).slice(0, -1);
       const last = this.#lastOf(stretches);
       if (last === null || last.cursor <= afterCursor) continue;
       const next = this.#firstAfter(stretches, afterCursor, last.seq);
@@ -139,15 +139,14 @@ export class ContextMerge {
   #nextCursors(source: Source): [cursor: number][] {
     const { stretches, stretch, next } = source;
     const { owner, through } = stretches[stretch] ?? { owner: 0, through: 0 };
-    // The last stretch is the run's own, and a run that was purged is none of the context any more.
-    const purged = stretch === stretches.length - 1 ? null : this.#purged.firstCursor(owner, next, through);
+    const purged = this.#purged.firstCursor(owner, next, through);
     source.isPurged = purged !== null;
     if (purged !== null) return [[purged]];
     return this.#cursors.all(owner, next, through, CHUNK);
   }
 }
 
-/** The run with the earliest next row; null when all runs are exhausted. */
+/** The fork with the earliest next row; null when all are exhausted. */
 function earliest(sources: readonly Source[]): Source | null {
   let first: Source | null = null;
   let least = Number.POSITIVE_INFINITY;
