@@ -131,7 +131,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'log/sqlite',
     path: `${log}/sqlite`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'fair-turns'],
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'fair-turns', 'lru-map'],
     packages: [],
     builtins: 'any',
     world: ['timer', 'node', 'process'],

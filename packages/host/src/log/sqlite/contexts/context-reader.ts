@@ -6,16 +6,10 @@ import { bodySize, type Row } from '../../ports/rows.ts';
 import type { EventColumns } from '../columns.ts';
 import { type Query, query } from '../query.ts';
 import { rowReader, type ToRow } from '../values/large-values.ts';
-import { SharedPrefixes } from './shared-prefixes.ts';
+import { type FoundRow, SharedPrefixes } from './shared-prefixes.ts';
 
 /** Segments fetched at a time. */
 const CHUNK = 32;
-
-/** A row of the context before its texts are put together. */
-export interface FoundRow {
-  readonly runId: RunId;
-  readonly columns: EventColumns;
-}
 
 type Segment = [cursor: number, run: number, seq: number, runId: RunId];
 

@@ -8,7 +8,6 @@ import { lastRowReader } from '../forks/last-row.ts';
 import { PurgedRows } from '../forks/purged-rows.ts';
 import { type LastRow, SharedRows, type Stretches, stretchWith } from '../forks/stretches.ts';
 import { type Query, query, required } from '../query.ts';
-import type { FoundRow } from './context-reader.ts';
 
 /** Cursors fetched per run at a time. They come from the run's index; full rows are read only once chosen. */
 const CHUNK = 64;
@@ -30,6 +29,12 @@ interface Source {
 }
 
 type ForkOfContext = [key: number, runId: RunId, fromSeq: number];
+
+/** A row of the context before its texts are put together. */
+export interface FoundRow {
+  readonly runId: RunId;
+  readonly columns: EventColumns;
+}
 
 /** Shared rows that follow one another. */
 interface SharedRange {
