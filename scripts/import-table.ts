@@ -120,6 +120,14 @@ export const rooms: readonly Room[] = [
     builtins: ['node:crypto'],
     world: [],
   },
+  {
+    name: 'log/blob-hash',
+    path: `${log}/blob-hash.ts`,
+    imports: [],
+    packages: [],
+    builtins: ['node:crypto'],
+    world: [],
+  },
   ...['bundle', 'signed-checkpoint'].map((folder) => ({
     name: `log/${folder}`,
     path: `${log}/${folder}`,

@@ -56,6 +56,7 @@ export class StoreLine implements Store {
   readonly memories: Store['memories'];
   readonly packs: Store['packs'];
   readonly subscriptions: Store['subscriptions'];
+  readonly blobs: Store['blobs'];
   /** No engine purges runs. */
   readonly retention: Store['retention'];
   /** The node is alive but temporarily cannot reach the store. */
@@ -83,6 +84,7 @@ export class StoreLine implements Store {
     this.packs = this.#makePacks();
     this.subscriptions = this.#makeSubscriptions();
     this.retention = world.base.retention;
+    this.blobs = this.#makeBlobs();
   }
 
   async close(): Promise<void> {
@@ -226,6 +228,16 @@ export class StoreLine implements Store {
       put: (record) => this.#write('pack', () => packs.put(record)),
       list: (tenant) => this.#read(() => packs.list(tenant)),
       drop: (tenant, name) => this.#write('pack', () => packs.drop(tenant, name)),
+    };
+  }
+
+  #makeBlobs(): Store['blobs'] {
+    const { blobs } = this.#world.base;
+    return {
+      put: (blob) => this.#write('blob', () => blobs.put(blob)),
+      get: (tenant, sha256) => this.#read(() => blobs.get(tenant, sha256)),
+      tenantBytes: (tenant) => this.#read(() => blobs.tenantBytes(tenant)),
+      sweepSome: (before) => this.#write('sweep', () => blobs.sweepSome(before)),
     };
   }
 

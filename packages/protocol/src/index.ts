@@ -194,11 +194,13 @@ export { jsonSize } from './json-size.ts';
 export { parseShape } from './parse.ts';
 export {
   BUNDLE_VERSION,
+  type BundleBlob,
   type BundleDefinition,
   type BundleEnd,
   type BundleHeader,
   type BundleRow,
   type BundleRun,
+  bundleBlob,
   bundleDefinition,
   bundleEnd,
   bundleHeader,
@@ -332,6 +334,16 @@ export {
   type Verbosity,
   verbosityLevels,
 } from './task-events/kinds.ts';
+export {
+  type ArtifactFamily,
+  type ArtifactPiece,
+  type ArtifactsView,
+  type ArtifactVersionView,
+  type ArtifactView,
+  artifactPiece,
+  foldArtifacts,
+  newArtifactsView,
+} from './views/artifacts.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
 export {
   type Alignment,

@@ -1,8 +1,10 @@
 /** `cairn export`: writes a run and the runs below it to a bundle, even while a host uses the data folder. */
 import { relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
+import { blobOf, isArtifactRow } from '../log/blob-refs.ts';
 import { bundleLines } from '../log/bundle/bundle-lines.ts';
 import { pinnedDefinitions } from '../log/pinned-definitions.ts';
+import { isTombstone } from '../log/ports/rows.ts';
 import { runPurged } from '../log/ports/run-purged.ts';
 import { type KeptRun, openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
@@ -36,6 +38,7 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
     const lines = bundleLines({
       runId,
       definitions: definitionsOf(log, runs),
+      blobs: blobsOf(log, runs),
       runs: runs.map((run) => ({ run: headerOf(run), rows: log.rows(run) })),
     });
     const { bytes } = writeBundle(file, lines, flags.force === true);
@@ -82,6 +85,28 @@ function* definitionsOf(log: ReadOnlyLog, runs: readonly KeptRun[]): Iterable<{ 
     yield { hash, body };
   }
 }
+
+/** Every blob that an event names, sorted by hash, read one at a time. */
+function* blobsOf(log: ReadOnlyLog, runs: readonly KeptRun[]): Iterable<{ sha256: string; data: string }> {
+  const users = new Map<string, KeptRun>();
+  for (const run of runs) {
+    for (const row of log.rows(run)) {
+      const sha256 = isArtifactRow(row) && !isTombstone(row) ? blobOf(row) : null;
+      if (sha256 !== null) users.set(sha256, run);
+    }
+  }
+  for (const [sha256, run] of [...users].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const bytes = log.blob(run.tenant, sha256);
+    if (bytes === null) throw noBlob(run.runId, sha256);
+    yield { sha256, data: Buffer.from(bytes).toString('base64') };
+  }
+}
+
+const noBlob = (runId: string, sha256: string): TerminalError =>
+  new TerminalError('store_corrupt', {
+    message: `The data folder does not contain the blob ${sha256} of run ${runId}.`,
+    hint: 'Restore the folder from a backup. "cairn verify" lists what is missing.',
+  });
 
 const noRun = (runId: string, folder: string): TerminalError =>
   new TerminalError('not_found', {

@@ -72,6 +72,8 @@ async function imported(
 ): Promise<number> {
   return await withBundle(file, async (bundle) => {
     let added = 0;
+    // Before the rows that name them. Blobs that no row names in the end are swept by the host.
+    for (const { bytes } of bundle.blobs) await store.blobs.put({ tenant, bytes, at: importedAt });
     for (const bundled of bundle.runs) {
       const { run } = bundled;
       const { runId, contextId, originRunId, parentRunId, seq, hash } = run;

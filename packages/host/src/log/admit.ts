@@ -1,15 +1,15 @@
 /** Admits one append to a run: checks guards, stamps rows, folds the index. Pure, so all stores behave alike. */
 import type { RunId } from '@cairn/protocol';
-import { invariant, isTerminalType, RetryableError, TerminalError } from '@cairn/protocol';
-import { utf8Size } from '../utf8.ts';
+import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
+import { blobRefs } from './blob-refs.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
-import { quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
+import { checkRows } from './check-rows.ts';
+import { blobMissing, quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
 import { asksNobody, foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
 import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
 import { ROW_OVERHEAD_BYTES } from './ports/row-bytes.ts';
 import type { NewRow, Row } from './ports/rows.ts';
-import { MAX_EVENT_BYTES } from './ports/rows.ts';
 import type { InterruptRecord } from './ports/run-index.ts';
 import { faceColumns } from './tasks/face-columns.ts';
 
@@ -34,8 +34,9 @@ export interface GuardQueries {
   isAlive(owner: string, now: number): boolean;
   /** A run of this tenant and scope that has not ended. */
   activeRun(tenant: string, scopeId: string): RunId | null;
-  /** The bytes of the tenant's events in the log. */
+  /** The bytes of the tenant's events and blobs. */
   tenantBytes(tenant: string): number;
+  hasBlob(tenant: string, sha256: string): boolean;
   /** Whether this run ever requested this interrupt, given that it is not open now. */
   wasRequested(runId: RunId, interruptId: string): boolean;
 }
@@ -47,8 +48,13 @@ export interface Admitted {
   readonly interrupts: readonly InterruptRecord[];
 }
 
+/** Rows that name blobs. */
+interface NamesBlobs {
+  readonly blobs: readonly string[];
+}
+
 /** An admitted append to a local run. Rows of an imported run or of a replay never change memories. */
-export interface AdmittedAppend extends Admitted {
+export interface AdmittedAppend extends Admitted, NamesBlobs {
   readonly memories: readonly MemoryChange[];
 }
 
@@ -62,7 +68,11 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   const stamped = stamp(append, leased, cursor);
   if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
-  return { ...stamped, head: after, memories: asksNobody(after.record) ? noMemories : memoryChanges(stamped.rows) };
+  const memories = asksNobody(after.record) ? noMemories : memoryChanges(stamped.rows);
+  const blobs = blobRefs(stamped.rows);
+  const missing = missingBlob(stamped.head, blobs, guards);
+  if (missing !== undefined) invariant(false, 'row-names-kept-blob', { runId: append.runId, sha256: missing });
+  return { ...stamped, head: after, memories, blobs };
 }
 
 /** The run after a new owner claims its lease. The claim consumes the pending wake. */
@@ -95,12 +105,25 @@ export const importedHead = (run: ImportRun, at: number): FullHead => ({
 });
 
 /** Admits the next rows of an imported run. Their positions are final, so they are checked, never moved. */
-export function admitImported(head: FullHead, rows: readonly NewRow[], cursor: number): Admitted {
+export function admitImported(
+  head: FullHead,
+  rows: readonly NewRow[],
+  cursor: number,
+  guards: Pick<GuardQueries, 'hasBlob'>,
+): Admitted & NamesBlobs {
   const next = { runId: head.record.runId, rows, at: head.seq + 1 };
   invariant(head.record.endedAt === null, 'terminal-row-is-last', { runId: next.runId });
   checkRows(next);
-  return stamp(next, head, cursor);
+  const stamped = stamp(next, head, cursor);
+  const blobs = blobRefs(stamped.rows);
+  const missing = missingBlob(head, blobs, guards);
+  if (missing !== undefined) throw blobMissing(next.runId, missing);
+  return { ...stamped, blobs };
 }
+
+/** A blob that rows name and the tenant does not have. */
+const missingBlob = ({ record }: FullHead, names: readonly string[], guards: Pick<GuardQueries, 'hasBlob'>) =>
+  names.find((sha256) => !guards.hasBlob(record.tenant, sha256));
 
 const beforeFirstRow = (originRunId: RunId, at: number) => ({
   seq: -1,
@@ -239,39 +262,6 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cu
   const lease = ended ? { owner: null, wakeAt: null } : { owner: head.owner, wakeAt: head.wakeAt };
   const after: FullHead = { record: index.record, open: index.open, seq, hash, at, fence, ...lease };
   return { head: after, rows, interrupts: changes === null ? noInterrupts : [...changes.values()] };
-}
-
-function checkRows(append: Pick<Append, 'runId' | 'rows'>): void {
-  const { rows, runId } = append;
-  invariant(rows.length > 0, 'append-has-rows', { runId });
-  let left = rows.length;
-  for (const row of rows) {
-    left -= 1;
-    // Checked before calling `invariant`: this runs for every row and must not build error details each time.
-    if (left > 0 && isTerminalType(row.type)) invariant(false, 'terminal-row-is-last', { runId, type: row.type });
-    if (!isWellFormed(row)) invariant(false, 'row-text-well-formed', { runId, type: row.type });
-    checkSize(row, runId);
-  }
-}
-
-/** A lone surrogate has no UTF-8 form, so a store would return different text than was hashed. */
-const isWellFormed = ({ payload, task, nodeId, type }: NewRow): boolean =>
-  payload.isWellFormed() &&
-  (task === null || task.isWellFormed()) &&
-  (nodeId === undefined || nodeId.isWellFormed()) &&
-  type.isWellFormed();
-
-function checkSize(row: NewRow, runId: RunId): void {
-  const chars = row.payload.length + (row.task?.length ?? 0);
-  // UTF-8 takes at most three bytes per UTF-16 unit, so most rows need no counting.
-  if (chars * 3 <= MAX_EVENT_BYTES) return;
-  const bytes = utf8Size(row.payload) + utf8Size(row.task ?? '');
-  if (bytes <= MAX_EVENT_BYTES) return;
-  throw new TerminalError('event_too_large', {
-    message: `An event ${row.type} of run ${runId} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}.`,
-    hint: 'Keep large values outside the run and pass a reference.',
-    details: { bytes, limit: MAX_EVENT_BYTES },
-  });
 }
 
 function wrongPosition(append: Append, head: FullHead): RetryableError {

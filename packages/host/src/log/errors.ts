@@ -105,9 +105,17 @@ export const packVersionExists = (record: PackRecord, hash: string): TerminalErr
     details: { installed: hash, offered: record.hash },
   });
 
+/** A row names a blob that was never put, or a bundle lacks it. */
+export const blobMissing = (runId: string, sha256: string): TerminalError =>
+  new TerminalError('bundle_invalid', {
+    message: `Rows of run ${runId} name the blob ${sha256}, which is not there.`,
+    hint: 'Export the run again, with its artifacts.',
+    details: { runId, sha256 },
+  });
+
 export const quotaExceeded = (tenant: string, used: number, limit: number): TerminalError =>
   new TerminalError('quota_exceeded', {
-    message: `The events of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
+    message: `The events and artifacts of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
     hint: 'Ask the operator to raise limits.tenantLogBytes. Reads and cancels still work.',
     details: { used, limit },
   });

@@ -88,7 +88,25 @@ const modelError = errorObject.extend({
 });
 /** What a run and its descendants used. */
 const spent = z.looseObject({ tokens: z.number(), costUsd: z.number(), toolCalls: z.number(), runs: z.number() });
-const artifact = { artifactId: text, index: count, complete: z.boolean(), nodeId };
+/** Bytes of an artifact that are kept beside the log. */
+const blobRef = z.looseObject({ sha256: text, bytes: count });
+/** A piece of one version of an artifact. Its index is contiguous from 0; the first piece describes the version. */
+const artifact = {
+  artifactId: text,
+  /** From 1. Absent in logs of other hosts: then the first piece begins the next version. */
+  version: count.optional(),
+  index: count,
+  complete: z.boolean(),
+  nodeId,
+  callId: text.optional(),
+  agentId: text.optional(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+  /** Instead of the content, which is too large for the log. */
+  blob: blobRef.optional(),
+  /** Of the whole content, in the last piece. */
+  sha256: z.string().optional(),
+};
 
 /** Names the event of a source run whose recorded result a branch took again. */
 export const reusedFrom = z.looseObject({ runId, seq: count }).optional();
@@ -193,8 +211,24 @@ export const clientPayloads = {
     agentId: text.optional(),
     toolName: text.optional(),
   }),
-  'cairn.artifact.chunk': z.looseObject({ ...artifact, data: z.string().optional() }),
-  'cairn.artifact.rows': z.looseObject({ ...artifact, rows: z.array(jsonObject).optional() }),
+  'cairn.artifact.chunk': z.looseObject({
+    ...artifact,
+    mimeType: z.string().optional(),
+    encoding: z.enum(['utf-8', 'base64']).optional(),
+    totalSize: count.optional(),
+    /** Text, or base64 of bytes, as the first piece says. */
+    data: z.string().optional(),
+    /** Bytes of this piece. */
+    bytes: count.optional(),
+  }),
+  'cairn.artifact.rows': z.looseObject({
+    ...artifact,
+    schema: jsonObject.optional(),
+    totalRows: count.optional(),
+    rows: z.array(jsonObject).optional(),
+    /** Rows of this piece. */
+    count: count.optional(),
+  }),
   'cairn.input.forwarded': z.looseObject({ inputId: text }),
   /** The first own row of a branch. The rows before it are those of the source. */
   'cairn.run.forked': z.looseObject({

@@ -67,6 +67,12 @@ export const enginePayloads = {
     summary: z.string().optional(),
     registered: z.boolean().optional(),
     registrationSource: z.enum(['pack', 'host']).optional(),
+    /** The whole record, for the type `data`. */
+    data: jsonObject.optional(),
+    name: z.string().optional(),
+    description: z.string().optional(),
+    callId: z.string().optional(),
+    agentId: z.string().optional(),
   }),
   'output.chunk': z.looseObject({
     nodeId: text,

@@ -21,6 +21,9 @@ export const bundleHeader = z.strictObject({
 /** Then each definition that a run is pinned to, sorted by hash, as the text that was hashed. */
 export const bundleDefinition = z.strictObject({ kind: z.literal('definition'), hash: sha256, body: text });
 
+/** Then each blob that an event names, sorted by hash. `data` is base64. */
+export const bundleBlob = z.strictObject({ kind: z.literal('blob'), sha256, data: text });
+
 /** Then each run, parents first: what it is, and the hash of its last row. */
 export const bundleRun = z.strictObject({
   kind: z.literal('run'),
@@ -61,6 +64,7 @@ export const bundleEnd = z.strictObject({ kind: z.literal('end'), runs: count, r
 
 export type BundleHeader = DataOf<typeof bundleHeader>;
 export type BundleDefinition = DataOf<typeof bundleDefinition>;
+export type BundleBlob = DataOf<typeof bundleBlob>;
 export type BundleRun = DataOf<typeof bundleRun>;
 export type BundleRow = DataOf<typeof bundleRow>;
 export type BundleEnd = DataOf<typeof bundleEnd>;

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import {
   BUNDLE_VERSION,
+  type BundleBlob,
   type BundleDefinition,
   type BundleHeader,
   type BundleRow,
@@ -20,20 +21,23 @@ export interface BundleSource {
   readonly runId: RunId;
   /** Each once, sorted by hash. */
   readonly definitions: Iterable<Omit<BundleDefinition, 'kind'>>;
+  /** Each once, sorted by hash. Read only while it is written. */
+  readonly blobs: Iterable<Omit<BundleBlob, 'kind'>>;
   /** The run itself, then the runs below it, each after its parent. The rows are in order, from the first. */
   readonly runs: Iterable<{ readonly run: BundleRunFields; readonly rows: Iterable<BundledRow> }>;
 }
 
 /** The lines, each without its newline. */
-export function* bundleLines({ runId, definitions, runs }: BundleSource): Generator<string> {
+export function* bundleLines({ runId, definitions, blobs, runs }: BundleSource): Generator<string> {
   const bytes = createHash('sha256');
-  const line = (value: BundleHeader | BundleDefinition | BundleRun | BundleRow): string => {
+  const line = (value: BundleHeader | BundleDefinition | BundleBlob | BundleRun | BundleRow): string => {
     const text = JSON.stringify(value);
     bytes.update(`${text}\n`);
     return text;
   };
   yield line({ kind: 'cairn-bundle', version: BUNDLE_VERSION, runId });
   for (const { hash, body } of definitions) yield line({ kind: 'definition', hash, body });
+  for (const { sha256, data } of blobs) yield line({ kind: 'blob', sha256, data });
   let runCount = 0;
   let rowCount = 0;
   for (const { run, rows } of runs) {

@@ -38,11 +38,18 @@ export const childRows: readonly NewRow[] = [started({ definitionHash, parentRun
 interface Sample {
   readonly rows?: readonly NewRow[];
   readonly withChild?: boolean;
+  /** Blobs that the rows name. */
+  readonly blobs?: readonly string[];
 }
 
 /** The bundle lines of a run with these rows. */
-export async function bundleOf({ rows = sampleRows, withChild = false }: Sample = {}): Promise<readonly string[]> {
+export async function bundleOf({
+  rows = sampleRows,
+  withChild = false,
+  blobs = [],
+}: Sample = {}): Promise<readonly string[]> {
   const store = inMemoryStore();
+  for (const text of blobs) await store.blobs.put({ tenant: 't', bytes: new TextEncoder().encode(text), at: 1 });
   const bundled = async (runId: RunId, own: readonly NewRow[], parentRunId: RunId | null) => {
     const create = { tenant: 't', contextId: context, originRunId: runId, parentRunId: parentRunId ?? undefined };
     await store.log.append({ ...creation(runId, { rows: own }), create });
@@ -55,5 +62,7 @@ export async function bundleOf({ rows = sampleRows, withChild = false }: Sample 
   if (withChild) runs.push(await bundled(childId, childRows, runA));
   const bodies = rows[0]?.payload.includes('"agents"') === true ? [definition, agent] : [definition];
   const definitions = bodies.map((body) => ({ hash: sha256(body), body })).sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  return [...bundleLines({ runId: runA, definitions, runs })];
+  const kept = blobs.map((text) => ({ sha256: sha256(text), data: Buffer.from(text).toString('base64') }));
+  kept.sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
+  return [...bundleLines({ runId: runA, definitions, blobs: kept, runs })];
 }

@@ -161,3 +161,54 @@ async function endedTwice(): Promise<readonly string[]> {
   const run = changed(lines[3], { seq: 2, hash: again.hash });
   return resealed([...lines.slice(0, 3), run, ...lines.slice(4, 6), JSON.stringify(again), '{}']);
 }
+
+const piece = (text: string, index: number): NewRow =>
+  row('cairn.artifact.chunk', {
+    payload: JSON.stringify({
+      artifactId: 'report.md',
+      version: 1,
+      index,
+      complete: index > 0,
+      blob: { sha256: hash('sha256', text, 'hex'), bytes: text.length },
+    }),
+  });
+
+const withBlobs = () =>
+  bundleOf({
+    rows: [present(sampleRows[0]), piece('one', 0), piece('two', 1)],
+    blobs: ['one', 'two'],
+  });
+
+test('gives back the blobs that events name, one at a time', async () => {
+  const bundle = readBundle(await withBlobs());
+  const found = Array.from(bundle.blobs, ({ bytes }) => Buffer.from(bytes).toString());
+  expect(found.sort()).toEqual(['one', 'two']);
+  expect([...bundle.runs]).toHaveLength(1);
+  expect(wholly(await withBlobs())).toBe(1);
+});
+
+/** The blobs stand behind the header and the two definitions. */
+test.each<[string, RegExp, (lines: readonly string[]) => readonly string[]]>([
+  ['a missing blob', /lacks the blob .* which event \d names/, (lines) => lines.toSpliced(3, 1)],
+  ['changed bytes', /the blob has the hash/, (lines) => lines.with(3, changed(lines[3], { data: 'b3RoZXI=' }))],
+  [
+    'bytes written otherwise',
+    /not written as bundles write it/,
+    (lines) => lines.with(3, changed(lines[3], { data: `${JSON.parse(present(lines[3])).data}=` })),
+  ],
+  ['a blob twice', /not sorted/, (lines) => lines.toSpliced(3, 0, present(lines[3]))],
+  ['blobs behind their run', /it is not event 0/, (lines) => lines.toSpliced(6, 0, present(lines[3]))],
+  [
+    'a blob that no event names',
+    /no event names the blob/,
+    (lines) => {
+      const sha256 = hash('sha256', 'x', 'hex');
+      const more = [...lines.slice(3, 5), JSON.stringify({ kind: 'blob', sha256, data: 'eA==' })];
+      more.sort((a, b) => (JSON.parse(a).sha256 < JSON.parse(b).sha256 ? -1 : 1));
+      return [...lines.slice(0, 3), ...more, ...lines.slice(5)];
+    },
+  ],
+])('refuses %s in a bundle with artifacts', async (_, message, tamper) => {
+  const tampered = resealed(tamper(await withBlobs()));
+  expect(() => wholly(tampered)).toThrow(message);
+});

@@ -2,10 +2,12 @@
 import { createHash, hash as digest } from 'node:crypto';
 import {
   BUNDLE_VERSION,
+  type BundleBlob,
   type BundleDefinition,
   type BundleHeader,
   type BundleRow,
   type BundleRun,
+  bundleBlob,
   bundleDefinition,
   bundleEnd,
   bundleHeader,
@@ -22,6 +24,8 @@ import {
 } from '@cairn/protocol';
 import type { z } from 'zod';
 import { ChainWalk } from '../chain-walk.ts';
+import { MAX_BLOB_BYTES } from '../ports/blobs.ts';
+import { KnownParts } from './known-parts.ts';
 import { RowCheck } from './row-check.ts';
 
 /** A run of a bundle. */
@@ -40,11 +44,19 @@ export interface BundledRun {
 /** A verified row. A payload of null was retired or withheld. */
 export type BundleRowRead = Omit<BundleRow, 'kind' | 'cause'> & { readonly cause: Cause | null };
 
+/** A verified blob. */
+export interface BundledBlob {
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface Bundle {
   /** The first run, above all others. */
   readonly runId: RunId;
   /** Bodies by hash: the workflows, agents and prompts that the runs are pinned to. */
   readonly definitions: ReadonlyMap<string, string>;
+  /** Can be iterated once, before the runs; the runs skip what is left of them. */
+  readonly blobs: Iterable<BundledBlob>;
   /** Can be iterated once. Reaching the end proves that the whole file is intact. */
   readonly runs: Iterable<BundledRun>;
 }
@@ -57,7 +69,9 @@ export function readBundle(lines: Iterable<string>): Bundle {
   const reader = new BundleReader(lines);
   const runId = reader.header();
   const definitions = reader.definitions();
-  return { runId, definitions, runs: reader.runs(runId, definitions) };
+  const known = new KnownParts(definitions);
+  const blobs = reader.blobs(known);
+  return { runId, definitions, blobs, runs: reader.runs(runId, known, blobs) };
 }
 
 interface Line {
@@ -113,9 +127,30 @@ class BundleReader {
     }
   }
 
-  *runs(rootRunId: RunId, definitions: ReadonlyMap<string, string>): Generator<BundledRun> {
+  /** Remembers only the hashes: an artifact may be larger than the memory. */
+  *blobs(known: KnownParts): Generator<BundledBlob> {
+    let before = '';
+    for (let line = this.#next(); ; line = this.#next()) {
+      if (line.kind !== 'blob') {
+        this.#ahead = line;
+        return;
+      }
+      const { sha256, data }: BundleBlob = this.#taken(bundleBlob, line);
+      const bytes = Buffer.from(data, 'base64');
+      const actual = digest('sha256', bytes, 'hex');
+      if (actual !== sha256) throw this.#wrong(`the blob has the hash ${actual}, not ${sha256}`);
+      if (bytes.toString('base64') !== data) throw this.#wrong('the blob is not written as bundles write it');
+      if (bytes.length > MAX_BLOB_BYTES) throw this.#wrong(`the blob has more than ${MAX_BLOB_BYTES} bytes`);
+      if (sha256 <= before) throw this.#wrong('the blobs are not sorted by hash');
+      before = sha256;
+      known.blobs.add(sha256);
+      yield { sha256, bytes };
+    }
+  }
+
+  *runs(rootRunId: RunId, known: KnownParts, blobs: Iterable<BundledBlob>): Generator<BundledRun> {
+    for (const _ of blobs);
     const seen = new Set<string>();
-    const used = new Set<string>();
     let rows = 0;
     for (let line = this.#next(); ; line = this.#next()) {
       if (line.kind === 'end') break;
@@ -126,7 +161,7 @@ class BundleReader {
         throw this.#wrong(`no run above run ${run.runId} is in the bundle`);
       if (seen.has(run.runId)) throw this.#wrong(`run ${run.runId} is in the bundle twice`);
       seen.add(run.runId);
-      const check = new RowCheck(run, definitions, used);
+      const check = new RowCheck(run, known);
       const rowsOf = this.#rows(run, check);
       yield { run, rows: rowsOf };
       // A caller may skip the rows; they are verified all the same.
@@ -134,8 +169,8 @@ class BundleReader {
       rows += run.seq + 1;
     }
     if (seen.size === 0) throw this.#wrong('there is no run');
-    const unused = [...definitions.keys()].find((hash) => !used.has(hash));
-    if (unused !== undefined) throw this.#wrong(`no run is pinned to the definition ${unused}`);
+    const unused = known.unused();
+    if (unused !== null) throw this.#wrong(unused);
     this.#end({ runs: seen.size, rows });
   }
 

@@ -2,8 +2,10 @@
 import { eventPayloads, isEventType, isTerminalType } from '@cairn/protocol';
 import type { z } from 'zod';
 import { utf8Size } from '../../utf8.ts';
+import { blobOf, isArtifactRow } from '../blob-refs.ts';
 import { pinnedDefinitions } from '../pinned-definitions.ts';
-import { MAX_EVENT_BYTES } from '../ports/rows.ts';
+import { MAX_EVENT_BYTES, type Row } from '../ports/rows.ts';
+import type { KnownParts } from './known-parts.ts';
 
 interface CheckedRun {
   readonly runId: string;
@@ -19,17 +21,15 @@ interface CheckedRow {
   readonly payload: string | null;
 }
 
-/** The checks of one run. Collects the definitions that it is pinned to. */
+/** The checks of one run. Collects the definitions that it is pinned to, and the blobs that its rows name. */
 export class RowCheck {
   readonly #run: CheckedRun;
-  readonly #definitions: ReadonlyMap<string, string>;
-  readonly #used: Set<string>;
+  readonly #known: KnownParts;
   #ended = false;
 
-  constructor(run: CheckedRun, definitions: ReadonlyMap<string, string>, used: Set<string>) {
+  constructor(run: CheckedRun, known: KnownParts) {
     this.#run = run;
-    this.#definitions = definitions;
-    this.#used = used;
+    this.#known = known;
   }
 
   /** What is wrong with the next row; null if nothing is. */
@@ -52,7 +52,15 @@ export class RowCheck {
       if (issue !== undefined)
         return `the payload of event ${seq} (${type}) is wrong at ${issue.path.join('.') || 'its top'}: ${issue.message}`;
     }
-    return seq === 0 ? this.#started(value) : null;
+    return seq === 0 ? this.#started(value) : this.#blobProblem({ seq, type, payload });
+  }
+
+  #blobProblem({ seq, type, payload }: Pick<Row, 'seq' | 'type' | 'payload'>): string | null {
+    const hash = isArtifactRow({ type }) ? blobOf({ seq, at: 0, type, nodeId: null, cause: null, payload }) : null;
+    if (hash === null) return null;
+    if (!this.#known.blobs.has(hash)) return `the bundle lacks the blob ${hash}, which event ${seq} names`;
+    this.#known.usedBlobs.add(hash);
+    return null;
   }
 
   #started(payload: unknown): string | null {
@@ -63,15 +71,16 @@ export class RowCheck {
     if (startedIn !== null && startedIn !== contextId && runId === originRunId)
       return 'the run was started in another context';
     for (const hash of hashes) {
-      if (!this.#definitions.has(hash)) return `the bundle lacks the definition ${hash}, which the run is pinned to`;
-      this.#used.add(hash);
+      if (!this.#known.definitions.has(hash))
+        return `the bundle lacks the definition ${hash}, which the run is pinned to`;
+      this.#known.usedDefinitions.add(hash);
     }
     return null;
   }
 
   /** The pins of a run whose first row was retired are not known any more. */
   #unstarted(): null {
-    for (const hash of this.#definitions.keys()) this.#used.add(hash);
+    for (const hash of this.#known.definitions.keys()) this.#known.usedDefinitions.add(hash);
     return null;
   }
 }

@@ -40,7 +40,7 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       if (next !== undefined) followers.tell(next);
       return appended;
     },
-    importRun: async (run, rows) => importRun(tables, run, [...rows]),
+    importRun: async (run, rows) => importRun(tables, guards, run, [...rows]),
     fork: async (run) => {
       checkOrigins(run);
       const begun = [run, ...(run.others ?? [])].map((one) => fork(tables, guards, one));
@@ -85,7 +85,8 @@ const purgedTenant = (tables: Tables, contextId: ContextId): string | null =>
   [...tables.purged.values()].find(({ run }) => run.contextId === contextId)?.run.tenant ?? null;
 
 const guardQueries = (tables: Tables): GuardQueries => ({
-  tenantBytes: (tenant) => tables.logBytes.get(tenant) ?? 0,
+  tenantBytes: (tenant) => tables.tenantBytes(tenant),
+  hasBlob: (tenant, sha256) => tables.blobs.of(tenant).has(sha256),
   isAlive: (owner, now) => tables.isAlive(owner, now),
   activeRun: (tenant, scopeId) => {
     for (const { head } of tables.runs().values()) {
@@ -102,7 +103,7 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
   const { runId, idempotency = [], claim } = append;
   const runs = tables.runs();
   const run = runs.get(runId);
-  const { head, rows, interrupts, memories } = admit(append, run?.head ?? null, tables.cursor, guards);
+  const { head, rows, interrupts, memories, blobs } = admit(append, run?.head ?? null, tables.cursor, guards);
   checkRecords(tables, idempotency);
   // The commit starts here: nothing below throws.
   tables.cursor += rows.length;
@@ -117,6 +118,7 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
   const { contextId, tenant } = head.record;
   tables.addLogBytes(tenant, rows);
   for (const change of memories) tables.memories.apply(tenant, change);
+  tables.blobs.name(tenant, runId, blobs);
   tables.rows.push(...rows);
   if (claim !== undefined) tables.extendSession(claim.owner, claim.until);
   for (const wake of append.wakes ?? []) {
@@ -185,7 +187,7 @@ function* before(run: StoredRun, seq: number): Iterable<Row> {
   }
 }
 
-function importRun(tables: Tables, run: ImportRun, given: readonly NewRow[]): void {
+function importRun(tables: Tables, guards: GuardQueries, run: ImportRun, given: readonly NewRow[]): void {
   const runs = tables.runs();
   const { runId, contextId, tenant } = run;
   if (runs.has(runId)) throw runExists(runId);
@@ -197,12 +199,13 @@ function importRun(tables: Tables, run: ImportRun, given: readonly NewRow[]): vo
   if (isTaken) throw contextTaken(run);
   const start = importedHead(run, given[0]?.at ?? run.importedAt);
   if (given.length === 0) throw importMismatch(run, start);
-  const { head, rows, interrupts } = admitImported(start, given, tables.cursor);
+  const { head, rows, interrupts, blobs } = admitImported(start, given, tables.cursor, guards);
   if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
   tables.cursor += rows.length;
   const inbox = new Map(interrupts.map((record) => [record.interruptId, record]));
   tables.add({ place: tables.nextPlace(), head, rows: [...rows], source: null, interrupts: inbox });
   tables.addLogBytes(tenant, rows);
+  tables.blobs.name(tenant, runId, blobs);
 }
 
 function read(tables: Tables, range: RunRows | ContextRows): readonly Row[] {

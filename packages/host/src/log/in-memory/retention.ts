@@ -113,6 +113,7 @@ function removeContent(tables: Tables, retired: RetiredRun): Pick<PurgeStep, 'ev
   // In place, because forks have the same rows.
   for (const [i, row] of retired.rows.entries()) retired.rows[i] = { ...row, payload: '', task: null };
   tables.checkpoints.delete(runId);
+  tables.blobs.forget(tenant, runId, retired.run.purgedAt);
   for (const [id, of] of tables.requestRuns) {
     if (of !== runId) continue;
     tables.idempotency.delete(id);

@@ -1,6 +1,7 @@
 /** An in-memory store, for tests and the simulation. It is also the simplest reference implementation of a store. */
 import type { ListenerFault } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
+import { inMemoryBlobs } from './blobs.ts';
 import { inMemoryCheckpoints } from './checkpoints.ts';
 import { inMemoryDefinitions } from './definitions.ts';
 import { inMemoryEventLog } from './event-log.ts';
@@ -32,6 +33,7 @@ export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
     packs: inMemoryPacks(tables),
     subscriptions: inMemorySubscriptions(tables),
     retention: inMemoryRetention(tables),
+    blobs: inMemoryBlobs(tables),
     close: async () => tables.close(),
   };
 }

@@ -7,6 +7,7 @@ import type { IdempotencyKey, IdempotencyRecord } from '../ports/idempotency.ts'
 import { rowBytes } from '../ports/row-bytes.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
+import { BlobTable } from './blob-table.ts';
 import { MemoryTable } from './memory-table.ts';
 import type { StoredRun } from './stored-run.ts';
 
@@ -32,6 +33,7 @@ export class Tables {
   /** Oldest first. */
   readonly checkpoints = new Map<RunId, readonly Checkpoint[]>();
   readonly purged = new Map<RunId, RetiredRun>();
+  readonly blobs = new BlobTable();
   /** Bytes of the events of each tenant. */
   readonly logBytes = new Map<string, number>();
   readonly memories: MemoryTable;
@@ -80,6 +82,11 @@ export class Tables {
 
   isAlive(owner: string, now: number): boolean {
     return (this.sessions.get(owner) ?? 0) > now;
+  }
+
+  /** Bytes of the tenant's events and blobs. */
+  tenantBytes(tenant: string): number {
+    return (this.logBytes.get(tenant) ?? 0) + this.blobs.bytesOf(tenant);
   }
 
   addLogBytes(tenant: string, rows: readonly Row[]): void {

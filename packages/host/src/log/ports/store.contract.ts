@@ -1,5 +1,6 @@
 /** The contract of a whole store: every port, and the end of all of them. */
 import { describe, expect, it } from 'vitest';
+import { blobsContract } from './blobs.contract.ts';
 import { checkpointsContract } from './checkpoints.contract.ts';
 import { contextContract } from './context.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
@@ -28,6 +29,7 @@ export function storeContract(open: Open): void {
   describe('subscriptions', () => subscriptionsContract(open));
   describe('retention', () => retentionContract(open));
   describe('forks of purged runs', () => purgedForksContract(open));
+  describe('blobs', () => blobsContract(open));
   describe('once it is closed', () => closedContract(open));
 }
 
@@ -56,6 +58,7 @@ function closedContract(open: Open): void {
     await expect(store().packs.list('t')).rejects.toMatchObject(refused);
     await expect(store().subscriptions.list('webhook')).rejects.toMatchObject(refused);
     await expect(store().retention.unfinished(1)).rejects.toMatchObject(refused);
+    await expect(store().blobs.get('t', 'x')).rejects.toMatchObject(refused);
     await store().close();
   });
 }

@@ -4,6 +4,7 @@
  * The ports fit a Postgres shared by many nodes as well as one SQLite file. No port assumes that the caller is the only
  * writer. One `EventLog.append` commits everything that must be consistent.
  */
+import type { Blobs } from './blobs.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Definitions } from './definitions.ts';
 import type { EventLog } from './event-log.ts';
@@ -26,6 +27,7 @@ export interface Store {
   readonly packs: Packs;
   readonly subscriptions: Subscriptions;
   readonly retention: Retention;
+  readonly blobs: Blobs;
   /** Waits for accepted writes, then releases every resource. */
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { maySave } from '../ports/idempotency.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
+import type { BlobTables } from './blobs/blob-tables.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { Work } from './commit/job.ts';
 import type { ContextSegments } from './contexts/segments.ts';
@@ -32,6 +33,7 @@ export interface AppenderPorts {
   readonly followers: Followers;
   readonly usage: TenantUsage;
   readonly segments: ContextSegments;
+  readonly blobs: BlobTables;
 }
 
 export class Appender implements GuardQueries {
@@ -45,6 +47,7 @@ export class Appender implements GuardQueries {
   readonly #values: ValueWriter;
   readonly #usage: TenantUsage;
   readonly #segments: ContextSegments;
+  readonly #blobs: BlobTables;
   readonly #refuseImport: (run: ImportRun) => void;
   readonly #db: DatabaseSync;
   /** The last assigned cursor. A failed transaction may leave a gap, which is allowed. */
@@ -63,6 +66,7 @@ export class Appender implements GuardQueries {
     this.#values = new ValueWriter(db);
     this.#usage = ports.usage;
     this.#segments = ports.segments;
+    this.#blobs = ports.blobs;
     this.#refuseImport = importGuard(db);
     this.#cursor = cursorEnd(db)();
   }
@@ -90,7 +94,11 @@ export class Appender implements GuardQueries {
   }
 
   tenantBytes(tenant: string): number {
-    return this.#usage.of(tenant);
+    return this.#usage.of(tenant) + this.#blobs.bytesOf(tenant);
+  }
+
+  hasBlob(tenant: string, sha256: string): boolean {
+    return this.#blobs.has(tenant, sha256);
   }
 
   /** A run that looks active in the table may have ended earlier in this transaction, so the cached head decides. */
@@ -120,7 +128,11 @@ export class Appender implements GuardQueries {
     this.#followers.tell(commit);
   }
 
-  write(append: Append, entry: CachedHead | null, { head, rows, interrupts, memories }: AdmittedAppend): Appended {
+  write(
+    append: Append,
+    entry: CachedHead | null,
+    { head, rows, interrupts, memories, blobs }: AdmittedAppend,
+  ): Appended {
     const { runId, claim } = append;
     const { key } = entry ?? this.#runs.create(runId, head);
     // Read before the entry gets the new head.
@@ -130,6 +142,7 @@ export class Appender implements GuardQueries {
     this.#note(key, rows);
     for (const interrupt of interrupts) this.#runs.interrupt(key, interrupt, head.record);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
+    if (blobs.length > 0) this.#blobs.name(head.record.tenant, key, blobs);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
     for (const { record } of append.idempotency ?? []) this.#statements.saveRecord(record, key);
@@ -172,12 +185,13 @@ export class Appender implements GuardQueries {
     for (const chunk of chunksOf(rows, IMPORT_CHUNK)) {
       const [first] = chunk;
       if (key === null && first !== undefined) head = importedHead(run, first.at);
-      const admitted = admitImported(head, chunk, this.#cursor);
+      const admitted = admitImported(head, chunk, this.#cursor, this);
       head = admitted.head;
       key ??= this.#runs.create(run.runId, head).key;
       this.#usage.add(run.tenant, this.#insertAll(key, admitted.rows), chunk.length);
       this.#note(key, admitted.rows);
       for (const interrupt of admitted.interrupts) this.#runs.interrupt(key, interrupt, head.record);
+      this.#blobs.name(run.tenant, key, admitted.blobs);
       this.#cursor += chunk.length;
     }
     if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);

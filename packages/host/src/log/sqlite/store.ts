@@ -5,6 +5,8 @@ import { storeClosed } from '../errors.ts';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import { Appender } from './append.ts';
+import { BlobTables } from './blobs/blob-tables.ts';
+import { sqliteBlobs } from './blobs/blobs.ts';
 import { sqliteCheckpoints } from './checkpoints.ts';
 import { type ElapsedMs, type Flush, GroupCommit, type Read } from './commit/group-commit.ts';
 import { Checkpointer } from './commit/wal-checkpoint.ts';
@@ -68,9 +70,10 @@ export function assembleStore({
   const sessions = new Sessions();
   const followers = new Followers(onFault);
   const usage = new TenantUsage(db);
+  const blobs = new BlobTables(db);
   const runs = new RunWriter(db, { heads, listed });
   const segments = new ContextSegments(db);
-  const appender = new Appender(db, { heads, runs, sessions, followers, usage, segments });
+  const appender = new Appender(db, { heads, runs, sessions, followers, usage, blobs, segments });
   const forks = new Forks(db, { heads, runs });
   const hooks = {
     beforeCommit: () => {
@@ -78,9 +81,7 @@ export function assembleStore({
       usage.save(appender.cursor);
     },
     rolledBack: () => {
-      heads.clear();
-      usage.clear();
-      segments.clear();
+      for (const cache of [heads, usage, blobs, segments]) cache.clear();
     },
     afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
     broken: onFault,
@@ -123,7 +124,8 @@ export function assembleStore({
     memories: sqliteMemories(connection),
     packs: sqlitePacks(connection),
     subscriptions: sqliteSubscriptions(connection),
-    retention: sqliteRetention({ ...connection, heads, usage, checkpointer }),
+    retention: sqliteRetention({ ...connection, heads, usage, blobs, checkpointer }),
+    blobs: sqliteBlobs({ ...connection, tables: blobs, usage }),
     facts: folderFacts(connection),
     rebuildFaces: () => rebuildFaces(connection, log),
     stats: () => ({ commits: writer.commits, rows: appender.written }),

@@ -8,7 +8,7 @@ import type { Store } from '../../log/ports/store.ts';
 import { Meter } from '../../telemetry/meter.ts';
 import { TreePurger } from './purger.ts';
 import type { RetentionRule } from './rules.ts';
-import { startRetention, sweep } from './sweep.ts';
+import { startRetention, sweep, sweepBlobs } from './sweep.ts';
 
 const DAY = 86_400_000;
 const NOW = 100 * DAY;
@@ -157,4 +157,14 @@ test('goes on after a start with what an earlier process began, even without rul
   expect(told).toEqual([{ trees: 0, runs: 0, bytes: 0, kept: 0, resumed: 1, releasedBytes: 0 }]);
   expect(removed).toEqual(['run_a']);
   expect(await store.retention.unfinished(9)).toEqual([]);
+});
+
+test('a round removes blobs that no event names, and leaves those of the last hour', async () => {
+  const store = inMemoryStore();
+  const put = (text: string, at: number) => store.blobs.put({ tenant: 't', bytes: new TextEncoder().encode(text), at });
+  const [old, young] = [await put('old', NOW - 2 * 3_600_000), await put('young', NOW - 1)];
+  const { ports } = portsOf(store);
+  await sweepBlobs(ports, () => false);
+  expect(await store.blobs.get('t', old.sha256)).toBeNull();
+  expect(await store.blobs.get('t', young.sha256)).not.toBeNull();
 });

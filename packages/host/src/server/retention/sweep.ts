@@ -1,6 +1,7 @@
 /** Purges what the rules of the configuration let go, every hour and after each start. */
 import { isCairnError } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
+import { UNNAMED_BLOB_MS } from '../../log/ports/blobs.ts';
 import type { RunGroup } from '../../log/ports/retention.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -10,7 +11,7 @@ import type { TreePurger } from './purger.ts';
 import { expiry, type RetentionRule, ruleFor } from './rules.ts';
 
 export interface SweepPorts {
-  readonly store: Pick<Store, 'retention' | 'runIndex'>;
+  readonly store: Pick<Store, 'retention' | 'runIndex' | 'blobs'>;
   readonly purger: TreePurger;
   readonly timers: Timers;
   readonly now: () => number;
@@ -42,6 +43,7 @@ export function startRetention(rules: readonly RetentionRule[], ports: SweepPort
     try {
       const resumed = await purger.resume();
       const swept = await sweep(rules, ports);
+      await sweepBlobs(ports, () => isClosed);
       if (resumed === 0 && swept.trees === 0 && swept.kept === 0) return;
       const released = await purger.releaseSpace();
       report({ level: 'info', event: 'retention.swept', facts: { ...swept, resumed, releasedBytes: released } });
@@ -79,6 +81,15 @@ export async function sweep(rules: readonly RetentionRule[], ports: SweepPorts):
     }
   }
   return swept;
+}
+
+/** Removes blobs that a writer put and never named, such as those of a host that was killed in between. */
+export async function sweepBlobs(
+  { store: { blobs }, now }: Pick<SweepPorts, 'store' | 'now'>,
+  isClosed: () => boolean,
+): Promise<void> {
+  const before = now() - UNNAMED_BLOB_MS;
+  while (!isClosed() && (await blobs.sweepSome(before)) > 0);
 }
 
 /** The root runs that the rules let go, of all tenants or of one. */

@@ -1,4 +1,6 @@
 /** The database schema as numbered, forward-only migrations. */
+
+import { blobTables } from './blob-tables.ts';
 import { contextIndex, indexOlderRows } from './context-index.ts';
 import { forks } from './forks.ts';
 import { largeValues } from './large-values.ts';
@@ -249,4 +251,5 @@ export const migrations: readonly Migration[] = [
   purgedRuns,
   contextIndex,
   indexOlderRows,
+  blobTables,
 ];

@@ -7,6 +7,7 @@ import { TerminalError } from '@cairn/protocol';
 import { chainStart } from '../../chain.ts';
 import type { RunFork } from '../../ports/event-log.ts';
 import type { Row } from '../../ports/rows.ts';
+import { BLOB_BODY } from '../blobs/blob-tables.ts';
 import { type EventColumns, rowOf } from '../columns.ts';
 import { storeError } from '../errors.ts';
 import { lastRowReader } from '../forks/last-row.ts';
@@ -36,6 +37,7 @@ export interface ReadOnlyLog {
   /** The hash of one event; null if the run does not have it. */
   hashAt(run: KeptRun, seq: number): string | null;
   definition(hash: string): string | null;
+  blob(tenant: string, sha256: string): Uint8Array | null;
   /** Compares what the database holds with the events. */
   readonly checks: StoredChecks;
   /** The first damage SQLite finds in the file; null when there is none. */
@@ -69,6 +71,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
   const failed = once(() => query<[id: RunId]>(db, 'SELECT id FROM runs WHERE error_code = ? ORDER BY key LIMIT ?'));
   const hashes = once(() => hashReader(db, run));
   const definition = once(() => query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?'));
+  const blob = once(() => query<[body: Uint8Array<ArrayBuffer>]>(db, BLOB_BODY));
   const checks = once(() => storedChecks(db));
   const findRun = guarded(() => runReader(db, file));
   const purged = guarded(() => purgedRuns(db));
@@ -97,6 +100,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
       folder: (report, doubt) => guarded(() => checks().folder(report, doubt)),
     },
     definition: (hash) => guarded(() => definition().get(hash)?.[0] ?? null),
+    blob: (tenant, sha256) => guarded(() => blob().get(tenant, sha256)?.[0] ?? null),
     damage: () =>
       guarded(() => {
         const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);

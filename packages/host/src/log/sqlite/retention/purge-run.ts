@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type RunId, TerminalError } from '@cairn/protocol';
 import type { FullHead } from '../../admit.ts';
 import type { PurgeStep } from '../../ports/retention.ts';
+import type { BlobTables } from '../blobs/blob-tables.ts';
 import type { Work } from '../commit/job.ts';
 import type { HeadCache } from '../head-cache.ts';
 import { type Query, query } from '../query.ts';
@@ -28,11 +29,13 @@ const nothing: PurgeStep = { events: 0, bytes: 0, memories: 0, retired: [], isDo
 export interface PurgerPorts {
   readonly heads: HeadCache;
   readonly usage: TenantUsage;
+  readonly blobs: BlobTables;
 }
 
 export class Purger {
   readonly #heads: HeadCache;
   readonly #usage: TenantUsage;
+  readonly #blobs: BlobTables;
   readonly #memories: DroppedMemories;
   readonly #retired: Query<[key: number, tenant: string, purgedAt: number]>;
   readonly #endedChildren: Query<[id: RunId]>;
@@ -48,9 +51,10 @@ export class Purger {
   readonly #records: readonly StatementSync[];
   readonly #checkpoints: readonly [StatementSync, StatementSync];
 
-  constructor(db: DatabaseSync, { heads, usage }: PurgerPorts) {
+  constructor(db: DatabaseSync, { heads, usage, blobs }: PurgerPorts) {
     this.#heads = heads;
     this.#usage = usage;
+    this.#blobs = blobs;
     this.#memories = new DroppedMemories(db);
     this.#retired = query(db, 'SELECT key, tenant, purged_at FROM purged_runs WHERE id = ?');
     this.#endedChildren = query(
@@ -113,7 +117,7 @@ export class Purger {
     if (this.#hasDroppedRecords(key, runId)) return nothing;
     const rows = this.#buryRows(key, tenant);
     if (rows !== null) return { ...nothing, ...rows };
-    if (this.#hasDroppedValues(key)) return nothing;
+    if (this.#hasDroppedValues(key) || this.#blobs.forgetSome(key, purgedAt)) return nothing;
     const memories = this.#memories.remove(key, STEP_ROWS);
     return { ...nothing, memories, isDone: memories === 0 };
   }

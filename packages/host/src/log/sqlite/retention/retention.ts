@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { Retention, SizePage } from '../../ports/retention.ts';
+import type { BlobTables } from '../blobs/blob-tables.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from '../columns.ts';
 import type { Checkpointer } from '../commit/wal-checkpoint.ts';
 import type { Connection } from '../connection.ts';
@@ -14,11 +15,12 @@ import { Purger, STEP_ROWS } from './purge-run.ts';
 interface RetentionPorts extends Connection {
   readonly heads: HeadCache;
   readonly usage: TenantUsage;
+  readonly blobs: BlobTables;
   readonly checkpointer: Checkpointer;
 }
 
-export function sqliteRetention({ db, writer, read, heads, usage, checkpointer }: RetentionPorts): Retention {
-  const purger = new Purger(db, { heads, usage });
+export function sqliteRetention({ db, writer, read, heads, usage, blobs, checkpointer }: RetentionPorts): Retention {
+  const purger = new Purger(db, { heads, usage, blobs });
   const nextGroup = query<[tenant: string, workflowId: string]>(
     db,
     `SELECT tenant, workflow FROM runs INDEXED BY runs_by_workflow

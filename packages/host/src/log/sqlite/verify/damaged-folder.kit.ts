@@ -42,6 +42,8 @@ export async function sampleFolder(): Promise<string> {
   for (const body of [definition, agent]) await store.definitions.put(sha256(body), body);
   const workflow = { tenant: 't', workflowId: 'wf', version: '1', hash: sha256(definition), registeredAt: 1 };
   await store.definitions.putWorkflow(workflow);
+  const blob = await store.blobs.put({ tenant: 't', bytes: new TextEncoder().encode('piece'), at: 1 });
+  const chunk = { artifactId: 'a', version: 1, index: 0, complete: true, blob };
   const rows = [
     started({ ...pins, inputs: { city: 'Zürich' }, tags: ['red', 'blue'] }),
     row('log.appended', { payload: large, cause: 0 }),
@@ -52,6 +54,7 @@ export async function sampleFolder(): Promise<string> {
     kept('m2'),
     dropped('m2'),
     asked('i2'),
+    row('cairn.artifact.chunk', { payload: JSON.stringify(chunk) }),
   ];
   await store.log.append(creation(runA, { rows: faced(runA, rows) }));
   const below = [

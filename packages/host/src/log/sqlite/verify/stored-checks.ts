@@ -12,6 +12,7 @@ import { type RunInterrupts, runInterrupts } from '../forks/run-interrupts.ts';
 import { SharedRows } from '../forks/stretches.ts';
 import { ListedRuns } from '../listed-runs.ts';
 import { query } from '../query.ts';
+import { type BlobCheck, blobCheck } from './blob-check.ts';
 import { compareIndex } from './compare-index.ts';
 import { type DefinitionCheck, definitionCheck } from './definition-check.ts';
 import { folderChecks } from './folder-checks.ts';
@@ -52,6 +53,7 @@ export function storedChecks(db: DatabaseSync): StoredChecks {
     definitions: definitionCheck(db),
     memories: memoryCheck(db),
     values: valueCheck(db),
+    blobs: blobCheck(db),
   };
   const folder = folderChecks(db);
   return {
@@ -59,6 +61,7 @@ export function storedChecks(db: DatabaseSync): StoredChecks {
     folder(report, doubt) {
       folder(report, doubt);
       tables.definitions.all(report);
+      tables.blobs.folder(report);
     },
   };
 }
@@ -73,6 +76,7 @@ interface RunTables {
   readonly definitions: DefinitionCheck;
   readonly memories: MemoryCheck;
   readonly values: ReturnType<typeof valueCheck>;
+  readonly blobs: BlobCheck;
 }
 
 class RunCheck {
@@ -145,6 +149,7 @@ class RunCheck {
     const report = this.#report;
     const tables = this.#tables;
     const memories = asksNobody(record) ? null : tables.memories.walk(record.tenant, key, report);
+    const blobs = tables.blobs.walk(record.tenant, key, report);
     const wrongFace = faceCheck(record);
     let cursor = 0;
     return {
@@ -156,14 +161,16 @@ class RunCheck {
           tables.definitions.ofRun(row, report);
         }
         const face = wrongFace(row);
-        // The source of a fork keeps the faces and the memories of shared rows.
+        // The source of a fork keeps the faces, the memories and the blobs of shared rows.
         if (fork !== null && row.seq < fork.fromSeq) return;
         memories?.add(row);
+        blobs.add(row);
         if (face !== null) report(row.seq, `the task face of event ${row.seq} is not the one that its run gives it`);
       },
       end: (fresh: FullIndex): void => {
         compareIndex(fresh, { record, interrupts: this.#interrupts(record) }, report);
         memories?.end();
+        blobs.end();
         if (!tables.listed.isRight(key, record)) report(null, 'the run list shows other tags or another wait');
         const [owner, wakeAt, isHalfFork] = tables.state.get(key) ?? [null, null, 0];
         const isOver = record.endedAt !== null || record.importedAt !== null;
