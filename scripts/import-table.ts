@@ -112,22 +112,14 @@ export const rooms: readonly Room[] = [
     builtins: [],
     world: [],
   },
-  {
-    name: 'log/chain',
-    path: `${log}/chain.ts`,
+  ...['chain', 'blob-hash'].map((file) => ({
+    name: `log/${file}`,
+    path: `${log}/${file}.ts`,
     imports: ['protocol', 'log', 'log/ports'],
     packages: [],
     builtins: ['node:crypto'],
     world: [],
-  },
-  {
-    name: 'log/blob-hash',
-    path: `${log}/blob-hash.ts`,
-    imports: [],
-    packages: [],
-    builtins: ['node:crypto'],
-    world: [],
-  },
+  })),
   ...['bundle', 'signed-checkpoint'].map((folder) => ({
     name: `log/${folder}`,
     path: `${log}/${folder}`,
