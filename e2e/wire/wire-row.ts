@@ -2,7 +2,17 @@
 import type { Json, JsonObject } from '@cairn/protocol';
 
 /** The callers: two tenants. The first has two principals with full access and some with less. */
-export type Who = 'ann' | 'bob' | 'zoe' | 'reader' | 'keeper' | 'operator' | 'nobody' | 'unknown';
+export type Who =
+  | 'ann'
+  | 'bob'
+  | 'zoe'
+  | 'reader'
+  | 'creator'
+  | 'starter'
+  | 'keeper'
+  | 'operator'
+  | 'nobody'
+  | 'unknown';
 
 export interface Ask {
   /** `METHOD /path`. `{name}` is replaced by a value from `given`. */

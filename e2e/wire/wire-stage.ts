@@ -18,6 +18,8 @@ const config = {
     { key: key('zoe'), tenant: 'globex', principal: 'zoe' },
     { key: key('operator'), tenant: 'acme', scopes: ['metrics:read' as const] },
     { key: key('reader'), tenant: 'acme', scopes: ['runs:read' as const] },
+    { key: key('creator'), tenant: 'acme', scopes: ['runs:create' as const] },
+    { key: key('starter'), tenant: 'acme', scopes: ['runs:create' as const, 'runs:read' as const] },
     { key: key('keeper'), tenant: 'acme', scopes: ['runs:read' as const, 'runs:delete' as const] },
   ],
   limits: { maxRequestBodyBytes: 700_000 },

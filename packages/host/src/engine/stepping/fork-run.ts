@@ -61,7 +61,9 @@ async function sourceOf({ store }: ForkPorts, { tenant, runId: id, fromSeq, mode
   const source = await store.log.head(id);
   if (source === null || source.record.tenant !== tenant) {
     const purged = await store.log.purged(id);
-    throw purged?.tenant === tenant ? sourcePurged({ sourceRunId: id, fromSeq, mode }) : runNotFound(id);
+    if (purged?.tenant !== tenant) throw runNotFound(id);
+    // The bounds come first: they are known although the events are gone.
+    throw fromSeq > purged.seq + 1 ? beyond(id, fromSeq, purged.seq) : sourcePurged({ sourceRunId: id, fromSeq, mode });
   }
   if (source.record.importedAt !== null) throw runImported(id);
   if (isQuarantined(source)) throw quarantined(id);

@@ -110,8 +110,11 @@ function reportedWeak(key: string, place: string, { report, isReachable }: KeyRi
   return true;
 }
 
-export function requireScope(caller: Caller, scope: Scope): void {
-  if (caller.scopes.has(scope)) return;
+export function requireScope(caller: Caller, scope: Scope, another: Scope = scope): void {
+  if (caller.scopes.has(scope)) {
+    if (another !== scope) requireScope(caller, another);
+    return;
+  }
   throw new TerminalError('forbidden', {
     message: `This credential lacks the scope ${scope}.`,
     hint: `Use a key or token that holds ${scope}, or add it to the key's scopes in the configuration.`,

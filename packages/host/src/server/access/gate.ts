@@ -103,7 +103,7 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
    */
   const admit = (caller: Caller, reply: FastifyReply, route: KeyedRoute): Caller => {
     limits.request(caller);
-    requireScope(caller, route.scope);
+    requireScope(caller, route.scope, route.alsoNeeds);
     whileOpen(reply, () => (route.holds ? limits.hold(caller) : limits.begin(caller)));
     if (route.holds) held.hold(caller, reply.raw);
     return caller;

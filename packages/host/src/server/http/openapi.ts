@@ -133,10 +133,12 @@ function operation(route: Route, { components, envelope, example }: Described): 
 }
 
 /** Any one of these schemes is sufficient. */
-function securityOf({ method, scope }: Route): readonly object[] {
+function securityOf(route: Route): readonly object[] {
+  const { method, scope } = route;
   if (scope === null) return [];
   const byCookie = method === 'GET' && sessionScopes.includes(scope);
-  return [{ bearer: [scope] }, ...(byCookie ? [{ session: [] }] : [])];
+  const needed = route.alsoNeeds === undefined ? [scope] : [scope, route.alsoNeeds];
+  return [{ bearer: needed }, ...(byCookie ? [{ session: [] }] : [])];
 }
 
 const pathParameters = (path: string, example: ApiExample | undefined): readonly object[] =>

@@ -69,6 +69,8 @@ interface RouteBase {
 /** A route for callers with its scope. */
 export interface KeyedRoute extends RouteBase {
   readonly scope: Scope;
+  /** A second scope that the caller must have. */
+  readonly alsoNeeds?: Scope;
   /** The request may stay open for long and counts towards the open-stream limits. */
   readonly holds?: true;
   /** A read token in the query, `?token=`, admits a caller too. The handler looks the run up with `visibleRun`. */

@@ -1,8 +1,11 @@
 /** Short ways to start, fork and read runs in the tests of forks; not shipped. */
-import type { JsonObject } from '@cairn/protocol';
+import type { JsonObject, WorkflowDefinition } from '@cairn/protocol';
 import { z } from 'zod';
+import type { Step } from '../../engine/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { Ask, Reply } from '../ask.kit.ts';
-import { keys, type Served } from '../served.kit.ts';
+import { approval, chain, noop } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 const seenEvent = z.looseObject({
   sequence: z.number(),
@@ -49,3 +52,51 @@ export async function branchToEnd(host: Served, runId: string, body: JsonObject)
 
 export const snapshotOf = async (host: Served, runId: string): Promise<JsonObject> =>
   (await host.ask('GET', `/v1/runs/${runId}`)).body as JsonObject;
+
+/** Three steps in sequence. Each call is counted, and what it returns names how often it was made. */
+export async function counting(
+  store?: Store,
+): Promise<{ host: Served; calls: Record<string, number>; fails: Set<string> }> {
+  const calls: Record<string, number> = {};
+  const fails = new Set<string>();
+  const step = (typeId: string): Step => ({
+    typeId,
+    safety: 'write',
+    run: async (input) => {
+      calls[typeId] = (calls[typeId] ?? 0) + 1;
+      if (fails.has(typeId)) throw new Error(`${typeId} is down`);
+      return { [typeId]: calls[typeId] ?? 0, who: input.who ?? null };
+    },
+  });
+  const host = await served({
+    ...(store === undefined ? {} : { store }),
+    steps: ['acme.a', 'acme.b', 'acme.c'].map(step),
+  });
+  await host.engine.register('t', three);
+  await host.engine.register('t', noop);
+  await host.engine.register('t', approval);
+  return { host, calls, fails };
+}
+
+const base = chain('three', { typeId: 'acme.a' }, { typeId: 'acme.b' }, { typeId: 'acme.c' });
+const three: WorkflowDefinition = {
+  ...base,
+  nodes: base.nodes.map((node) => ({
+    ...node,
+    inputs: { who: { type: 'variable', variableName: 'who', optional: true } },
+  })),
+  variables: [{ name: 'who', type: 'string', defaultValue: 'nobody' }],
+};
+
+/** Follows the states of a run until it has this status. */
+export async function fetchUntil(host: Served, runId: string, status: string): Promise<JsonObject> {
+  for (;;) {
+    const snapshot = await snapshotOf(host, runId);
+    if (snapshot.status === status) return snapshot;
+    const last = await host.ask(
+      'GET',
+      `/v1/runs/${runId}/events/poll?lastSequence=${(await rowsOf(host, runId)).length - 1}`,
+    );
+    if (last.status !== 200) return snapshot;
+  }
+}

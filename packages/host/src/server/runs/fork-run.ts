@@ -14,6 +14,7 @@ import {
 import { checkRunModelOptions, type ModelAccess } from '../../agents/models/run-model-options.ts';
 import type { Engine, RunForked } from '../../engine/engine.ts';
 import { utf8Size } from '../../utf8.ts';
+import { requireScope } from '../access/auth.ts';
 import { runIdParam } from '../http/params.ts';
 import type { Call, Route, RouteDoc } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
@@ -26,7 +27,13 @@ export interface ForkPorts {
 }
 
 export function forkRoutes(ports: ForkPorts): readonly Route[] {
-  const common = { method: 'POST', scope: 'runs:create', recordsItself: true, isEventBody: true } as const;
+  const common = {
+    method: 'POST',
+    scope: 'runs:create',
+    alsoNeeds: 'runs:read',
+    recordsItself: true,
+    isEventBody: true,
+  } as const;
   return [
     { ...common, path: '/v1/runs/{runId}:fork', handle: (call: Call) => fork(call, ports), doc: forkDoc },
     { ...common, path: '/v1/runs/{runId}:retry', handle: (call: Call) => retry(call, ports), doc: retryDoc },
@@ -70,6 +77,8 @@ async function fork(call: Call, { engine, models }: ForkPorts): Promise<string> 
   const { mode } = body;
   const fromSeq = fromSeqOf(body);
   if (mode === 'replay') refuseChanges(body);
+  // An answer to a question is one, also in a branch.
+  if (body.cairn?.overlay?.answer !== undefined) requireScope(call.caller, 'approvals:respond');
   const { tenant, principal, toolScopes } = call.caller;
   const request = { tenant, principal, toolScopes, runId, mode, fromSeq, ...changesOf(call, body, models) };
   return answer(call, (idempotency) => engine.fork({ ...request, idempotency }));

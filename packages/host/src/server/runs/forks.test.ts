@@ -1,48 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type JsonObject, runForked, type WorkflowDefinition } from '@cairn/protocol';
+import { type JsonObject, runForked } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Step } from '../../engine/ports.ts';
-import { inMemoryStore } from '../../log/in-memory/store.ts';
-import type { Store } from '../../log/ports/store.ts';
 import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
-import { approval, chain, noop } from '../sample-workflows.kit.ts';
-import { keys, keyWith, type Served, served } from '../served.kit.ts';
-import { branchToEnd, fork, ranToEnd, rowsOf, seqOf, snapshotOf, toEnd } from './fork-kit.kit.ts';
-
-/** Three steps in sequence. Each call is counted, and what it returns names how often it was made. */
-async function counting(store?: Store): Promise<{ host: Served; calls: Record<string, number>; fails: Set<string> }> {
-  const calls: Record<string, number> = {};
-  const fails = new Set<string>();
-  const step = (typeId: string): Step => ({
-    typeId,
-    safety: 'write',
-    run: async (input) => {
-      calls[typeId] = (calls[typeId] ?? 0) + 1;
-      if (fails.has(typeId)) throw new Error(`${typeId} is down`);
-      return { [typeId]: calls[typeId] ?? 0, who: input.who ?? null };
-    },
-  });
-  const host = await served({
-    ...(store === undefined ? {} : { store }),
-    steps: ['acme.a', 'acme.b', 'acme.c'].map(step),
-  });
-  await host.engine.register('t', three);
-  await host.engine.register('t', noop);
-  await host.engine.register('t', approval);
-  return { host, calls, fails };
-}
-
-const base = chain('three', { typeId: 'acme.a' }, { typeId: 'acme.b' }, { typeId: 'acme.c' });
-const three: WorkflowDefinition = {
-  ...base,
-  nodes: base.nodes.map((node) => ({
-    ...node,
-    inputs: { who: { type: 'variable', variableName: 'who', optional: true } },
-  })),
-  variables: [{ name: 'who', type: 'string', defaultValue: 'nobody' }],
-};
+import { chain, noop } from '../sample-workflows.kit.ts';
+import { keys, keyWith, served } from '../served.kit.ts';
+import { branchToEnd, counting, fetchUntil, fork, ranToEnd, rowsOf, seqOf, snapshotOf, toEnd } from './fork-kit.kit.ts';
 
 test('a branch shares the events before the cut and makes the calls after it again', async () => {
   const { host, calls } = await counting();
@@ -297,19 +261,6 @@ test('the rule ask asks a person before the call: to make it, to reuse the recor
   expect(await answered({ action: 'fail' })).toMatchObject({ n1: { status: 'failed' } });
 });
 
-/** Follows the states of a run until it has this status. */
-async function fetchUntil(host: Served, runId: string, status: string): Promise<JsonObject> {
-  for (;;) {
-    const snapshot = await snapshotOf(host, runId);
-    if (snapshot.status === status) return snapshot;
-    const last = await host.ask(
-      'GET',
-      `/v1/runs/${runId}/events/poll?lastSequence=${(await rowsOf(host, runId)).length - 1}`,
-    );
-    if (last.status !== 200) return snapshot;
-  }
-}
-
 test('a retry branches at the failed node and keeps everything before it', async () => {
   const { host, calls, fails } = await counting();
   fails.add('acme.b');
@@ -345,25 +296,6 @@ test('a run that did not fail is not retried, and neither is one that no node of
     runOptionsOverlay: { configurable: { recursionLimit: 10 } },
   });
   expect(await snapshotOf(host, branch)).toMatchObject({ status: 'completed' });
-});
-
-test('a fork can be read at once, before anything steps it', async () => {
-  const store = inMemoryStore();
-  const { host } = await counting(store);
-  const source = await ranToEnd(host, 'three');
-  store.queue.claim = async () => [];
-  for (const fromSeq of [0, 1, 5]) {
-    for (const mode of ['replay', 'branch']) {
-      const { body } = await fork(host, source, { mode, fromSeq });
-      const path = `/v1/runs/${body.runId}`;
-      expect(await host.ask('GET', path)).toMatchObject({
-        status: 200,
-        body: { status: 'running', fork: { sourceRunId: source, fromSeq, mode } },
-      });
-      expect((await rowsOf(host, String(body.runId)))[0]?.type).toBe('run.started');
-      expect((await host.ask('GET', '/v1/runs')).text).toContain(`"runId":"${body.runId}"`);
-    }
-  }
 });
 
 test.each(['fork', 'retry'])('a %s may ask for a mock provider only by a name that there is', async (verb) => {
