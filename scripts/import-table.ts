@@ -255,11 +255,11 @@ export const rooms: readonly Room[] = [
     imports: ['protocol', 'cli', ...offlineLog, ...offlineFiles, ...configuration],
     ...unrestricted,
   })),
-  // Decides recorded runs again, with the engine alone.
+  // Decides recorded runs again, with the engine and the agent loop alone.
   {
     name: 'cli/replay',
     path: `${cli}/replay.ts`,
-    imports: ['protocol', 'cli', 'engine', 'log', 'log/bundle', 'log/sqlite', 'cli/bundle-file.ts'],
+    imports: ['protocol', 'cli', 'engine', 'agents', 'log', 'log/bundle', 'log/sqlite', 'cli/bundle-file.ts'],
     ...unrestricted,
   },
   // The pack commands read, check and sign packs the way a host does.

@@ -4,7 +4,7 @@
  */
 import { type JsonObject, quoted } from '@cairn/protocol';
 import type { Tool } from './tools/tool.ts';
-import type { ToolRegistry } from './tools/tool-registry.ts';
+import type { ToolLookup, ToolRegistry } from './tools/tool-registry.ts';
 
 /** Lines of an allowlist, and its name as users find it in configuration. */
 export interface ToolLines {
@@ -22,7 +22,7 @@ export interface ToolPolicy {
 /** The inputs of the decision for one agent in one run. */
 export interface ToolAccess {
   /** The tools of the host. */
-  readonly registry: ToolRegistry;
+  readonly registry: ToolLookup;
   /** The operator's list for the tenant: see `permitted`. */
   readonly policy: ToolLines;
   /** `toolAllowlist` of the manifest; undefined means no tools. */

@@ -8,6 +8,8 @@ export interface Typed {
   /** Answers questions; without it the terminal is not interactive. */
   readonly person?: (question: string, signal: AbortSignal) => Promise<string | null>;
   readonly columns?: number;
+  /** The clock of the terminal. */
+  readonly now?: () => number;
   readonly colours?: boolean;
   /** Receives a function that presses Ctrl-C. */
   readonly onStart?: (interrupt: () => void) => void;
@@ -35,7 +37,7 @@ export async function typed(args: readonly string[], how: Typed = {}): Promise<E
     columns: how.columns ?? null,
     colours: { out: colours, err: colours },
     isInteractive: how.person !== undefined,
-    now: () => Date.now(),
+    now: how.now ?? (() => Date.now()),
     print: (line) => {
       said.out += `${line}\n`;
       onLine(line);

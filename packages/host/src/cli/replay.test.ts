@@ -1,10 +1,12 @@
-/** Recorded runs, decided again from a data folder or a bundle, without the program that ran them. */
+/** Recorded runs, decided again from a data folder or a bundle, without the host or the program that ran them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
+import { openCrew, ranCrew } from '../server/runs/replay-crew.kit.ts';
+import { type Typed, typed } from './recording-terminal.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
 
 async function place() {
@@ -51,4 +53,47 @@ test('a name of neither a file nor a run is reported with both', async () => {
   const { code, err } = await cairn('replay', 'run_00000000-0000-7000-8000-000000000000');
   expect(code).toBe(3);
   expect(err).toMatch(/no file .* and no run/);
+});
+
+test('agents, supervisors and children are decided again from a folder or a bundle, once their host is gone', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'cairn-replay-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const data = join(cwd, 'data');
+  const crew = await openCrew(await openSqliteStore({ folder: data }));
+  const runId = await ranCrew(crew);
+  const events = (await crew.client.events.all(runId)).length;
+  await crew.close();
+  const cairn = (...args: readonly string[]) => typed([...args, '--data', data], { cwd });
+  const { file } = JSON.parse((await cairn('export', runId, '--json')).out);
+  const tree = ['', '.0', '.1', '.2'].map((suffix) => `${runId}${suffix}`);
+  for (const name of [runId, String(file), 'data']) {
+    const { code, out } = await cairn('replay', name, '--json');
+    const verdicts = out.split('\n').map((line): { runId: string; events: number } => JSON.parse(line));
+    expect([code, verdicts.map((verdict) => verdict.runId).sort()]).toEqual([0, tree]);
+    expect(verdicts.find((verdict) => verdict.runId === runId)?.events).toBe(events);
+  }
+  expect((await cairn('replay')).out.split('\n')).toHaveLength(4);
+  const db = new DatabaseSync(join(data, 'cairn.db'));
+  db.exec(`UPDATE definitions SET body = replace(body, '"defaultThreshold":0.8', '"defaultThreshold":0.3')`);
+  db.close();
+  const { code, out } = await cairn('replay', runId);
+  expect(code).toBe(1);
+  expect(out).toMatch(
+    /event \d+ differs\n {2}differs: {2}type\n {2}recorded: node\.suspended of judge, .*low-confidence/,
+  );
+  expect(out).toMatch(/now: {6}agent\.invocation\.completed of judge, /);
+});
+
+test('who watches a long replay is told how far it is; a pipe is not', async () => {
+  const { cwd, runId } = await place();
+  const replayed = async (how: Typed) => {
+    let clock = 0;
+    const now = () => {
+      clock += 1_500;
+      return clock;
+    };
+    return (await typed(['replay', runId, runId], { cwd, now, ...how })).err;
+  };
+  expect(await replayed({ person: () => Promise.resolve(null) })).toMatch(/: \d+ events so far/);
+  expect(await replayed({})).toBe('');
 });

@@ -1,12 +1,12 @@
 /** `cairn replay`: decides recorded runs again with this version, without a host. Ends with 1 at the first divergence. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { isJsonObject, type Json, type JsonObject, type RunId, TerminalError } from '@cairn/protocol';
-import type { Divergence, RecordedRow } from '../engine/replay/recorded-row.ts';
-import { parseStoredDefinition, type RecordedTypes, recordedTypes } from '../engine/replay/recorded-types.ts';
-import { redecide } from '../engine/replay/redecide.ts';
-import { compileWorkflow } from '../engine/workflow/workflow.ts';
-import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
+import { hash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isJsonObject, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import { type RunRecording, redecideRecord } from '../agents/recorded/redecide-record.ts';
+import { differingFields } from '../engine/replay/differing-fields.ts';
+import type { Divergence } from '../engine/replay/recorded-row.ts';
+import { type KeptRun, openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { withBundle } from './bundle-file.ts';
 import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
@@ -28,118 +28,118 @@ interface Verdict {
   /** Why it could not go on; null if the record agrees. */
   readonly problem: string | null;
   readonly divergence: JsonObject | null;
+  /** Where a replay left its record; the rest is not compared. */
+  readonly leftAt: number | null;
 }
 
-/** A run of a record, wherever it is kept. */
-interface Source {
-  readonly runId: RunId;
-  readonly definition: string | null;
-  readonly rows: Iterable<Omit<RecordedRow, 'payload'> & { readonly payload: string | null }>;
-}
-
-/** An existing file is a bundle; any other name is a run in the data folder. */
+/** An existing file is a bundle, an existing folder is a data folder, any other name is a run. Without a name: all runs. */
 export async function replay(terminal: Terminal, names: readonly string[], flags: ReplayFlags): Promise<number> {
-  for (const name of names) {
-    const file = resolve(terminal.cwd, name);
-    const isRight = existsSync(file)
-      ? await withBundle(file, ({ runs, definitions }) =>
-          judgeAll(terminal, flags, {
-            *[Symbol.iterator]() {
-              for (const { run, rows } of runs)
-                yield { runId: run.runId, definition: definitions.get(run.definitionHash) ?? null, rows };
-            },
-          }),
-        )
-      : await ofFolder(terminal, name, flags);
-    if (!isRight) return exit.failed;
+  const progress = new Progress(terminal);
+  const judge = async (runs: Iterable<RunRecording>): Promise<boolean> => {
+    for (const run of runs) {
+      const verdict = await verdictOn(run, progress);
+      if (flags.json === true) terminal.print(jsonLine(verdict));
+      else print(terminal, verdict);
+      if (!verdict.ok) return false;
+    }
+    return true;
+  };
+  for (const name of names.length === 0 ? [null] : names) {
+    if (!(await judgeNamed(terminal, { name, flags, judge }))) return exit.failed;
   }
   return exit.ok;
 }
 
-async function ofFolder(terminal: Terminal, name: string, flags: ReplayFlags): Promise<boolean> {
-  const folder = dataFolder(terminal, flags.data);
+interface Named {
+  readonly name: string | null;
+  readonly flags: ReplayFlags;
+  /** Returns false at the first run that does not agree. */
+  readonly judge: (runs: Iterable<RunRecording>) => Promise<boolean>;
+}
+
+async function judgeNamed(terminal: Terminal, { name, flags, judge }: Named): Promise<boolean> {
+  const path = resolve(terminal.cwd, name ?? '');
+  if (name !== null && statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
+    return withBundle(path, ({ runs, definitions }) =>
+      judge({
+        *[Symbol.iterator]() {
+          for (const { run, rows } of runs)
+            yield { ...run, rows, definition: (hash: string) => definitions.get(hash) ?? null };
+        },
+      }),
+    );
+  }
+  const isFolder = name !== null && existsSync(join(path, 'cairn.db'));
+  const folder = isFolder ? path : dataFolder(terminal, flags.data);
   const log = openReadOnly(folder);
   try {
+    if (name === null || isFolder) return await judge(allRuns(log));
     const run = log.run(keptRunNamed(log, name));
-    if (run === null) {
-      throw new TerminalError('not_found', {
-        message: `There is no file ${name}, and no run with that id in ${folder}.`,
-        hint: 'Pass a run id or the path of a bundle. --data selects another data folder.',
-      });
-    }
-    const definition = log.definition(run.definitionHash);
-    return await judgeAll(terminal, flags, [{ runId: run.runId, definition, rows: log.rows(run) }]);
+    if (run === null) throw noRun(name, folder);
+    return await judge(log.tree(run).map((one) => recordingOf(log, one)));
   } finally {
     log.close();
   }
 }
 
-/** Returns false at the first run that does not agree. */
-async function judgeAll(terminal: Terminal, flags: ReplayFlags, sources: Iterable<Source>): Promise<boolean> {
-  for (const source of sources) {
-    const verdict = await judge(source);
-    if (flags.json === true) terminal.print(jsonLine(verdict));
-    else print(terminal, verdict);
-    if (!verdict.ok) return false;
+/** Purged runs are left out: nothing of them is left to decide. */
+function* allRuns(log: ReadOnlyLog): Generator<RunRecording> {
+  for (const { runId } of log.runs()) {
+    const run = log.run(runId);
+    if (run !== null && run.purgedAt === null) yield recordingOf(log, run);
   }
-  return true;
 }
 
-async function judge({ runId, definition, rows }: Source): Promise<Verdict> {
-  if (definition === null)
-    return { ok: false, runId, events: 0, problem: 'its definition is not here', divergence: null };
-  const types = recordedTypes();
-  const workflow = compileWorkflow(parseStoredDefinition(definition), '', types.registry);
-  const pages = new Pages(rows, types);
-  const { events, divergence } = await redecide({ runId, workflow }, pages);
-  if (divergence === null && pages.withheld === null)
-    return { ok: true, runId, events, problem: null, divergence: null };
-  if (divergence === null) {
-    const problem = `the payload of event ${pages.withheld} is not in the record`;
-    return { ok: false, runId, events, problem, divergence: null };
+const recordingOf = (log: ReadOnlyLog, run: KeptRun): RunRecording => ({
+  runId: run.runId,
+  originRunId: run.originRunId,
+  definitionHash: run.definitionHash,
+  fork: run.fork,
+  rows: log.rows(run),
+  definition: (hash) => log.definition(hash),
+});
+
+const noRun = (name: string, folder: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no file ${name}, and no run with that id in ${folder}.`,
+    hint: 'Pass a run id, the path of a bundle or of a data folder. --data selects another data folder.',
+  });
+
+/** Milliseconds between two lines about the progress. */
+const PROGRESS_MS = 2_000;
+
+/** Tells a person who waits how far the command is. A record of 100,000 events takes about half a second. */
+class Progress {
+  readonly #terminal: Terminal;
+  #toldAt: number;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#toldAt = terminal.now();
   }
-  const { nodeId = null } = divergence.recorded ?? {};
-  const unknown = nodeId === null ? null : types.unknown(workflow.nodes.get(nodeId)?.node.typeId);
-  const problem =
-    unknown === null
-      ? `event ${divergence.seq} differs`
-      : `event ${divergence.seq} belongs to a node of type ${unknown}, which cannot be decided without a host`;
-  return { ok: false, runId, events, problem, divergence: unknown === null ? shown(divergence) : null };
+
+  at(runId: string, events: number): void {
+    const now = this.#terminal.now();
+    if (!this.#terminal.isInteractive || now - this.#toldAt < PROGRESS_MS) return;
+    this.#toldAt = now;
+    this.#terminal.tell(`  ${safe(runId)}: ${events} events so far`);
+  }
 }
 
-const PAGE = 1_000;
-
-/** Pages of rows. Learns from each page what steps it calls, before the page is decided. */
-class Pages {
-  withheld: number | null = null;
-  readonly #rows: Source['rows'];
-  readonly #types: RecordedTypes;
-
-  constructor(rows: Source['rows'], types: RecordedTypes) {
-    this.#rows = rows;
-    this.#types = types;
-  }
-
-  *[Symbol.iterator](): Generator<readonly RecordedRow[]> {
-    let page: RecordedRow[] = [];
-    for (const { payload, ...row } of this.#rows) {
-      if (payload === null) this.withheld ??= row.seq;
-      // The rows of a bundle are verified only when all have been read.
-      if (payload === null || this.withheld !== null) continue;
-      const full = { ...row, payload };
-      this.#types.learn(full);
-      page.push(full);
-      if (page.length < PAGE) continue;
-      yield page;
-      page = [];
-    }
-    yield page;
-  }
+async function verdictOn(recording: RunRecording, progress: Progress): Promise<Verdict> {
+  const { runId } = recording;
+  const { divergence, ...verdict } = await redecideRecord(recording, {
+    sha256: (text, encoding) => hash('sha256', text, encoding),
+    progress: (count) => progress.at(runId, count),
+  });
+  const ok = verdict.problem === null;
+  return { ok, runId, ...verdict, divergence: divergence === null ? null : shown(divergence) };
 }
 
 const shown = ({ seq, kind, recorded, present, error }: Divergence): JsonObject => ({
   seq,
   kind,
+  differs: recorded === null || present === null ? [] : differingFields(recorded, present),
   recorded:
     recorded === null
       ? null
@@ -159,12 +159,18 @@ const shown = ({ seq, kind, recorded, present, error }: Divergence): JsonObject 
 /** Longest payload that a line shows; --json shows all of it. */
 const MAX_SHOWN = 400;
 
-function print(terminal: Terminal, { ok, runId, events, problem, divergence }: Verdict): void {
+function print(terminal: Terminal, { ok, runId, events, problem, divergence, leftAt }: Verdict): void {
   const { mark } = lookOf(ok ? 'completed' : 'failed', styleOf(terminal.colours.out));
-  terminal.print(`${mark} ${safe(runId)}: ${ok ? `${events} events, decided as recorded` : safe(problem ?? '')}`);
+  const left = leftAt === null ? '' : `; a replay that left its record at event ${leftAt}`;
+  terminal.print(
+    `${mark} ${safe(runId)}: ${ok ? `${events} events, decided as recorded${left}` : safe(problem ?? '')}`,
+  );
   if (divergence === null) return;
+  const { differs, error } = divergence;
+  if (Array.isArray(differs) && differs.length > 0) terminal.print(`  differs:  ${safe(differs.join(', '))}`);
   terminal.print(`  recorded: ${line(divergence.recorded)}`);
   terminal.print(`  now:      ${line(divergence.present)}`);
+  if (typeof error === 'string') terminal.print(`  because:  ${safe(error)}`);
 }
 
 function line(side: Json | undefined): string {

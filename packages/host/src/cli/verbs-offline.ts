@@ -106,15 +106,16 @@ function addCheckpoint(cairn: Command, terminal: Terminal): void {
 function addReplay(cairn: Command, terminal: Terminal): void {
   const replay = withDataOptions(
     cairn
-      .command('replay <run|bundle...>')
-      .description('decide recorded runs again with this version, and stop at the first difference'),
+      .command('replay [run|bundle|folder...]')
+      .description('decide recorded runs again with this version, and stop at the first difference; default: all runs'),
   ).action((names: string[], flags: ReplayFlags) =>
     exitWith(terminal, async () => (await import('./replay.ts')).replay(terminal, names, flags)),
   );
   withExamples(
     replay,
-    ['cairn replay RUN', 'a run in the data folder, even while a host runs'],
+    ['cairn replay RUN', 'a run in the data folder and the runs below it, even while a host runs'],
     ['cairn replay runs/*.cairn.jsonl', 'bundles in continuous integration; exits with 1 at a difference'],
+    ['cairn replay --data ./data', 'all runs of a data folder, before this version serves it'],
   );
 }
 

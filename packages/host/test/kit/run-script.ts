@@ -7,7 +7,6 @@ import {
   type Json,
   type JsonObject,
   type RawEvent,
-  row,
   taskFace,
   typedEvent,
   type WorkflowDefinition,
@@ -16,7 +15,7 @@ import { answerDrafts } from '../../src/engine/core/answers.ts';
 import { decide } from '../../src/engine/core/decide.ts';
 import { drivenResult } from '../../src/engine/core/driven.ts';
 import { evolve } from '../../src/engine/core/evolve.ts';
-import { cancelRequested } from '../../src/engine/core/facts.ts';
+import { cancelRequested, timerFired } from '../../src/engine/core/facts.ts';
 import type { HostLimits } from '../../src/engine/core/limits.ts';
 import { newRunState } from '../../src/engine/core/new-run-state.ts';
 import { pauseRequested, resumed } from '../../src/engine/core/pause.ts';
@@ -192,10 +191,7 @@ export class RunScript {
     const until = this.now + ms;
     for (let next = nextTimer(this.state); next !== null && next <= until; next = nextTimer(this.state)) {
       this.now = Math.max(this.now, next);
-      for (const { timerId, purpose, nodeId } of dueTimers(this.state, this.now)) {
-        const node = nodeId === undefined ? {} : { nodeId };
-        this.write([row('cairn.timer.fired', { timerId, purpose, ...node }, { nodeId })]);
-      }
+      for (const timer of dueTimers(this.state, this.now)) this.write([timerFired(timer)]);
       this.settle();
     }
     this.now = until;

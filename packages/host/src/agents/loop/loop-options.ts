@@ -6,11 +6,25 @@ import type { ModelFinder } from '../models/model-turn.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import type { PromptRegistry } from '../prompts/prompt-registry.ts';
 
+/** What an invocation begins with besides its agent: the model and the tools that its host has for it. */
+export interface InvocationBasis {
+  readonly provider: string;
+  readonly model: string;
+  readonly isPriced: boolean;
+  /** The number of tools that the agent is shown. */
+  readonly toolCount: number;
+}
+
 export interface LoopOptions {
   readonly sha256: Sha256;
   /** Templates that nodes may refer to. */
   readonly prompts: PromptRegistry;
   readonly models: ModelFinder;
+  /**
+   * For a recorded run that is decided again without its host: what the invocation began with, or null. Throws the error
+   * with which the node failed instead.
+   */
+  readonly recordedBasis?: (at: { readonly nodeId: string; readonly invocationId: string }) => InvocationBasis | null;
   /** The tool registry and rules that apply to an agent with this allowlist in this run. */
   readonly toolAccess: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
   /** The default when neither run nor node sets one. */

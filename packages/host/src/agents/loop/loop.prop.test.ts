@@ -6,8 +6,11 @@ import { evolve } from '../../engine/core/evolve.ts';
 import { newRunState } from '../../engine/core/new-run-state.ts';
 import type { OpenCall } from '../../engine/core/state.ts';
 import type { Turn } from '../models/turn.ts';
+import { redecideRecord } from '../recorded/redecide-record.ts';
+import { recordingOf } from '../recorded/script-recording.kit.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
-import { AgentScript, agentId, sha256, turnOf } from './agent-script.kit.ts';
+import { AgentScript, type AgentScriptOptions, agentId, sha256, testLoopOptions, turnOf } from './agent-script.kit.ts';
+import type { LoopOptions } from './loop-options.ts';
 
 const MAX_TURNS = 8;
 const MAX_TOOL_CALLS = 12;
@@ -120,12 +123,18 @@ function land(run: AgentScript, luck: Luck, { callId, step: performer }: OpenCal
   else run.says(turn(luck, callId));
 }
 
-function play(seed: number, crashes: (number: number) => boolean, allowlist: readonly string[]): AgentScript {
+function play(
+  seed: number,
+  crashes: (number: number) => boolean,
+  allowlist: readonly string[],
+  more: Pick<AgentScriptOptions, 'loopOptions' | 'configurable'> = {},
+): AgentScript {
   const luck = new Luck(seed);
   const manifest = { toolAllowlist: [...allowlist, 'openwop:handoff', 'openwop:decide'] };
   const run = new AgentScript({
     agents: { first: { manifest }, second: { manifest } },
     config: { limits: { maxTurns: MAX_TURNS, maxToolCalls: MAX_TOOL_CALLS } },
+    ...more,
   });
   for (let number = 0; run.status !== 'completed' && run.status !== 'failed'; number++) {
     if (number > 500) throw new Error(`seed ${seed} does not end`);
@@ -230,6 +239,44 @@ test('a run that is taken over at any step shows the same as one that never was'
       const whole = play(seed, () => false, reading);
       const taken = play(seed, (number) => number === at, reading);
       expect(seen(taken)).toEqual(seen(whole));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** A host with other settings than the usual ones. */
+function hostOf(luck: Luck): Partial<LoopOptions> {
+  const usual = testLoopOptions();
+  const lines = luck.pick([['openwop:*'], ['*'], ['other:*', 'openwop:look'], []], 'policy');
+  return {
+    reasoningVerbosity: luck.pick(['summary', 'full', 'off'] as const, 'verbosity'),
+    reasoningTokenLimit: luck.pick([0, 1, 512], 'tokens'),
+    lowConfidence: luck.pick(['ask', 'suppress'] as const, 'confidence'),
+    clarificationRounds: luck.pick([0, 1, 10], 'questions'),
+    toolAccess: (run, allowlist) => ({
+      ...usual.toolAccess(run, allowlist),
+      policy: { name: luck.pick(['tools.allow', 'tools.tenants.t'], 'name'), lines },
+      scopes: run.toolScopes ?? undefined,
+    }),
+  };
+}
+
+test('a run follows from its record alone, whatever the settings of its host were and whoever took it over', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.nat(4), async (seed, often) => {
+      const luck = new Luck(seed);
+      const ceiling = luck.pick([undefined, ['openwop:*'], ['openwop:web'], []], 'ceiling');
+      const run = play(
+        seed,
+        (number) => luck.below(10, `crash ${number}`) < often,
+        luck.pick([all, ['*'], []], 'list'),
+        {
+          loopOptions: hostOf(luck),
+          ...(ceiling === undefined ? {} : { configurable: { 'cairn.tools': ceiling } }),
+        },
+      );
+      const verdict = await redecideRecord(recordingOf(run), { sha256 });
+      expect(verdict).toEqual({ events: run.events.length, problem: null, divergence: null, leftAt: null });
     }),
     { numRuns: 150 },
   );

@@ -4,12 +4,11 @@ import { type PayloadOf, row } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import { passedOn } from '../../engine/nodes/values.ts';
 import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
-import type { Model } from '../models/model-port.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
 import { breachError, breachRow, checkPrice, turnBreach } from './budgets.ts';
 import { askNext, endBadly, type LoopStep } from './invocation-end.ts';
-import type { LoopOptions } from './loop-options.ts';
+import type { InvocationBasis, LoopOptions } from './loop-options.ts';
 import {
   askModel,
   callPrefix,
@@ -65,34 +64,40 @@ function begin(context: Context, options: LoopOptions): NodeAction {
     const details = { agentId: agent.agentId, problems };
     return { kind: 'fail', error: { code: 'handoff_task_schema_violation', message, details, retryable: false } };
   }
-  const model = modelFor(context, agent, options);
-  checkPrice(context, model.prices !== null, `${model.provider}/${model.model}`);
+  const invocationId = `${callPrefix(context, 'inv')}${inner.invocations}`;
+  const basis = options.recordedBasis?.({ nodeId: node.id, invocationId }) ?? basisOf(context, agent, options);
+  const { provider, model } = basis;
+  checkPrice(context, basis.isPriced, `${provider}/${model}`);
   const breach = turnBreach(context, inner);
   if (breach !== null) {
     return { kind: 'fail', error: breachError(node.id, breach), drafts: [breachRow(node.id, breach)] };
   }
-  const { drafts, effects } = askModel(context, {
-    agentId: agent.agentId,
-    provider: model.provider,
-    model: model.model,
-    turns: 0,
-  });
-  const first = [startedRow(context, agent, model, options), ...promptRows(context, agent, options)];
+  const { drafts, effects } = askModel(context, { agentId: agent.agentId, provider, model, turns: 0 });
+  const first = [startedRow(context, agent, { ...basis, invocationId }), ...promptRows(context, agent, options)];
   return { kind: 'wait', drafts: [...first, ...drafts], effects };
 }
 
-function startedRow(context: Context, agent: Agent, { provider, model }: Model, options: LoopOptions): Draft {
+function basisOf(context: Context, agent: Agent, options: LoopOptions): InvocationBasis {
+  const { provider, model, prices } = modelFor(context, agent, options);
+  return { provider, model, isPriced: prices !== null, toolCount: toolsShown(context, agent, options).length };
+}
+
+function startedRow(
+  context: Context,
+  agent: Agent,
+  { provider, model, toolCount, invocationId }: InvocationBasis & { readonly invocationId: string },
+): Draft {
   const { definition } = context.compiled;
   const group = groupOf(context);
   const payload: PayloadOf<'agent.invocation.started'> = {
-    invocationId: `${callPrefix(context, 'inv')}${context.inner.invocations}`,
+    invocationId,
     agentId: agent.agentId,
     source: definition.metadata.source === 'run-api' ? 'run-api' : 'workflow-node',
     modelClass: agent.modelClass,
     resolvedModel: model,
     resolvedProvider: provider,
     ...(agent.ref.version === undefined ? {} : { resolvedAgentVersion: agent.ref.version }),
-    toolSurfaceCount: toolsShown(context, agent, options).length,
+    toolSurfaceCount: toolCount,
     memoryBound: agent.isMemoryBound,
     group,
     ...(group === 'isolated'

@@ -22,6 +22,9 @@ interface Lookups {
   readonly byName: ReadonlyMap<string, Tool>;
 }
 
+/** How the agent loop looks tools up. */
+export type ToolLookup = Pick<ToolRegistry, 'all' | 'get' | 'nameOf' | 'called'>;
+
 export class ToolRegistry {
   #lookups: Lookups;
 

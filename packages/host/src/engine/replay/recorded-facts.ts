@@ -81,9 +81,11 @@ export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObj
     case 'cairn.timer.fired':
       return isDueTimer(state, row, payload());
     case 'cairn.step.returned':
+      // A tool records what it has learnt on the way.
+      return isResult(state, payload()) || (typeof payload().of === 'string' && isEmitted(state, row));
     case 'cairn.model.returned':
     case 'agent.toolReturned':
-      return isResult(state, payload()) || isEmitted(state, row);
+      return isResult(state, payload());
     case 'node.dispatched':
       return startsChild(state, row);
     case 'core.workflowChain.event':

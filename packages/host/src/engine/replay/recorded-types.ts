@@ -1,6 +1,5 @@
-/** Node types for a record without its host: those of the engine, and the steps as the record shows them. */
+/** Node types for a record without its host: those of this version, and the steps as the record shows them. */
 import { parseWorkflowDefinition, type WorkflowDefinition } from '@cairn/protocol';
-import { dispatch } from '../nodes/dispatch.ts';
 import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 import { stepNode } from '../nodes/step-node.ts';
 import type { StepSafety } from '../ports.ts';
@@ -11,7 +10,7 @@ export interface RecordedTypes {
   readonly registry: NodeTypeRegistry;
   /** Call it for each row before the row is decided. */
   learn(row: RecordedRow): void;
-  /** The type itself if neither the engine nor the record knows how to decide it. */
+  /** The type itself if neither this version nor the record knows how to decide it. */
   unknown(typeId: string | undefined): string | null;
 }
 
@@ -21,8 +20,8 @@ const safeties: readonly string[] = ['pure', 'read', 'write', 'idempotent'] sati
 
 const isSafety = (value: unknown): value is StepSafety => typeof value === 'string' && safeties.includes(value);
 
-export function recordedTypes(): RecordedTypes {
-  const known = createNodeTypeRegistry([], [dispatch]);
+export function recordedTypes(others: readonly NodeType[]): RecordedTypes {
+  const known = createNodeTypeRegistry([], others);
   const steps = new Map<string, NodeType>();
   /** The function of a step is not needed: its results are in the record. */
   const asStep = (typeId: string): NodeType => ({

@@ -18,15 +18,17 @@ export interface Redecided {
 /** The run as its rows name it, and the workflow with the agents that the run is pinned to. */
 export interface RecordedRun {
   readonly runId: RunId;
+  /** The run that wrote the first row. Default: the run itself. */
+  readonly originRunId?: RunId;
   readonly workflow: Workflow;
 }
 
 /** Keeps one page at a time. `pages` decides how large a page is, and may yield to other work between two. */
 export async function redecide(
-  { runId, workflow }: RecordedRun,
+  { runId, originRunId = runId, workflow }: RecordedRun,
   pages: AsyncIterable<readonly RecordedRow[]> | Iterable<readonly RecordedRow[]>,
 ): Promise<Redecided> {
-  const state = newRunState(runId);
+  const state = newRunState(runId, originRunId);
   const walk = new Redecision({ state, workflow }, (event) => evolve(state, workflow, event));
   for await (const page of pages) {
     for (const row of page) {

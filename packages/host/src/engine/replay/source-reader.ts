@@ -77,7 +77,11 @@ export class SourceReader {
     const { sourceRunId } = this.#fork;
     const named = await this.named();
     const checkpoint = await store.checkpoints.get(sourceRunId, nextSeq - 1);
-    if (checkpoint?.format !== format) return newRunState(named);
+    if (checkpoint?.format !== format) {
+      // The first rows of a branch name the run that wrote them.
+      const head = await store.log.head(sourceRunId);
+      return newRunState(named, head?.record.originRunId);
+    }
     const state: RunState = JSON.parse(checkpoint.body);
     return { ...state, runId: named };
   }
