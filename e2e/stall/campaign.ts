@@ -1,7 +1,7 @@
 /** Plays attacks one after another against a host and watches what its other tenant feels. */
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HostProcess } from '../crash/host-process.ts';
@@ -57,6 +57,18 @@ export async function campaign({ attacks, bounds, done }: CampaignOptions): Prom
   return reports;
 }
 
+/** An attacker elsewhere takes no time of the host's cores, so this one leaves them to the host. */
+const ATTACKER_PRIORITY = 10;
+
+/** The priority of this process, and of the processes that it starts from now on. */
+function givePriority(priority: number): void {
+  try {
+    setPriority(priority);
+  } catch {
+    // Only some users may raise it again. A host that follows another one then has the attacker's priority.
+  }
+}
+
 class Stage implements AsyncDisposable {
   readonly folder: string;
   readonly host: HostProcess;
@@ -69,6 +81,7 @@ class Stage implements AsyncDisposable {
   }
 
   static async open(hasVictim: boolean): Promise<Stage> {
+    if (hasVictim) givePriority(0);
     const folder = mkdtempSync(join(tmpdir(), 'cairn-stall-'));
     const settings = { folder: join(folder, 'data'), journal: '', key: ATTACKER_KEY, tenant: 'attacker' };
     const host = new HostProcess(settings, join(import.meta.dirname, 'host-main.ts'));
@@ -77,6 +90,7 @@ class Stage implements AsyncDisposable {
     const victim = hasVictim ? await Victim.start(birth.url) : null;
     // The first requests of a process are slow; they are not counted.
     if (victim !== null) await pause(2_000);
+    if (hasVictim) givePriority(ATTACKER_PRIORITY);
     return new Stage(folder, host, victim);
   }
 

@@ -21,6 +21,9 @@ const STILL_MS = 120_000;
 /** An idle connection closes after this time. Common proxies keep theirs for 60 seconds. */
 const KEEP_ALIVE_MS = 72_000;
 
+/** A client that uses an idle connection just before it closes must find it open: it closes later than clients are told. */
+const KEEP_ALIVE_LONGER_MS = 5_000;
+
 /** How often slow requests are looked for. */
 const CHECK_EVERY_MS = 2_000;
 
@@ -54,6 +57,7 @@ export function createHttpServer(handle: Handle, { connections, elapsedMs, heade
       requestTimeout: REQUEST_WITHIN_MS,
       connectionsCheckingInterval: CHECK_EVERY_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_LONGER_MS,
       // Node would refuse a missing Host header without an error envelope, so the gate refuses it instead.
       requireHostHeader: false,
     },
