@@ -15,6 +15,7 @@ export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>
     if (status !== 'suspended' || interruptId === null || Object.hasOwn(view.interrupts, interruptId)) continue;
     resumeNode(view, nodeId);
   }
+  view.gapMs = (view.gapMs ?? 0) + gapMs;
   view.status = statusOf(view.waits);
   view.currentNodeId = oldestWait(view)?.nodeId ?? null;
   if (contextId !== undefined) view.contextId = contextId;

@@ -36,6 +36,8 @@ export interface RunView extends Agents, Children {
   contextId: string | null;
   /** The token of the ids inside payloads; null in runs that recorded none. */
   idToken: string | null;
+  /** Of a branch: the time between the cut and the fork, in which it did nothing. */
+  gapMs?: number;
   inputs: JsonObject | null;
   outputs: JsonObject | null;
   usage: UsageView;

@@ -32,13 +32,18 @@ export function stateDiff(
   };
 }
 
+/** A branch did nothing between the cut and the fork. */
+function durationOf({ view: { startedAt, endedAt, lastAt, gapMs = 0 } }: DiffRun): number {
+  return Math.max(0, (endedAt ?? lastAt) - (startedAt ?? lastAt) - gapMs);
+}
+
 /** What both runs were and used, equal or not. */
 export function totals(a: DiffRun, b: DiffRun): RunDiff['stateDiff']['cairn']['totals'] {
   const both = (of: (run: DiffRun) => number) => ({ a: of(a), b: of(b) });
   return {
     status: { a: a.view.status, b: b.view.status },
     events: both(({ head }) => head.seq + 1),
-    durationMs: both(({ view }) => Math.max(0, (view.endedAt ?? view.lastAt) - (view.startedAt ?? view.lastAt))),
+    durationMs: both(durationOf),
     inputTokens: both(({ view }) => view.usage.inputTokens),
     outputTokens: both(({ view }) => view.usage.outputTokens),
     costUsd: both(({ view }) => view.usage.costUsd),

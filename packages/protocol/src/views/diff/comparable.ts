@@ -40,7 +40,7 @@ const uncompared: ReadonlySet<string> = new Set([
 const uncomparedOfTurn: ReadonlySet<string> = new Set(['cacheKey', 'chunks', 'tail', 'specification']);
 
 /** Types that keep house for the host. They say nothing about what a run decided. */
-const housekeeping: ReadonlySet<string> = new Set(['cairn.run.forked', 'cairn.values.sealed']);
+const housekeeping: ReadonlySet<string> = new Set(['cairn.run.forked', 'cairn.task.status', 'cairn.values.sealed']);
 
 /** Types that carry a text in pieces. Later events hold the whole, and the pieces depend on the network. */
 const streaming: ReadonlySet<string> = new Set([
