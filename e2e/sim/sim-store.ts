@@ -132,6 +132,7 @@ export class StoreLine implements Store {
       changes: (range) => this.#read(() => base.log.changes(range)),
       end: () => this.#read(() => base.log.end()),
       rowsUntil: (runId, cursor) => this.#read(() => base.log.rowsUntil(runId, cursor)),
+      lastCursor: () => this.#read(() => base.log.lastCursor()),
       head: (runId) => this.#read(() => base.log.head(runId)),
       purged: (runId) => this.#read(() => base.log.purged(runId)),
       contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),

@@ -30,6 +30,14 @@ const forkedOnce = async (stage: Stage) => {
   return { ...names, fork: String(runId) };
 };
 
+/** A child that was cancelled because its parent was. */
+const outlived = async (stage: Stage) => {
+  const run = await stage.child();
+  await stage.told({ to: `POST /v1/runs/${run.split('.')[0]}/cancel` });
+  await stage.reaches(run, 'cancelled');
+  return { run };
+};
+
 const child = async (stage: Stage) => ({ run: await stage.child() });
 
 export const forkRows: readonly WireRow[] = [
@@ -295,17 +303,31 @@ export const forkRows: readonly WireRow[] = [
   },
   {
     at: '8.1',
-    says: 'a child run cannot branch alone',
+    says: 'a child run is forked alone, as any run',
     given: child,
     ask: { to: fork, body: { mode: 'branch', fromSeq: 1 } },
-    answer: { status: 501, error: 'capability_not_provided' },
+    answer: { status: 201, body: { sourceRunId: '{run}', mode: 'branch', fromSeq: 1 } },
+  },
+  {
+    at: '8.1',
+    says: 'a child run is forked with its tree',
+    given: child,
+    ask: { to: fork, body: { mode: 'branch', fromSeq: 1, cairn: { tree: true } } },
+    answer: { status: 201, body: { sourceRunId: '{run}', mode: 'branch', fromSeq: 1 } },
+  },
+  {
+    at: '8.1',
+    says: 'a tree cannot be cut where its root had ended',
+    given: outlived,
+    ask: { to: fork, body: { mode: 'branch', fromSeq: 7, cairn: { tree: true } } },
+    answer: { status: 409, error: 'conflict', details: { sourceRunId: '{run}', fromSeq: 7 } },
   },
   {
     at: 'retry',
-    says: 'a child run cannot be tried again alone',
+    says: 'a child run that failed is tried again alone',
     given: async (stage) => ({ run: await stage.child('expires') }),
     ask: { to: retry, body: {} },
-    answer: { status: 501, error: 'capability_not_provided' },
+    answer: { status: 201, body: { sourceRunId: '{run}', mode: 'branch' } },
   },
   {
     at: 'retry',

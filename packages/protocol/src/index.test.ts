@@ -84,6 +84,7 @@ const names = [
   'foldArtifacts',
   'foldEventOf',
   'foldRun',
+  'forkGapMs',
   'forkModes',
   'forkRun',
   'hostSurfaces',

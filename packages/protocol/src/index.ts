@@ -359,6 +359,7 @@ export { type DiffSection, diffSections } from './views/diff/moves.ts';
 export { type TextPart, textDiff } from './views/diff/text-diff.ts';
 export { type DiffRoom, shownValue, type ValueChange, valueChanges } from './views/diff/value-changes.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
+export { forkGapMs } from './views/forked.ts';
 export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';
 export { promptOf } from './views/prompt.ts';

@@ -28,6 +28,7 @@ export interface RetryFlags extends HostFlags {
   readonly prompt?: readonly string[];
   readonly rule?: readonly string[];
   readonly tag?: readonly string[];
+  readonly tree?: boolean;
   readonly detach?: boolean;
 }
 
@@ -70,7 +71,7 @@ function follow(terminal: Terminal, name: string, flags: RetryFlags, create: Cre
 async function forkOf(terminal: Terminal, client: Client, runId: string, flags: ForkFlags): Promise<ForkRun> {
   const { at = 0, replay = false, answer, result = [] } = flags;
   if (replay) {
-    const given = (['set', 'option', 'prompt', 'rule', 'tag', 'answer', 'result'] as const).find(
+    const given = (['set', 'option', 'prompt', 'rule', 'tag', 'tree', 'answer', 'result'] as const).find(
       (option) => flags[option] !== undefined,
     );
     if (given !== undefined)
@@ -96,7 +97,7 @@ async function forkOf(terminal: Terminal, client: Client, runId: string, flags: 
 }
 
 async function changesOf(terminal: Terminal, client: Client, runId: string, flags: RetryFlags): Promise<RetryRun> {
-  const { set = [], option = [], prompt = [], rule = [], tag } = flags;
+  const { set = [], option = [], prompt = [], rule = [], tag, tree = false } = flags;
   const inputs = set.length === 0 ? {} : parsePairs(set, typesOf(await definitionOf(client, runId)));
   const configurable = parsePairs(option, () => undefined);
   const prompts = Object.fromEntries(prompt.map((pair) => promptOf(terminal, pair)));
@@ -105,6 +106,7 @@ async function changesOf(terminal: Terminal, client: Client, runId: string, flag
     ...(Object.keys(options).length === 0 ? {} : { runOptionsOverlay: options }),
     cairn: {
       ...(rule.length === 0 ? {} : { rules: rule.map(ruleOf) }),
+      ...(tree ? { tree } : {}),
       overlay: { ...(set.length === 0 ? {} : { inputs }), ...(prompt.length === 0 ? {} : { prompts }) },
     },
   };

@@ -16,6 +16,7 @@ const withBranchOptions = (command: Command): Command =>
       repeated('--rule <calls=use>', 'reuse, ask or live for calls after the cut, first match wins; repeatable'),
     )
     .addOption(repeated('--tag <tag>', 'tags instead of those of the source; repeatable'))
+    .option('--tree', 'of a child run: also cut the runs above it, which go on with the new run')
     .option('--detach', 'print the run id and exit; the run continues');
 
 export function addForkVerbs(cairn: Command, terminal: Terminal): void {
@@ -36,6 +37,7 @@ export function addForkVerbs(cairn: Command, terminal: Terminal): void {
     ["cairn fork RUN --at 12 --rule 'tool:*=reuse'", 'reuses recorded results of unchanged tool calls'],
     ["cairn fork RUN --rule 'step:acme.pay=ask' --rule '*=reuse'", 'asks you before one call, reuses the others'],
     ['cairn fork RUN --option model=small --prompt vendor.acme.desk.triage=@new.md', 'another model and prompt'],
+    ['cairn fork RUN.0 --at 7 --tree', 'the whole tree from an event of a child run on'],
     ['cairn fork RUN --replay', 'decides the recorded run again'],
   );
   const retry = withBranchOptions(

@@ -121,6 +121,8 @@ export interface ForkRun {
   readonly mode: ForkMode;
   /** seq of the first row that is not shared. */
   readonly fromSeq: number;
+  /** A branch of a child run: whether the runs above it are cut and forked, too. Else it becomes a root. */
+  readonly isWholeTree?: boolean | undefined;
   /** What changes at the cut of a branch. */
   readonly options?: RunOptions | undefined;
   readonly overlay?: ForkOverlay | undefined;

@@ -259,7 +259,9 @@ export const clientPayloads = {
       .optional(),
     /** Child runs that were open at the cut, and their forks. */
     children: z.record(z.string(), runId).optional(),
-    /** The parent's fork, for a child that was forked with it. */
+    /** When the tree was cut, if that is after the last shared row of this run. */
+    cutAt: count.optional(),
+    /** The parent's fork, for a child that was forked with it. A child that was forked alone has none, and is a root. */
     parentRunId: runId.optional(),
   }),
   'cairn.error': z.looseObject({

@@ -64,6 +64,10 @@ export const forkRun = z
       .strictObject({
         rules: z.array(callRule).max(MAX_CALL_RULES).optional().describe('The first that matches a call decides.'),
         overlay: forkOverlay.optional(),
+        tree: z
+          .boolean()
+          .optional()
+          .describe('Of a child run: also cuts the runs above it, which go on with the fork. Else it becomes a root.'),
       })
       .optional()
       .describe('Cairn, `branch` only: what changes at the cut, and how calls after it are made.'),
@@ -90,6 +94,7 @@ export const retryRun = z
       .strictObject({
         rules: z.array(callRule).max(MAX_CALL_RULES).optional(),
         overlay: forkOverlay.pick({ inputs: true, prompts: true }).optional(),
+        tree: z.boolean().optional(),
       })
       .optional(),
   })

@@ -7,6 +7,10 @@ import type { RunView } from './run-view.ts';
 import { statusOf } from './status.ts';
 import { seedVariables } from './variables.ts';
 
+/** The time between the cut and the fork, which a branch does not notice. `before` is the time of the last shared row. */
+export const forkGapMs = ({ at, payload }: EventOf<'cairn.run.forked'>, before: number): number =>
+  Math.max(0, at - Math.max(before, payload.cutAt ?? before));
+
 /** A pause or a cancellation of the source does not hold for a branch, and its waits last as long as they had left. */
 export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>, gapMs: number): void {
   const { contextId, toolScopes, overlay = {}, children = {}, parentRunId } = payload;
@@ -20,7 +24,8 @@ export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>
   view.currentNodeId = oldestWait(view)?.nodeId ?? null;
   if (contextId !== undefined) view.contextId = contextId;
   if (toolScopes !== undefined) view.toolScopes = toolScopes;
-  if (parentRunId !== undefined) view.parentRunId = parentRunId;
+  view.parentRunId = parentRunId ?? null;
+  if (parentRunId === undefined) view.parentNodeId = null;
   if (overlay.inputs !== undefined) {
     view.inputs = { ...view.inputs, ...overlay.inputs };
     view.variables = seedVariables(view.variables, overlay.inputs);

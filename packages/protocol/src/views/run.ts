@@ -7,7 +7,7 @@ import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
 import { childDispatched, childReturned, superviseFrom } from './children.ts';
 import { own, put } from './dictionary.ts';
-import { forkView } from './forked.ts';
+import { forkGapMs, forkView } from './forked.ts';
 import {
   closeAll,
   closeInterrupt,
@@ -79,7 +79,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       setTaskStatus(view, event.payload.status, event.seq);
       break;
     case 'cairn.run.forked':
-      forkView(view, event, event.at - before);
+      forkView(view, event, forkGapMs(event, before));
       break;
     default:
       foldNode(view, event);

@@ -38,7 +38,7 @@ type AgentCall = MemoryCall & Pick<HostToolContext, 'contextId'>;
 
 export interface AgentMemoryPorts {
   readonly memory: Memory;
-  readonly log: Pick<EventLog, 'read'>;
+  readonly log: Pick<EventLog, 'read' | 'head'>;
   readonly agentSource: Pick<AgentSource, 'definition'>;
 }
 
@@ -93,7 +93,8 @@ export class AgentMemory implements MemoryPort {
     const shape = await this.#shapeOf(started, call.agentId);
     const has = names.filter((name) => shape?.[shapeKeys[name]] === true);
     const chosen = wanted === undefined ? has : has.filter((name) => name === wanted);
-    const scope = memoryScopeOf(call.runId, started.memoryScope);
+    const originRunId = (await this.#ports.log.head(call.runId))?.record.originRunId ?? call.runId;
+    const scope = memoryScopeOf({ runId: call.runId, originRunId }, started.memoryScope);
     const [first, ...others] = chosen.map((name) => ({ name, ref: refOf(name, call, scope) }));
     if (first !== undefined) return [first, ...others];
     throw new TerminalError('validation_error', {

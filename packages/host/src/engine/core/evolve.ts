@@ -1,5 +1,5 @@
 /** Folds an event into the state of a run: the shared view first, then the graph's bookkeeping. */
-import { type ErrorCode, type EventOf, type FoldEvent, foldRun } from '@cairn/protocol';
+import { type ErrorCode, type EventOf, type FoldEvent, foldRun, forkGapMs } from '@cairn/protocol';
 import { giveBack, lend, newAccount } from '../family/account.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
 import { addSealed } from '../sensitive/references.ts';
@@ -70,7 +70,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       nodeRetried(state, event);
       break;
     case 'cairn.run.forked':
-      runForked(state, event, Math.max(0, event.at - before));
+      runForked(state, event, forkGapMs(event, before));
       break;
     default:
       foldFact(state, event);
@@ -121,7 +121,7 @@ function runStarted(state: RunState, workflow: Workflow, event: EventOf<'run.sta
   if (limits !== undefined) state.limits = limits;
   if (budget !== undefined) state.account = newAccount(budget);
   if (depth !== undefined) state.depth = depth;
-  state.memoryScope = memoryScopeOf(state.runId, memoryScope);
+  state.memoryScope = memoryScopeOf({ runId: state.runId, originRunId: state.payloadRunId }, memoryScope);
   if (parentRunId !== undefined && detached !== true) state.attachedTo = parentRunId;
   if (agents !== undefined) state.agents = agents;
   if (prompts !== undefined) state.prompts = prompts;

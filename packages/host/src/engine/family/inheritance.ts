@@ -70,5 +70,5 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
 const handedDownOptions =
   /^(escalationThreshold|reasoningVerbosity|model|temperature|maxTokens|mockProvider|ai\..+|cairn\.tools)$/;
 
-const handedDown = (configurable: JsonObject | null): JsonObject =>
+export const handedDown = (configurable: JsonObject | null): JsonObject =>
   Object.fromEntries(Object.entries(configurable ?? {}).filter(([name]) => handedDownOptions.test(name)));

@@ -16,6 +16,26 @@ export const scopeBelow = (
   isolation: MemoryScopeIsolation | undefined,
 ): MemoryScope => (isolation === undefined ? memoryScope : { runId: childRunId, isolated: true });
 
-/** The memory scope in the first row of a run. A root run has its own. */
-export const memoryScopeOf = (runId: RunId, recorded: MemoryScope | undefined): MemoryScope =>
-  recorded ?? { runId, isolated: false };
+/** A run, and the run that wrote its first row: another one for a fork. */
+interface RunOfOrigin {
+  readonly runId: RunId;
+  readonly originRunId: RunId;
+}
+
+/**
+ * The memory scope in the first row of a run. A root run has its own. The first row of a fork names a run of the tree
+ * that the origin belonged to; the fork shares the memory of the run at the same place of its own tree.
+ */
+export function memoryScopeOf({ runId, originRunId }: RunOfOrigin, recorded: MemoryScope | undefined): MemoryScope {
+  if (recorded === undefined) return { runId, isolated: false };
+  return runId === originRunId ? recorded : { ...recorded, runId: atSamePlace(runId, originRunId, recorded.runId) };
+}
+
+/** The id of a child is that of its parent with a number. A run without such a parent is alone, and has its own scope. */
+function atSamePlace(runId: RunId, originRunId: RunId, above: RunId): RunId {
+  const levels = levelsOf(originRunId) - levelsOf(above);
+  const parts = runId.split('.');
+  return levels <= 0 || levels >= parts.length ? runId : (parts.slice(0, parts.length - levels).join('.') as RunId);
+}
+
+const levelsOf = (runId: RunId): number => runId.split('.').length;

@@ -1,17 +1,15 @@
 /** The first own rows of a branch: what it changes at the cut, then the answer or the result that it is given there. */
-import { type ContextId, type PayloadOf, type RunId, type RunStatus, row, TerminalError } from '@cairn/protocol';
+import { type PayloadOf, type RunStatus, row, TerminalError } from '@cairn/protocol';
 import type { NewRow } from '../../log/ports/rows.ts';
-import type { RunRecord } from '../../log/ports/run-index.ts';
-import { type RunCut, runCut } from '../branching/run-cut.ts';
+import { forkedPayload } from '../branching/forked-payload.ts';
+import type { CutRun } from '../branching/tree-cut.ts';
 import { answerDrafts } from '../core/answers.ts';
 import { callReturned } from '../core/facts.ts';
 import { runLimits } from '../core/limits.ts';
-import type { PayloadDraft } from '../core/payload-draft.ts';
 import { stamp } from '../core/stamp.ts';
 import type { Draft, RunState } from '../core/state.ts';
 import type { ForkRun } from '../engine.ts';
 import { rootBudget } from '../family/budget.ts';
-import { hasChildren } from '../family/relatives.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { sealInputs } from '../sensitive/seal-inputs.ts';
 import type { ForkPorts } from './fork-ports.ts';
@@ -19,10 +17,8 @@ import { checkBranchStart } from './start-run.ts';
 
 export interface Branch {
   readonly request: ForkRun;
-  readonly source: RunRecord;
-  /** Of the branch. */
-  readonly runId: RunId;
-  readonly contextId: ContextId;
+  readonly run: CutRun;
+  readonly cutAt: number;
 }
 
 export interface OwnRows {
@@ -31,14 +27,12 @@ export interface OwnRows {
 }
 
 /** Throws before anything is written if the branch could not go on with what it is given. */
-export async function branchRows(ports: ForkPorts, branch: Branch): Promise<OwnRows> {
-  const { request } = branch;
-  const cut = await runCut(ports, { ...branch, fromSeq: request.fromSeq });
-  const { state, workflow } = cut;
+export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
+  const { request, run } = branch;
+  const { state, workflow } = run;
   const at = Math.max(ports.clock.now(), state.now);
-  const rows = stamp(state, workflow, cut.repeated, request.fromSeq > 1 ? state.now : at);
-  if (hasChildren(state)) throw openChildren(state, request);
-  const { forked, sealed } = forkedDraft(ports, branch, cut);
+  const rows = [...run.rows];
+  const { forked, sealed } = forkedDraft(ports, branch);
   rows.push(...stamp(state, workflow, [forked, ...sealed], at));
   const { answer, result } = ports.redaction.overlay(request.overlay ?? {});
   if (answer !== undefined) {
@@ -58,13 +52,9 @@ export async function branchRows(ports: ForkPorts, branch: Branch): Promise<OwnR
 /** Options that set limits of the run, and its budget. */
 const limitOptions = ['recursionLimit', 'runTimeoutMs'];
 
-function forkedDraft(
-  ports: ForkPorts,
-  branch: Branch,
-  { state, workflow }: RunCut,
-): { forked: Draft; sealed: Draft[] } {
-  const { request, runId, contextId } = branch;
-  const { tenant, principal, runId: sourceRunId, fromSeq, rules = [], overlay = {}, options = {} } = request;
+function forkedDraft(ports: ForkPorts, { request, run, cutAt }: Branch): { forked: Draft; sealed: Draft[] } {
+  const { tenant, overlay = {}, options = {} } = request;
+  const { state, workflow } = run;
   const { view } = state;
   const given = ports.redaction.inputs(overlay.inputs ?? {});
   const sealing = sealInputs(ports, { definition: workflow.definition, tenant, inputs: given }, undefined);
@@ -90,29 +80,13 @@ function forkedDraft(
     ...(prompts === undefined ? {} : { prompts }),
     ...(overlay.result === undefined ? {} : { resultOf: overlay.result.callId }),
   };
-  const payload: PayloadDraft<'cairn.run.forked'> = { runId, sourceRunId, fromSeq, mode: 'branch', contextId };
-  if (principal !== undefined) payload.forkedBy = principal;
-  if (view.toolScopes !== null) payload.toolScopes = sharedScopes(view.toolScopes, request.toolScopes ?? []);
-  if (rules.length > 0) payload.rules = rules;
+  const payload = forkedPayload(request, run, cutAt);
   if (limitOptions.some(changes)) payload.limits = runLimits(workflow.definition, merged, ports.limits);
   if (changes('budget')) payload.budget = budget;
   if (Object.keys(changed).length > 0) payload.overlay = changed;
   const isSealed = sealing !== null && Object.keys(sealing.sealed).length > 0;
   return { forked: row('cairn.run.forked', payload), sealed: isSealed ? [sealedRow(sealing.sealed)] : [] };
 }
-
-/** A fork gives nobody tools that the starter of the run or the caller of the fork does not have. */
-const sharedScopes = (source: readonly string[], caller: readonly string[]): string[] =>
-  source.filter((scope) => caller.includes(scope));
-
-const openChildren = ({ children }: RunState, { runId, fromSeq }: ForkRun): TerminalError => {
-  const [open] = Object.keys(children);
-  return new TerminalError('capability_not_provided', {
-    message: `Run ${runId} cannot branch at ${fromSeq}: its child run ${open} is active there.`,
-    hint: 'Branch before the node that starts the child, or after the child has ended.',
-    details: { sourceRunId: runId, fromSeq, childRunId: open },
-  });
-};
 
 function noOpenCall({ calls }: RunState, { runId, fromSeq }: ForkRun, callId: string): TerminalError {
   const open = Object.keys(calls);

@@ -10,11 +10,14 @@ import {
   TerminalError,
   taskFace,
 } from '@cairn/protocol';
-import type { RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
+import type { OtherFork, RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
 import { isTombstone } from '../../log/ports/rows.ts';
 import { sourcePurged } from '../../log/ports/run-purged.ts';
+import { relativeRows } from '../branching/relative-rows.ts';
+import { type CutRun, cutTree } from '../branching/tree-cut.ts';
+import { endedAbove, treePlace } from '../branching/tree-place.ts';
 import type { ForkRun, RetryRun, RunForked } from '../engine.ts';
-import { type Branch, branchRows, type OwnRows } from './branch-rows.ts';
+import { branchRows, type OwnRows } from './branch-rows.ts';
 import type { ForkPorts } from './fork-ports.ts';
 import { recordFor } from './idempotency-record.ts';
 import { runImported } from './imported-run.ts';
@@ -24,31 +27,55 @@ import { runNotFound } from './run-loader.ts';
 
 /** Resolves once the fork is durable. It goes on by itself. */
 export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
-  const { uniqueId, clock, shares } = ports;
-  const { tenant, runId: sourceRunId, mode, fromSeq } = request;
   const source = await sourceOf(ports, request);
-  shares.start(tenant);
-  const id = runId(uniqueId());
-  const context = contextId(uniqueId());
-  const { originRunId } = source.record;
-  const branch: Branch = { request, source: source.record, runId: id, contextId: context };
-  const own = mode === 'branch' ? await branchRows(ports, branch) : await replayRows(ports, branch);
-  const status = own.status ?? statusOfReplay(source, request);
+  ports.shares.start(request.tenant);
+  const fork = request.mode === 'branch' ? await branch(ports, request, source) : await replay(ports, request, source);
+  const { runId: id, contextId: context, status, others = [] } = fork;
+  const { tenant, runId: sourceRunId, mode, fromSeq } = request;
+  for (const _ of others) ports.shares.startChild(tenant);
   const forked: RunForked = { runId: id, contextId: context, status, sourceRunId, fromSeq, mode };
-  const record = recordFor(request.idempotency, clock);
-  const fork: StoredFork = {
-    runId: id,
-    tenant,
-    contextId: context,
-    originRunId,
-    fork: { sourceRunId, fromSeq, mode },
-    at: clock.now(),
-    rows: own.rows,
-    ...(record === undefined ? {} : { idempotency: [record(forked)] }),
-  };
-  await ports.store.log.fork(fork);
+  const record = recordFor(request.idempotency, ports.clock);
+  const { status: _, ...stored } = fork;
+  await ports.store.log.fork({ ...stored, ...(record === undefined ? {} : { idempotency: [record(forked)] }) });
   ports.nudge();
   return forked;
+}
+
+/** What the log stores, and the status that the fork begins with. */
+type Begun = Omit<StoredFork, 'idempotency'> & Pick<RunForked, 'status'>;
+
+async function replay({ store, uniqueId, clock }: ForkPorts, request: ForkRun, source: RunHead): Promise<Begun> {
+  const { tenant, runId: sourceRunId, mode, fromSeq } = request;
+  const id = runId(uniqueId());
+  return {
+    ...{ runId: id, tenant, contextId: contextId(uniqueId()), originRunId: source.record.originRunId },
+    ...{ fork: { sourceRunId, fromSeq, mode }, at: clock.now(), rows: await replayRows(store, request, id) },
+    status: statusOfReplay(source, request),
+  };
+}
+
+/** Begins the run and every run of its tree that is open at the cut. */
+async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Promise<Begun> {
+  const { tenant, runId: sourceRunId, fromSeq, isWholeTree = false } = request;
+  const tree = await treePlace(ports.store.log, { source, fromSeq, isWholeTree });
+  const id = runId(ports.uniqueId());
+  const runs = await cutTree(ports, tree, { runId: id, contextId: contextId(ports.uniqueId()) });
+  const focus = runs.find(({ place }) => place.source.runId === sourceRunId);
+  if (focus === undefined) throw endedAbove(sourceRunId, tree.top.head.record.runId, fromSeq);
+  const cutAt = Math.max(...runs.map(({ state }) => state.now));
+  const { rows, status } = branchRows(ports, { request, run: focus, cutAt });
+  const at = ports.clock.now();
+  const stored = ({ place, parentRunId }: CutRun, own: OwnRows['rows']): OtherFork => ({
+    ...{ runId: place.runId, tenant, contextId: place.contextId, originRunId: place.source.originRunId },
+    ...(parentRunId === null ? {} : { parentRunId }),
+    ...{ fork: { sourceRunId: place.source.runId, fromSeq: place.fromSeq, mode: 'branch' }, at, rows: own },
+  });
+  const relatives = runs.filter((run) => run !== focus);
+  const others = relatives.map((run) => {
+    const isBelow = run.place.runId.startsWith(`${focus.place.runId}.`);
+    return stored(run, relativeRows(ports, { request, run, cutAt, isBelow }));
+  });
+  return { ...stored(focus, rows), status, others };
 }
 
 /** A branch that shares everything before the failed node. */
@@ -70,7 +97,6 @@ async function sourceOf({ store }: ForkPorts, { tenant, runId: id, fromSeq, mode
   const hasEnded = isTerminalStatus(source.record.status);
   const last = mode === 'branch' && hasEnded ? source.seq : source.seq + 1;
   if (fromSeq > last) throw beyond(id, fromSeq, source.seq);
-  if (mode === 'branch' && source.record.parentRunId !== null) throw childSource(id, source.record.parentRunId);
   return source;
 }
 
@@ -91,26 +117,19 @@ const quarantined = (runId: RunId): TerminalError =>
     details: { runId, runStatus: 'failed', errorCode: 'run_quarantined' },
   });
 
-const childSource = (id: RunId, parentRunId: RunId): TerminalError =>
-  new TerminalError('capability_not_provided', {
-    message: `Run ${id} is a child of ${parentRunId} and cannot branch alone.`,
-    hint: `Branch ${parentRunId}; a branch starts or forks the children it needs.`,
-    details: { runId: id, parentRunId },
-  });
-
 /** A replay that shares no event begins with the first one of its source, so that it can be read at once. */
-async function replayRows({ store }: ForkPorts, { request, runId: id }: Branch): Promise<Partial<OwnRows>> {
+async function replayRows({ log }: ForkPorts['store'], request: ForkRun, id: RunId): Promise<OwnRows['rows']> {
   const { runId: sourceRunId, fromSeq } = request;
-  if (fromSeq > 0) return {};
-  const [first] = await store.log.read({ runId: sourceRunId, after: -1, limit: 1 });
-  if (first === undefined) return {};
+  if (fromSeq > 0) return [];
+  const [first] = await log.read({ runId: sourceRunId, after: -1, limit: 1 });
+  if (first === undefined) return [];
   if (isTombstone(first)) throw sourcePurged({ sourceRunId, fromSeq, mode: 'replay' });
   const event = foldEventOf(first);
   const view = newRunView(id);
   foldRun(view, event);
   const face = taskFace(view, event);
   const { at, type, audience, payload } = first;
-  return { rows: [{ at, type, audience, payload, task: face === null ? null : JSON.stringify(face) }] };
+  return [{ at, type, audience, payload, task: face === null ? null : JSON.stringify(face) }];
 }
 
 /** A replay goes through the states of its source, from the one at the cut. */

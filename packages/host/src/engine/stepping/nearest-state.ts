@@ -4,6 +4,7 @@ import type { Checkpoint } from '../../log/ports/checkpoints.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
+import { memoryScopeOf } from '../family/memory-scope.ts';
 
 /**
  * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
@@ -33,12 +34,6 @@ export const stateOf = (runId: RunId, body: string): RunState => stateAs(runId, 
 /** The state as that of another run: the state of a fork's source names the source. */
 export function stateAs(runId: RunId, state: RunState): RunState {
   if (state.runId === runId) return state;
-  const { memoryScope } = state;
-  const isOwnScope = memoryScope.runId === state.runId && !memoryScope.isolated;
-  return {
-    ...state,
-    runId,
-    view: { ...state.view, runId },
-    memoryScope: isOwnScope ? { ...memoryScope, runId } : memoryScope,
-  };
+  const memoryScope = memoryScopeOf({ runId, originRunId: state.runId }, state.memoryScope);
+  return { ...state, runId, view: { ...state.view, runId }, memoryScope };
 }

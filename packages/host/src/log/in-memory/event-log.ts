@@ -57,6 +57,10 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       const run = tables.runs().get(runId);
       return run === undefined ? 0 : firstAfter(run, cursor);
     },
+    lastCursor: async () => {
+      tables.assertOpen();
+      return tables.cursor;
+    },
     head: async (runId) => {
       const head = tables.runs().get(runId)?.head;
       return head === undefined

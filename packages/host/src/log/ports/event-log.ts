@@ -38,6 +38,8 @@ export interface EventLog {
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
   /** The number of rows of a run up to a cursor, which is the seq of the first row after it; 0 for an unknown run. */
   rowsUntil(runId: RunId, cursor: number): Promise<number>;
+  /** The cursor of the newest row of any run. */
+  lastCursor(): Promise<number>;
   /** Null for a run that was purged. */
   head(runId: RunId): Promise<RunHead | null>;
   /** What is left of a run that was purged; null for any other. */

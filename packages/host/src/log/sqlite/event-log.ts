@@ -104,6 +104,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
         rowsCost,
       ),
     rowsUntil: async (runId, cursor) => read(() => until(heads.get(runId), cursor)),
+    lastCursor: async () => read(() => changes.end()),
     head: async (runId) => read(() => shownHead(heads.get(runId))),
     purged: async (runId) => read(() => purged.get(runId)),
     contextTenant: async (contextId) => read(() => tenantOf(contextId)),

@@ -42,11 +42,11 @@ export function forkRoutes(ports: ForkPorts): readonly Route[] {
 
 const refusals = [
   'not_found',
+  'conflict',
   'run_imported',
   'credential_forbidden',
   'mock_provider_forbidden',
   'unsupported_mock_provider',
-  'capability_not_provided',
 ] as const;
 
 const forkDoc: RouteDoc = {
@@ -68,7 +68,7 @@ const retryDoc: RouteDoc = {
   summary: 'Branch off a failed run at the node that failed',
   body: retryBody.optional(),
   responses: { 201: { description: 'The branch exists and goes on by itself.', shape: runForked } },
-  errors: [...refusals, 'conflict'],
+  errors: refusals,
 };
 
 async function fork(call: Call, { engine, models }: ForkPorts): Promise<string> {
@@ -114,7 +114,7 @@ function refuseChanges({ runOptionsOverlay = {}, cairn = {} }: ForkRun): void {
   const isChanged = (value: object | undefined) => value !== undefined && Object.keys(value).length > 0;
   const field = isChanged(runOptionsOverlay)
     ? 'runOptionsOverlay'
-    : isChanged(cairn.overlay) || isChanged(cairn.rules)
+    : isChanged(cairn.overlay) || isChanged(cairn.rules) || cairn.tree === true
       ? 'cairn'
       : null;
   if (field === null) return;
@@ -129,6 +129,7 @@ interface Changes {
   readonly options: RunOptions;
   readonly overlay: ForkOverlay;
   readonly rules: NonNullable<ForkRun['cairn']>['rules'];
+  readonly isWholeTree: boolean;
 }
 
 function changesOf(
@@ -136,7 +137,7 @@ function changesOf(
   { runOptionsOverlay = {}, cairn = {} }: ForkRun | RetryRun,
   models: ModelAccess,
 ): Changes {
-  const { overlay = {}, rules } = cairn;
+  const { overlay = {}, rules, tree: isWholeTree = false } = cairn;
   const bytes = utf8Size(JSON.stringify([runOptionsOverlay, overlay]));
   if (bytes > MAX_OVERLAY_BYTES) throw tooLarge(bytes);
   const flat = withFlatOptions(runOptionsOverlay);
@@ -144,7 +145,7 @@ function changesOf(
     if (Object.hasOwn(flat.configurable, 'cairn.contextId')) throw ownContext();
     checkRunModelOptions(flat.configurable, call.caller.tenant, models);
   }
-  return { options: runOptions(flat), overlay, rules };
+  return { options: runOptions(flat), overlay, rules, isWholeTree };
 }
 
 const tooLarge = (bytes: number): TerminalError =>

@@ -13,7 +13,9 @@ export function runForked(state: RunState, { seq, payload }: EventOf<'cairn.run.
   state.pause = null;
   state.cancel = null;
   if (Object.keys(children).length > 0) renameChildren(state, new Map(Object.entries(children)));
-  if (parentRunId !== undefined && state.attachedTo !== null) state.attachedTo = parentRunId;
+  // A child that is forked alone becomes a root.
+  if (parentRunId === undefined) state.depth = 0;
+  state.attachedTo = state.attachedTo === null ? null : (parentRunId ?? null);
   for (const [timerId, timer] of Object.entries(state.timers)) {
     state.timers[timerId] = { ...timer, fireAt: timer.fireAt + gapMs };
   }
