@@ -1,10 +1,10 @@
 /** The in-memory event log: the simplest implementation of `append`. */
 import type { ContextId } from '@cairn/protocol';
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
-import { checkFork, checkOrigins, forkedHead, forkedIndex, neededBefore } from '../admit-fork.ts';
-import { contextTaken, forkContextTaken, idempotencyRefused, importMismatch, runExists } from '../errors.ts';
+import { checkOrigins } from '../admit-fork.ts';
+import { contextTaken, importMismatch, runExists } from '../errors.ts';
 import { Followers, type ListenerFault } from '../feed/followers.ts';
-import { asksNobody, reindex } from '../fold-run-index.ts';
+import { asksNobody } from '../fold-run-index.ts';
 import {
   type Append,
   type Appended,
@@ -13,16 +13,16 @@ import {
   type Commit,
   type ContextRows,
   type EventLog,
-  type ForkRun,
   type ImportRun,
   pageBytes,
   type RowFilter,
   type RunRows,
 } from '../ports/event-log.ts';
-import { type IdempotencyWrite, maySave } from '../ports/idempotency.ts';
 import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
-import { runPurged, sharedRowsPurged, sourcePurged } from '../ports/run-purged.ts';
-import { allRows, rowAt, type StoredRun, stretchesOf } from './stored-run.ts';
+import { runPurged, sharedRowsPurged } from '../ports/run-purged.ts';
+import { fork } from './fork.ts';
+import { checkRecords } from './idempotency.ts';
+import { rowAt, type StoredRun } from './stored-run.ts';
 import { idempotencyId, type Tables } from './tables.ts';
 
 export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): EventLog {
@@ -137,58 +137,6 @@ function write(tables: Tables, guards: GuardQueries, append: Append): { appended
     appended: { seq: head.seq - rows.length + 1, cursor: tables.cursor, fence: head.fence },
     commit: { runId, contextId, rows },
   };
-}
-
-function checkRecords(tables: Tables, idempotency: readonly IdempotencyWrite[]): void {
-  for (const one of idempotency) {
-    if (!maySave(tables.idempotency.get(idempotencyId(one.record)) ?? null, one.owner)) throw idempotencyRefused(one);
-  }
-}
-
-/**
- * Checks everything. Returns the function that makes the fork, which throws nothing and returns the append of its first
- * own rows.
- */
-function fork(tables: Tables, guards: GuardQueries, run: ForkRun): () => Append | null {
-  const runs = tables.runs();
-  const { runId, contextId, tenant, originRunId, idempotency = [] } = run;
-  const { sourceRunId, fromSeq } = run.fork;
-  const source = runs.get(sourceRunId) ?? null;
-  const owners = source === null ? 0 : stretchesOf(source).length;
-  if (tables.purged.get(sourceRunId)?.run.tenant === tenant) throw sourcePurged(run.fork);
-  const head = checkFork(run, { source: source?.head ?? null, owners, isKnown: runs.has(runId) });
-  const others = (tables.contexts.get(contextId) ?? []).map((other) => other.head.record);
-  if (others.some((record) => record.tenant !== tenant)) throw contextTaken(run);
-  if (others.some((record) => record.originRunId === originRunId)) throw forkContextTaken(run);
-  checkRecords(tables, idempotency);
-  const last = source === null ? undefined : rowAt(source, fromSeq - 1);
-  const needed = source === null ? [] : before(source, neededBefore(run.fork));
-  for (const row of needed) if (isTombstone(row)) throw sourcePurged(run.fork);
-  const cut = last === undefined || source === null ? null : reindex(head.record, before(source, fromSeq));
-  const index = forkedIndex(run, head, cut);
-  const interrupts = new Map(
-    [...(cut?.interrupts ?? [])].map(([id, record]) => [id, index.open.get(id) ?? { ...record, runId }]),
-  );
-  const start = forkedHead(run, index, last ?? null);
-  const { rows = [] } = run;
-  const first = rows.length === 0 ? null : { runId, rows, at: fromSeq };
-  if (first !== null) admit(first, start, tables.cursor, guards);
-  return () => {
-    tables.add({ place: tables.nextPlace(), head: start, rows: [], source, interrupts });
-    tables.interrupts.push(...index.open.values());
-    for (const { record } of idempotency) {
-      tables.idempotency.set(idempotencyId(record), record);
-      tables.requestRuns.set(idempotencyId(record), runId);
-    }
-    return first;
-  };
-}
-
-function* before(run: StoredRun, seq: number): Iterable<Row> {
-  for (const row of allRows(run)) {
-    if (row.seq >= seq) return;
-    yield row;
-  }
 }
 
 function importRun(tables: Tables, guards: GuardQueries, run: ImportRun, given: readonly NewRow[]): void {

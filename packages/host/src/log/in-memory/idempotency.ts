@@ -1,5 +1,12 @@
 /** In-memory idempotency records. Appends write them too, so the store owns the table. */
-import { type IdempotencyRecords, mayClaim, maySave, pendingRecord } from '../ports/idempotency.ts';
+import { idempotencyRefused } from '../errors.ts';
+import {
+  type IdempotencyRecords,
+  type IdempotencyWrite,
+  mayClaim,
+  maySave,
+  pendingRecord,
+} from '../ports/idempotency.ts';
 import { idempotencyId, type Tables } from './tables.ts';
 
 export function inMemoryIdempotency(tables: Tables): IdempotencyRecords {
@@ -34,4 +41,11 @@ export function inMemoryIdempotency(tables: Tables): IdempotencyRecords {
       return old.length;
     },
   };
+}
+
+/** Throws if one of these records may not be written. */
+export function checkRecords(tables: Tables, idempotency: readonly IdempotencyWrite[]): void {
+  for (const one of idempotency) {
+    if (!maySave(tables.idempotency.get(idempotencyId(one.record)) ?? null, one.owner)) throw idempotencyRefused(one);
+  }
 }
