@@ -11,6 +11,7 @@ import {
   type RetryRun,
   type RunForked,
 } from '@cairn/protocol';
+import { refuseUnknownInputs } from './declared-inputs.ts';
 import { errorText } from './error-text.ts';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
@@ -78,14 +79,13 @@ async function forkOf(terminal: Terminal, client: Client, runId: string, flags: 
       throw usageError(`--replay changes nothing, so --${given} has no effect.`, 'Leave one of them out.');
     return { mode: 'replay', fromSeq: at };
   }
-  const { runOptionsOverlay, cairn } = await changesOf(terminal, client, runId, flags);
+  const value = answer === undefined ? null : jsonOf('--answer', answer);
   const [given, ...more] = result.map(resultOf);
   if (more.length > 0) throw usageError('A branch takes one --result.', 'Branch again for the next call.');
+  const { runOptionsOverlay, cairn } = await changesOf(terminal, client, runId, flags);
   const overlay = {
     ...cairn?.overlay,
-    ...(answer === undefined
-      ? {}
-      : { answer: { ...(await waitingNode(client, runId, at)), value: jsonOf('--answer', answer) } }),
+    ...(answer === undefined ? {} : { answer: { ...(await waitingNode(client, runId, at)), value } }),
     ...(given === undefined ? {} : { result: given }),
   };
   return {
@@ -98,7 +98,7 @@ async function forkOf(terminal: Terminal, client: Client, runId: string, flags: 
 
 async function changesOf(terminal: Terminal, client: Client, runId: string, flags: RetryFlags): Promise<RetryRun> {
   const { set = [], option = [], prompt = [], rule = [], tag, tree = false } = flags;
-  const inputs = set.length === 0 ? {} : parsePairs(set, typesOf(await definitionOf(client, runId)));
+  const inputs = set.length === 0 ? {} : await inputsOf(client, runId, set);
   const configurable = parsePairs(option, () => undefined);
   const prompts = Object.fromEntries(prompt.map((pair) => promptOf(terminal, pair)));
   const options = { ...(option.length === 0 ? {} : { configurable }), ...(tag === undefined ? {} : { tags: tag }) };
@@ -112,7 +112,14 @@ async function changesOf(terminal: Terminal, client: Client, runId: string, flag
   };
 }
 
-/** Used only for the types of inputs. If it is hidden, a value is JSON if it parses, else text. */
+async function inputsOf(client: Client, runId: string, pairs: readonly string[]): Promise<JsonObject> {
+  const definition = await definitionOf(client, runId);
+  const inputs = parsePairs(pairs, typesOf(definition));
+  if (definition !== null) refuseUnknownInputs(definition, Object.keys(inputs));
+  return inputs;
+}
+
+/** Used only for the names and types of inputs. If it is hidden, a value is JSON if it parses, else text. */
 async function definitionOf(client: Client, runId: string) {
   const { workflowId } = await client.runs.get(runId);
   return client.workflows.get(workflowId).catch(() => null);
@@ -120,7 +127,8 @@ async function definitionOf(client: Client, runId: string) {
 
 /** Splits at the last `=`, because names of tools and models may contain one. */
 function splitPair(pair: string, at: number, form: string): readonly [string, string] {
-  if (at < 1) throw usageError(`${JSON.stringify(pair)} does not have the form ${form}.`, 'Check the option.');
+  if (at < 1)
+    throw usageError(`${JSON.stringify(pair)} does not have the form ${form}.`, '"cairn fork --help" shows examples.');
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 

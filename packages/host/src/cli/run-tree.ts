@@ -206,10 +206,14 @@ function endedChild({ type, payload }: RunEventDoc): string | null {
 }
 
 /** How a child run ended. */
-function endLine({ type }: RunEventDoc, { status, error, startedAt, lastAt }: RunView, style: Style): string | null {
+function endLine(
+  { type }: RunEventDoc,
+  { status, error, startedAt, lastAt, gapMs = 0 }: RunView,
+  style: Style,
+): string | null {
   if (!type.startsWith('run.') || !isTerminalStatus(status)) return null;
   const { mark, paint } = lookOf(status, style);
-  const took = startedAt === null ? '' : style.dim(` in ${span(lastAt - startedAt)}`);
+  const took = startedAt === null ? '' : style.dim(` in ${span(lastAt - startedAt - gapMs)}`);
   const why = error === null ? '' : `  ${style.red(`${safe(error.code)}: ${oneLine(error.message)}`)}`;
   return `  ${mark} ${paint(status)}${took}${why}`;
 }

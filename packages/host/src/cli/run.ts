@@ -139,11 +139,18 @@ async function report(
     return code;
   }
   const { mark, paint } = lookOf(run.status, style);
-  const took = run.startedAt && run.completedAt ? Date.parse(run.completedAt) - Date.parse(run.startedAt) : null;
+  const took = tookOf(run);
   terminal.tell(`${mark} ${paint(run.status)}${took === null ? '' : style.dim(` in ${span(took)}`)}`);
   for (const line of errorLines(run, style)) terminal.tell(`  ${line}`);
   if (run.status === 'completed' && run.outputs !== undefined && Object.keys(run.outputs).length > 0) {
     for (const line of manyLines(run.outputs)) terminal.print(line);
   }
   return code;
+}
+
+/** A branch starts when its source did, so its times say nothing of how long it took. */
+function tookOf({ startedAt, completedAt, fork }: RunSnapshot): number | null {
+  if (startedAt === undefined || completedAt === undefined) return null;
+  if (fork?.mode === 'branch' && fork.fromSeq > 0) return null;
+  return Date.parse(completedAt) - Date.parse(startedAt);
 }

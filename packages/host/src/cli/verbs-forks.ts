@@ -25,8 +25,8 @@ export function addForkVerbs(cairn: Command, terminal: Terminal): void {
   )
     .option('--at <event>', 'first event that is not shared; default: 0, the start', position)
     .option('--replay', 'repeat the record without any effect, and report where it differs')
-    .option('--answer <json>', 'answer to the question that is open there')
-    .addOption(repeated('--result <call=json>', 'result of a call that is open there'))
+    .option('--answer <json>', 'answer to the question that is open at that event')
+    .addOption(repeated('--result <call=json>', 'result of a call that is open at that event'))
     .action((runId: string, flags: ForkFlags) =>
       exitWith(terminal, async () => (await import('./fork.ts')).fork(terminal, runId, flags)),
     );
@@ -38,6 +38,9 @@ export function addForkVerbs(cairn: Command, terminal: Terminal): void {
     ["cairn fork RUN --rule 'step:acme.pay=ask' --rule '*=reuse'", 'asks you before one call, reuses the others'],
     ['cairn fork RUN --option model=small --prompt vendor.acme.desk.triage=@new.md', 'another model and prompt'],
     ['cairn fork RUN.0 --at 7 --tree', 'the whole tree from an event of a child run on'],
+    ['cairn fork RUN --at 26 --answer \'{"action":"reject"}\'', 'event 26 records the answer: give another one'],
+    ['cairn fork RUN --at 10 --result \'CALL={"found":1}\'', 'event 10 records the result of CALL: give another one'],
+    ['cairn tail RUN --json --no-follow', 'lists the events with their sequence'],
     ['cairn fork RUN --replay', 'decides the recorded run again'],
   );
   const retry = withBranchOptions(

@@ -1,5 +1,13 @@
 /** Formats the difference of two runs as a page: where they part, what each did, what they hold and used. */
-import { type DiffEntry, diffSections, type RunDiff, type TextPart, type ValueChange } from '@cairn/protocol';
+import {
+  type DiffEntry,
+  diffSections,
+  isJsonObject,
+  type JsonObject,
+  type RunDiff,
+  type TextPart,
+  type ValueChange,
+} from '@cairn/protocol';
 import { lookOf } from './status.ts';
 import { oneLine, type Style, safe } from './style.ts';
 import { table, wrap } from './table.ts';
@@ -24,8 +32,11 @@ const titles = {
 
 const states = ['variables', 'channels', 'inputs', 'outputs', 'error'] as const;
 
-export const isEqual = ({ divergedAtSeq, stateDiff: { cairn, ...state } }: RunDiff): boolean =>
-  divergedAtSeq === null && cairn.firstDivergence === null && Object.keys(state).length === 0;
+/** By meaning: the events of a branch that did the same have other sequences. */
+export const isEqual = ({ stateDiff: { cairn, ...state } }: RunDiff): boolean =>
+  cairn.firstDivergence === null &&
+  diffSections.every((name) => cairn[name].changed === 0) &&
+  Object.keys(state).length === 0;
 
 export function diffPage(diff: RunDiff, place: DiffPlace): readonly string[] {
   const { style } = place;
@@ -64,7 +75,7 @@ function divergenceLines({ stateDiff: { cairn } }: RunDiff, place: DiffPlace): r
   const { style, columns } = place;
   const { firstDivergence: first, sharedUpTo, branches } = cairn;
   const shared = sharedUpTo < 0 ? [] : wrap(style.dim(`the first ${sharedUpTo + 1} events are shared`), columns);
-  const branched = Object.entries(branches ?? {}).map(([name, branch]) => `${name} is a branch: ${oneLine(branch)}`);
+  const branched = Object.entries(branches ?? {}).flatMap(([name, branch]) => branchLines(name, branch));
   const notes = [...shared, ...branched.flatMap((line) => wrap(style.dim(line), columns))];
   if (first === null) return [...notes, style.green('The runs did the same.')];
   const at = (name: string, event: typeof first.a) =>
@@ -76,6 +87,23 @@ function divergenceLines({ stateDiff: { cairn } }: RunDiff, place: DiffPlace): r
     style.bold('first divergence'),
     ...[at('a', first.a), at('b', first.b)].flatMap((line) => wrap(line, columns, '  ')),
     ...first.changes.flatMap((change) => changeLines(change, place, '    ')),
+  ];
+}
+
+/** Where a branch was cut, and each of its changes and rules. */
+function branchLines(name: string, { sourceRunId, fromSeq, overlay, rules }: Readonly<JsonObject>): readonly string[] {
+  const changes = Object.entries(isJsonObject(overlay) ? overlay : {}).flatMap(([kind, value]) =>
+    isJsonObject(value)
+      ? Object.entries(value).map(([key, item]) => `  ${kind}.${safe(key)}: ${oneLine(item)}`)
+      : [`  ${kind}: ${oneLine(value)}`],
+  );
+  const ruled = (Array.isArray(rules) ? rules : []).map((rule) =>
+    isJsonObject(rule) ? `${rule.calls}=${rule.use}` : '',
+  );
+  return [
+    `${name} branches off ${oneLine(sourceRunId ?? '')} at event ${oneLine(fromSeq ?? '')}`,
+    ...changes,
+    ...ruled.map((rule) => `  rule: ${oneLine(rule)}`),
   ];
 }
 
