@@ -102,7 +102,9 @@ test('a history that was written anew with right hashes is found', async () => {
 
 test('a run that is gone is found', async () => {
   const { cairn, change } = await place();
-  change(`DELETE FROM events WHERE run = 2; DELETE FROM runs WHERE key = 2`);
+  change(
+    `DELETE FROM events WHERE run = 2; DELETE FROM context_segments WHERE run = 2; DELETE FROM runs WHERE key = 2`,
+  );
   expect((await cairn('verify')).code).toBe(0);
   const ended = await cairn('verify', '--against', 'all.jsonl');
   expect([ended.code, ended.out]).toEqual([1, expect.stringContaining(`run ${child} of the checkpoint is missing`)]);

@@ -3,6 +3,7 @@ import {
   contextId,
   foldEventOf,
   foldRun,
+  isCairnError,
   isTerminalStatus,
   newRunView,
   type RunId,
@@ -27,6 +28,16 @@ import { runNotFound } from './run-loader.ts';
 
 /** Resolves once the fork is durable. It goes on by itself. */
 export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
+  try {
+    return await stored(ports, request);
+  } catch (error) {
+    // The source is itself a fork, and the run that it shares its first rows with was purged.
+    if (isCairnError(error, 'run_purged')) throw sourcePurged({ ...request, sourceRunId: request.runId });
+    throw error;
+  }
+}
+
+async function stored(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
   const source = await sourceOf(ports, request);
   ports.shares.start(request.tenant);
   const fork = request.mode === 'branch' ? await branch(ports, request, source) : await replay(ports, request, source);
@@ -35,8 +46,8 @@ export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunFo
   for (const _ of others) ports.shares.startChild(tenant);
   const forked: RunForked = { runId: id, contextId: context, status, sourceRunId, fromSeq, mode };
   const record = recordFor(request.idempotency, ports.clock);
-  const { status: _, ...stored } = fork;
-  await ports.store.log.fork({ ...stored, ...(record === undefined ? {} : { idempotency: [record(forked)] }) });
+  const { status: _, ...run } = fork;
+  await ports.store.log.fork({ ...run, ...(record === undefined ? {} : { idempotency: [record(forked)] }) });
   ports.nudge();
   return forked;
 }

@@ -1,6 +1,6 @@
 /** In-memory retention. A run is purged in two steps: first the runs below it are retired, then its content goes. */
-import { type RunId, TerminalError } from '@cairn/protocol';
-import type { PurgeStep, Retention } from '../ports/retention.ts';
+import type { RunId } from '@cairn/protocol';
+import { forkGoesOn, type PurgeStep, type Retention, stillActive } from '../ports/retention.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
 import { isTombstone, type Row } from '../ports/rows.ts';
 import type { RunRecord } from '../ports/run-index.ts';
@@ -18,17 +18,7 @@ export const inMemoryRetention = (tables: Tables): Retention => ({
     const from = children.findIndex(({ runId }) => runId === after) + 1;
     return children.slice(from, from + limit);
   },
-  forks: async (runId, limit) => {
-    const shares = (run: StoredRun): boolean =>
-      stretchesOf(run).some(({ owner: { head }, through }) => {
-        const { record } = head;
-        return record.runId === runId && through > (record.fork?.fromSeq ?? 0);
-      });
-    const others = [...tables.runs().values()].filter((run) => run.head.record.runId !== runId && shares(run));
-    const forks = others.map(({ head }) => head.record);
-    const isOver = ({ endedAt }: RunRecord): number => (endedAt === null ? 0 : 1);
-    return forks.sort((a, b) => isOver(a) - isOver(b)).slice(0, limit);
-  },
+  forks: async (runId, limit) => forksOf(tables, runId).slice(0, limit),
   size: async (runId) => {
     const rows = tables.runs().get(runId)?.rows ?? [];
     return { events: rows.length, bytes: bytesOf(rows), nextAfter: null };
@@ -36,14 +26,10 @@ export const inMemoryRetention = (tables: Tables): Retention => ({
   retire: async (runId, at) => {
     const run = tables.runs().get(runId);
     if (run === undefined) return;
-    const { endedAt, importedAt, status } = run.head.record;
-    if (endedAt === null && importedAt === null) {
-      throw new TerminalError('conflict', {
-        message: `Run ${runId} is ${status}; only a run that has ended can be purged.`,
-        hint: 'Cancel it first.',
-        details: { runId, runStatus: status },
-      });
-    }
+    const { endedAt, importedAt } = run.head.record;
+    if (endedAt === null && importedAt === null) throw stillActive(run.head.record);
+    const [fork] = forksOf(tables, runId);
+    if (fork !== undefined && fork.endedAt === null) throw forkGoesOn(runId, fork.runId);
     retire(tables, runId, at);
   },
   purgeSome: async (runId) => purgeSome(tables, runId),
@@ -61,6 +47,18 @@ export const inMemoryRetention = (tables: Tables): Retention => ({
   releaseSome: async () => ({ bytes: 0, isReleasable: false }),
   shrink: async () => {},
 });
+
+/** Runs that share rows of a run; those that have not ended first. */
+function forksOf(tables: Tables, runId: RunId): readonly RunRecord[] {
+  const shares = (run: StoredRun): boolean =>
+    stretchesOf(run).some(({ owner: { head }, through }) => {
+      const { record } = head;
+      return record.runId === runId && through > (record.fork?.fromSeq ?? 0);
+    });
+  const others = [...tables.runs().values()].filter((run) => run.head.record.runId !== runId && shares(run));
+  const isOver = ({ endedAt }: RunRecord): number => (endedAt === null ? 0 : 1);
+  return others.map(({ head }) => head.record).sort((a, b) => isOver(a) - isOver(b));
+}
 
 const records = (tables: Tables): readonly RunRecord[] => [...tables.runs().values()].map(({ head }) => head.record);
 

@@ -47,11 +47,12 @@ export function purgedForksContract(open: Open): void {
     await log().fork(forkOf(runA, 3));
     await log().fork(forkOf(runB, 2, { runId: fork2, originRunId: runB, parentRunId: fork1 }));
     await log().append({ runId: fork2, rows: [ended] });
+    await log().append({ runId: fork1, rows: [ended] });
     await purge(store(), runA);
     const read = (afterCursor: number, limit: number) => log().read({ contextId: apart, afterCursor, limit });
     expect((await read(0, 2)).map(({ runId }) => runId)).toEqual([fork2, fork2]);
     await expect(read(0, 3)).rejects.toMatchObject(lost);
-    expect((await read(5, 9)).map(({ runId, seq }) => `${runId}:${seq}`)).toEqual([`${fork2}:2`]);
+    expect((await read(5, 9)).map(({ runId, seq }) => `${runId}:${seq}`)).toEqual([`${fork2}:2`, `${fork1}:3`]);
   });
 
   it('keeps head, index and place of the fork, with its own rows and without', async () => {
@@ -109,6 +110,18 @@ export function purgedForksContract(open: Open): void {
       details: { fromSeq: 3 },
     });
     await expect(log().fork(forkOf(fork2, 3, before))).resolves.toBeUndefined();
+  });
+
+  it('refuses to retire a run while a fork of it goes on, and changes nothing', async () => {
+    await log().append(creation(runA, { rows: [...ten, ended] }));
+    await log().fork(forkOf(runA, 3));
+    await expect(store().retention.retire(runA, 1)).rejects.toMatchObject({
+      code: 'conflict',
+      details: { runId: runA, forks: [fork1] },
+    });
+    expect(await log().head(runA)).not.toBeNull();
+    await log().append({ runId: fork1, rows: [ended] });
+    await expect(store().retention.retire(runA, 1)).resolves.toBeUndefined();
   });
 
   it('names forks that go on before those that have ended, however many there are', async () => {

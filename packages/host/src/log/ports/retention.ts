@@ -1,5 +1,5 @@
 /** Retention: finds runs that are old, and removes the content of runs in small steps. */
-import type { RunId } from '@cairn/protocol';
+import { type RunId, TerminalError } from '@cairn/protocol';
 import type { RunRecord } from './run-index.ts';
 
 /**
@@ -16,7 +16,10 @@ export interface Retention {
   forks(runId: RunId, limit: number): Promise<readonly RunRecord[]>;
   /** The size of one page of a run's rows. */
   size(runId: RunId, afterSeq: number): Promise<SizePage>;
-  /** Takes an ended root run out of the index. Does nothing for a run that does not exist any more. */
+  /**
+   * Takes an ended root run out of the index. Does nothing for a run that does not exist any more. Fails with `conflict`
+   * while the run, or a fork that shares its rows, goes on.
+   */
   retire(runId: RunId, at: number): Promise<void>;
   /** Removes some content of a retired run, and retires some of the runs that it started. */
   purgeSome(runId: RunId): Promise<PurgeStep>;
@@ -61,3 +64,17 @@ export interface FreeSpace {
   /** Whether this database can give space back at all. */
   readonly isReleasable: boolean;
 }
+
+export const stillActive = ({ runId, status }: Pick<RunRecord, 'runId' | 'status'>): TerminalError =>
+  new TerminalError('conflict', {
+    message: `Run ${runId} is ${status}; only a run that has ended can be purged.`,
+    hint: 'Cancel it first.',
+    details: { runId, runStatus: status },
+  });
+
+export const forkGoesOn = (runId: RunId, fork: RunId): TerminalError =>
+  new TerminalError('conflict', {
+    message: `Run ${runId} cannot be purged while run ${fork}, which shares its events, goes on.`,
+    hint: `Cancel run ${fork} first, or wait until it has ended.`,
+    details: { runId, forks: [fork] },
+  });

@@ -50,8 +50,9 @@ export class Appender implements GuardQueries {
   readonly #blobs: BlobTables;
   readonly #refuseImport: (run: ImportRun) => void;
   readonly #db: DatabaseSync;
-  /** The last assigned cursor. A failed transaction may leave a gap, which is allowed. */
-  #cursor: number;
+  /** The last assigned cursor; null after a failed transaction, which leaves no gap. */
+  #cursor: number | null = null;
+  readonly #cursorEnd: () => number;
   #written = 0;
 
   constructor(db: DatabaseSync, ports: AppenderPorts) {
@@ -68,12 +69,22 @@ export class Appender implements GuardQueries {
     this.#segments = ports.segments;
     this.#blobs = ports.blobs;
     this.#refuseImport = importGuard(db);
-    this.#cursor = cursorEnd(db)();
+    this.#cursorEnd = cursorEnd(db);
   }
 
   /** The last assigned cursor. */
   get cursor(): number {
+    this.#cursor ??= this.#cursorEnd();
     return this.#cursor;
+  }
+
+  /** Forgets what memory holds of a transaction that failed. Nobody has seen its cursors. */
+  rolledBack(): void {
+    this.#heads.clear();
+    this.#usage.clear();
+    this.#segments.clear();
+    this.#blobs.clear();
+    this.#cursor = null;
   }
 
   /** Rows committed since the store was opened. */
@@ -117,7 +128,7 @@ export class Appender implements GuardQueries {
   admit(append: Append): { readonly entry: CachedHead | null; readonly admitted: AdmittedAppend } {
     this.#usage.load();
     const entry = this.#heads.get(append.runId);
-    const admitted = admit(append, entry?.head ?? null, this.#cursor, this);
+    const admitted = admit(append, entry?.head ?? null, this.cursor, this);
     for (const one of append.idempotency ?? [])
       if (!maySave(this.#statements.record(one.record), one.owner)) throw idempotencyRefused(one);
     return { entry, admitted };
@@ -146,8 +157,9 @@ export class Appender implements GuardQueries {
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
     for (const { record } of append.idempotency ?? []) this.#statements.saveRecord(record, key);
-    this.#cursor += rows.length;
-    return { seq: head.seq - rows.length + 1, cursor: this.#cursor, fence: head.fence };
+    const cursor = this.cursor + rows.length;
+    this.#cursor = cursor;
+    return { seq: head.seq - rows.length + 1, cursor, fence: head.fence };
   }
 
   /** Returns the error for rows found invalid while writing. Other work in the same transaction is unaffected. */
@@ -171,6 +183,7 @@ export class Appender implements GuardQueries {
           this.#heads.forget(run.runId);
           this.#usage.clear();
           this.#segments.clear();
+          this.#cursor = null;
           return error;
         } finally {
           if (this.#db.isTransaction) this.#db.exec('RELEASE import');
@@ -185,14 +198,14 @@ export class Appender implements GuardQueries {
     for (const chunk of chunksOf(rows, IMPORT_CHUNK)) {
       const [first] = chunk;
       if (key === null && first !== undefined) head = importedHead(run, first.at);
-      const admitted = admitImported(head, chunk, this.#cursor, this);
+      const admitted = admitImported(head, chunk, this.cursor, this);
       head = admitted.head;
       key ??= this.#runs.create(run.runId, head).key;
       this.#usage.add(run.tenant, this.#insertAll(key, admitted.rows), chunk.length);
       this.#note(key, admitted.rows);
       for (const interrupt of admitted.interrupts) this.#runs.interrupt(key, interrupt, head.record);
       this.#blobs.name(run.tenant, key, admitted.blobs);
-      this.#cursor += chunk.length;
+      this.#cursor = this.cursor + chunk.length;
     }
     if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
     const entry = this.#heads.get(run.runId);

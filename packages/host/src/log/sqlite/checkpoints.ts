@@ -2,10 +2,12 @@
 import type { RunId } from '@cairn/protocol';
 import { type Checkpoint, type Checkpoints, isSuperseded } from '../ports/checkpoints.ts';
 import type { Connection } from './connection.ts';
+import { defineMarks } from './marks.ts';
 import { query } from './query.ts';
 
 export function sqliteCheckpoints({ db, writer, read }: Connection): Checkpoints {
-  const add = db.prepare('INSERT INTO checkpoints VALUES (?, ?, ?, ?)');
+  defineMarks(db);
+  const add = db.prepare('INSERT INTO checkpoints VALUES (?1, ?2, ?3, ?4, mark_of(?1, ?2, ?3, ?4))');
   const drop = db.prepare('DELETE FROM checkpoints WHERE run = ? AND seq = ?');
   const newest = query<[seq: number, bytes: number]>(
     db,

@@ -7,11 +7,13 @@ import type { InterruptRecord, RunRecord } from '../ports/run-index.ts';
 import { allOwn, type Stretches } from './forks/stretches.ts';
 import type { CachedHead, HeadCache } from './head-cache.ts';
 import type { ListedRuns } from './listed-runs.ts';
+import { defineMarks, ORIGIN_COLUMNS } from './marks.ts';
 
 export class RunWriter {
   readonly #heads: HeadCache;
   readonly #listed: ListedRuns;
   readonly #create: StatementSync;
+  readonly #mark: StatementSync;
   readonly #keepInterrupt: StatementSync;
 
   constructor(db: DatabaseSync, ports: { readonly heads: HeadCache; readonly listed: ListedRuns }) {
@@ -25,6 +27,8 @@ export class RunWriter {
          VALUES (max(coalesce((SELECT max(key) FROM runs), 0), coalesce((SELECT max(key) FROM purged_runs), 0)) + 1,
            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    defineMarks(db);
+    this.#mark = db.prepare(`UPDATE runs SET mark = mark_of(${ORIGIN_COLUMNS}) WHERE key = ?`);
     this.#keepInterrupt = db.prepare(
       `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -43,6 +47,7 @@ export class RunWriter {
     const origin = [fork?.sourceRunId ?? null, fork?.fromSeq ?? null, fork?.mode ?? null] as const;
     const created = this.#create.run(...identity, ...index, ...end, run.importedAt, run.scopeId, ...origin);
     const key = Number(created.lastInsertRowid);
+    if (fork !== null || run.importedAt !== null) this.#mark.run(key);
     this.#listed.created(key, run);
     const own = { owner: key, from: fork?.fromSeq ?? 0, through: Number.MAX_SAFE_INTEGER };
     const entry = { key, head, stretches: shared.length === 0 && fork === null ? allOwn(key) : [...shared, own] };

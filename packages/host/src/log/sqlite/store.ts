@@ -80,9 +80,7 @@ export function assembleStore({
       heads.save();
       usage.save(appender.cursor);
     },
-    rolledBack: () => {
-      for (const cache of [heads, usage, blobs, segments]) cache.clear();
-    },
+    rolledBack: () => appender.rolledBack(),
     afterCommit: (rows: number, bytes: number) => checkpointer.wrote(rows, bytes),
     broken: onFault,
   };

@@ -5,6 +5,7 @@ import { contextIndex, indexOlderRows } from './context-index.ts';
 import { forks } from './forks.ts';
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
+import { marks } from './marks.ts';
 import type { Migration } from './migration.ts';
 import { purgedRuns } from './purged-runs.ts';
 import { rehashRows } from './rehash.ts';
@@ -252,4 +253,5 @@ export const migrations: readonly Migration[] = [
   contextIndex,
   indexOlderRows,
   blobTables,
+  marks,
 ];

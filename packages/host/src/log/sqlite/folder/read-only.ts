@@ -8,7 +8,6 @@ import { chainStart } from '../../chain.ts';
 import type { RunFork } from '../../ports/event-log.ts';
 import type { Row } from '../../ports/rows.ts';
 import { BLOB_BODY } from '../blobs/blob-tables.ts';
-import { type EventColumns, rowOf } from '../columns.ts';
 import { storeError } from '../errors.ts';
 import { lastRowReader } from '../forks/last-row.ts';
 import { sharedRowReader } from '../forks/shared-row-reader.ts';
@@ -89,7 +88,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
     purgedRuns: () => purged.ids(),
     *rows(run) {
       try {
-        yield* run.purgedAt === null ? eventRows(db, run) : purged.rows(run);
+        yield* eventRows(db, run);
       } catch (error) {
         throw storeError(error, file);
       }
@@ -214,7 +213,7 @@ function checkRows(db: DatabaseSync, file: string): void {
   });
 }
 
-/** The rows of a run; those of a fork begin in other runs. */
+/** The rows of a run, or what is left of them; those of a fork begin in other runs. */
 const eventRows = (db: DatabaseSync, { key, fork, ...run }: KeptRun): Iterable<Row> =>
   sharedRowReader(db)(run, new SharedRows(db).of(key, fork));
 
@@ -230,14 +229,9 @@ function forkOf(db: DatabaseSync, key: number): KeptRun['fork'] {
 /** Purged runs. A folder that no host has opened since there is retention has none. */
 function purgedRuns(db: DatabaseSync) {
   const hasTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'purged_runs'").get() !== undefined;
-  if (!hasTable) return { run: () => null, ids: () => [], rows: () => [] };
+  if (!hasTable) return { run: () => null, ids: () => [] };
   const one = query<[key: number, ...PurgedColumns]>(db, `SELECT key, ${PURGED_COLUMNS} FROM purged_runs WHERE id = ?`);
   const ids = query<[id: RunId]>(db, 'SELECT id FROM purged_runs ORDER BY key');
-  const tombstones = query<EventColumns>(
-    db,
-    `SELECT seq, cursor, at, type, node, cause, audience, '', NULL, row_hash, hash, NULL, 0 FROM tombstones
-       WHERE run = ? ORDER BY seq`,
-  );
   return {
     run: (id: string): KeptRun | null => {
       const found = one.get(id);
@@ -247,9 +241,6 @@ function purgedRuns(db: DatabaseSync) {
     },
     *ids(): Iterable<RunId> {
       for (const [id] of ids.iterate()) yield id;
-    },
-    *rows({ key, runId, contextId }: KeptRun): Iterable<Row> {
-      for (const event of tombstones.iterate(key)) yield rowOf(runId, contextId, event);
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { IndexedRun } from '../../fold-run-index.ts';
 import type { InterruptRecord, RunRecord } from '../../ports/run-index.ts';
+import { defineMarks } from '../marks.ts';
 import { type Query, query } from '../query.ts';
 import type { Stretches } from './stretches.ts';
 
@@ -37,7 +38,10 @@ export class IndexCheckpoints {
   readonly #newest: Query<[seq: number, body: string]>;
 
   constructor(db: DatabaseSync) {
-    this.#put = db.prepare('INSERT OR REPLACE INTO index_checkpoints (run, seq, body) VALUES (?, ?, ?)');
+    defineMarks(db);
+    this.#put = db.prepare(
+      'INSERT OR REPLACE INTO index_checkpoints (run, seq, body, mark) VALUES (?1, ?2, ?3, mark_of(?1, ?2, ?3))',
+    );
     this.#drop = db.prepare('DELETE FROM index_checkpoints WHERE run = ?');
     this.#newest = query(
       db,

@@ -1,11 +1,12 @@
 /** Purges runs: takes them out of the index, then turns their rows into tombstones and deletes what else they had. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type RunId, TerminalError } from '@cairn/protocol';
+import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../../admit.ts';
-import type { PurgeStep } from '../../ports/retention.ts';
+import { forkGoesOn, type PurgeStep, stillActive } from '../../ports/retention.ts';
 import type { BlobTables } from '../blobs/blob-tables.ts';
 import type { Work } from '../commit/job.ts';
 import type { HeadCache } from '../head-cache.ts';
+import { defineMarks, FROZEN_COLUMNS, PURGED_RUN_COLUMNS, TOMBSTONE_COLUMNS } from '../marks.ts';
 import { type Query, query } from '../query.ts';
 import { ROW_BYTES, type TenantUsage } from '../tenant-usage.ts';
 import { DroppedMemories } from './dropped-memories.ts';
@@ -21,8 +22,6 @@ const STEP_RUNS = 32;
 
 /** Checkpoints that one step deletes. One may have megabytes. */
 const STEP_CHECKPOINTS = 2;
-
-const TOMBSTONE = 'cursor, run, seq, at, type, node, cause, audience, row_hash, hash';
 
 const nothing: PurgeStep = { events: 0, bytes: 0, memories: 0, retired: [], isDone: false };
 
@@ -41,6 +40,8 @@ export class Purger {
   readonly #endedChildren: Query<[id: RunId]>;
   readonly #retire: StatementSync;
   readonly #dropRun: StatementSync;
+  readonly #activeFork: Query<[id: RunId]>;
+  readonly #freeze: StatementSync;
   readonly #dropTag: StatementSync;
   readonly #sizes: Query<[seq: number, bytes: number]>;
   readonly #bury: StatementSync;
@@ -56,6 +57,7 @@ export class Purger {
     this.#usage = usage;
     this.#blobs = blobs;
     this.#memories = new DroppedMemories(db);
+    defineMarks(db);
     this.#retired = query(db, 'SELECT key, tenant, purged_at FROM purged_runs WHERE id = ?');
     this.#endedChildren = query(
       db,
@@ -63,14 +65,24 @@ export class Purger {
          WHERE parent = ? AND (ended_at IS NOT NULL OR imported_at IS NOT NULL) ORDER BY key LIMIT ?`,
     );
     this.#retire = db.prepare(
-      `INSERT INTO purged_runs (key, id, tenant, context, origin, parent, fork_source, fork_seq, fork_mode,
-         purged_at, seq, hash, unfinished) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
+      `INSERT INTO purged_runs (${PURGED_RUN_COLUMNS}, unfinished, mark)
+         SELECT *, 1, mark_of(${PURGED_RUN_COLUMNS}) FROM (SELECT ${numbered(PURGED_RUN_COLUMNS)})`,
+    );
+    this.#activeFork = query(
+      db,
+      `SELECT id FROM runs WHERE key IN (SELECT run FROM shared_rows WHERE owner = ?) AND ended_at IS NULL LIMIT 1`,
+    );
+    this.#freeze = db.prepare(
+      `UPDATE runs SET frozen = mark_of(${FROZEN_COLUMNS}) WHERE key IN (SELECT runs.key FROM shared_rows
+         CROSS JOIN runs ON runs.key = shared_rows.run WHERE shared_rows.owner = ? AND runs.frozen IS NULL
+           AND runs.ended_at IS NOT NULL LIMIT ${STEP_RUNS})`,
     );
     this.#dropRun = db.prepare('DELETE FROM runs WHERE key = ?');
     this.#dropTag = db.prepare('DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND run = ?');
     this.#sizes = query(db, `SELECT seq, ${ROW_BYTES} FROM events WHERE run = ? ORDER BY seq LIMIT ${STEP_ROWS}`);
     this.#bury = db.prepare(
-      `INSERT INTO tombstones (${TOMBSTONE}) SELECT ${TOMBSTONE} FROM events WHERE run = ? AND seq <= ?`,
+      `INSERT INTO tombstones (${TOMBSTONE_COLUMNS}, mark)
+         SELECT ${TOMBSTONE_COLUMNS}, mark_of(${TOMBSTONE_COLUMNS}) FROM events WHERE run = ? AND seq <= ?`,
     );
     this.#dropRows = db.prepare('DELETE FROM events WHERE run = ? AND seq <= ?');
     this.#values = query(
@@ -97,8 +109,12 @@ export class Purger {
       rows: STEP_RUNS,
       bytes: 0,
       prepare: () => {
-        const head = this.#heads.get(runId)?.head ?? null;
-        if (head !== null && !isOver(head)) throw stillActive(head);
+        const entry = this.#heads.get(runId);
+        if (entry === null) return;
+        if (!isOver(entry.head)) throw stillActive(entry.head.record);
+        this.#heads.save();
+        const [fork] = this.#activeFork.get(entry.key) ?? [];
+        if (fork !== undefined) throw forkGoesOn(runId, fork);
       },
       apply: () => {
         this.#heads.save(); // the table must have what this transaction did to the run
@@ -114,6 +130,7 @@ export class Purger {
     const below = this.#endedChildren.all(runId, STEP_RUNS).map(([id]) => id);
     for (const id of below) this.#retireRun(id, purgedAt);
     if (below.length > 0) return { ...nothing, retired: below };
+    if (Number(this.#freeze.run(key).changes) > 0) return nothing;
     if (this.#hasDroppedRecords(key, runId)) return nothing;
     const rows = this.#buryRows(key, tenant);
     if (rows !== null) return { ...nothing, ...rows };
@@ -160,6 +177,13 @@ export class Purger {
   }
 }
 
+/** A parameter for each column. */
+const numbered = (columns: string): string =>
+  columns
+    .split(', ')
+    .map((name, i) => `?${i + 1} AS ${name}`)
+    .join(', ');
+
 /** The first items, until they have this many bytes together; at least one. */
 function upTo(maxBytes: number, items: readonly (readonly [place: number, bytes: number])[]) {
   let bytes = 0;
@@ -176,10 +200,3 @@ function upTo(maxBytes: number, items: readonly (readonly [place: number, bytes:
 
 /** An imported run never goes on here, whatever its rows say. */
 const isOver = ({ record }: FullHead): boolean => record.endedAt !== null || record.importedAt !== null;
-
-const stillActive = ({ record: { runId, status } }: FullHead): TerminalError =>
-  new TerminalError('conflict', {
-    message: `Run ${runId} is ${status}; only a run that has ended can be purged.`,
-    hint: 'Cancel it first.',
-    details: { runId, runStatus: status },
-  });

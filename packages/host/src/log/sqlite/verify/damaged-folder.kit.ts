@@ -3,9 +3,11 @@ import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
+import { chainHash, chainStart, rowHash } from '../../chain.ts';
 import { dropped, kept } from '../../ports/memory-samples.kit.ts';
+import { purge } from '../../ports/purging.kit.ts';
 import type { NewRow } from '../../ports/rows.ts';
 import { asked, context, creation, resolved, row, runA, started } from '../../ports/samples.kit.ts';
 import { taskFaces } from '../../task-faces.ts';
@@ -67,12 +69,63 @@ export async function sampleFolder(): Promise<string> {
   return folder;
 }
 
+/** The same with forks, purged runs and forks of them, an imported run, and checkpoints. */
+export async function fullFolder(): Promise<string> {
+  const folder = await sampleFolder();
+  const store = await openSqliteStore({ folder });
+  const [source, gone, keptFork, lostFork] = ['run_s', 'run_g', 'run_f', 'run_l'] as RunId[] as [
+    RunId,
+    RunId,
+    RunId,
+    RunId,
+  ];
+  const contextOf = (runId: RunId): ContextId => `ctx_${runId}` as ContextId;
+  const end = row('run.completed', { payload: '{"outputs":{}}' });
+  const note = row('log.appended', { audience: 'operator', nodeId: 'n', cause: 0, payload: '{"text":"x"}' });
+  const whole = (runId: RunId) => [
+    started({ definitionHash: sha256(definition), contextId: contextOf(runId) }),
+    note,
+    end,
+  ];
+  for (const runId of [source, gone]) {
+    const create = { tenant: 't', contextId: contextOf(runId), originRunId: runId };
+    await store.log.append({ runId, create, rows: faced(runId, whole(runId)) });
+  }
+  const below = `${gone}.1` as RunId;
+  const pins = { definitionHash: sha256(definition), contextId: contextOf(gone), parentRunId: gone };
+  const create = { tenant: 't', contextId: contextOf(gone), originRunId: below, parentRunId: gone };
+  await store.log.append({ runId: below, create, rows: faced(below, [started(pins), end]) });
+  const forked = async (runId: RunId, sourceRunId: RunId, fromSeq: number) => {
+    const identity = { runId, tenant: 't', contextId: contextOf(runId), originRunId: sourceRunId };
+    await store.log.fork({ ...identity, fork: { sourceRunId, fromSeq, mode: 'branch' }, at: 2_000 });
+    const rows = faced(runId, [...whole(sourceRunId).slice(0, fromSeq), note, end]).slice(fromSeq);
+    await store.log.append({ runId, rows });
+  };
+  await forked(keptFork, source, 2);
+  await forked(lostFork, gone, 1);
+  await forked('run_pf' as RunId, source, 1);
+  await purge(store, gone);
+  await purge(store, 'run_pf' as RunId);
+  const there = 'run_i' as RunId;
+  const rows = faced(there, [started({ definitionHash: sha256(definition), contextId: contextOf(there) })]);
+  const [first] = rows;
+  const payload = first?.payload ?? '';
+  const only = rowHash({ ...row('run.started', first), seq: 0, nodeId: null, cause: null, payload });
+  const hash = chainHash(chainStart(there), only);
+  const identity = { runId: there, tenant: 't', contextId: contextOf(there), originRunId: there };
+  await store.log.importRun({ ...identity, importedAt: 3_000, seq: 0, hash }, rows);
+  await store.checkpoints.put({ runId: source, seq: 1, format: 'state/1', body: '{"state":1}' });
+  await store.checkpoints.put({ runId: 'cairn.sessions' as RunId, seq: 0, format: 'f', body: '{}' });
+  await store.close();
+  return folder;
+}
+
 /** Everything that verification finds in a folder. */
 export function problemsOf(folder: string): readonly Problem[] {
   const problems: Problem[] = [];
   const log = openReadOnly(folder);
   try {
-    for (const { runId } of log.runs()) {
+    for (const runId of [...Array.from(log.runs(), ({ runId }) => runId), ...log.purgedRuns()]) {
       const run = log.run(runId);
       if (run === null) problems.push({ runId, seq: null, message: 'unknown id' });
       else log.checks.run(run, log.rows(run), (seq, message) => problems.push({ runId, seq, message }));

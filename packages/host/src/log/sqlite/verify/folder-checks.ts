@@ -11,16 +11,15 @@ const OWNED = {
   large_values: 'large values',
   context_segments: 'segments of contexts',
   run_tags: 'tags',
+  shared_rows: 'shared stretches of events',
+  index_checkpoints: 'checkpoints of the index',
 } as const;
 
 const MAX_DAMAGE = 10;
 
 export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) => void {
   const keys = 'SELECT key FROM runs UNION ALL SELECT key FROM purged_runs';
-  const cursors = query<[cursor: number]>(
-    db,
-    'SELECT cursor FROM events UNION ALL SELECT cursor FROM tombstones ORDER BY cursor',
-  );
+  const checkCursors = cursorCheck(db);
   const tags = query<[tag: string, run: number]>(
     db,
     `SELECT tag, run FROM run_tags JOIN runs ON runs.key = run_tags.run
@@ -41,11 +40,31 @@ export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) 
     }
     for (const [tag, run] of tags.iterate())
       report(null, `the run with the key ${run} is listed under ${JSON.stringify(tag)}, which is no tag of it`);
-    let expected: number | null = null;
-    for (const [cursor] of cursors.iterate()) {
-      // A transaction that failed may leave a gap, so a gap alone proves nothing.
-      if (expected !== null && cursor !== expected)
-        doubt(null, `no event has the cursors ${expected} to ${cursor - 1}`);
+    checkCursors(report, doubt);
+  };
+}
+
+/** Earlier programs left a gap when a transaction failed, so an old gap alone proves nothing. */
+function cursorCheck(db: DatabaseSync): (report: Report, doubt: Report) => void {
+  const cursors = query<[cursor: number, run: number, seq: number]>(
+    db,
+    'SELECT cursor, run, seq FROM events UNION ALL SELECT cursor, run, seq FROM tombstones ORDER BY cursor',
+  );
+  const dense = query<[after: string]>(db, "SELECT value FROM folder_facts WHERE name = 'dense_after'");
+  const names = query<[id: string]>(
+    db,
+    'SELECT id FROM runs WHERE key = ?1 UNION ALL SELECT id FROM purged_runs WHERE key = ?1',
+  );
+  return (report, doubt) => {
+    const denseAfter = Number(dense.get()?.[0] ?? Number.POSITIVE_INFINITY);
+    let expected = denseAfter === 0 ? 1 : null;
+    for (const [cursor, run, seq] of cursors.iterate()) {
+      if (expected !== null && cursor !== expected) {
+        const gap = `no event has the cursors ${expected} to ${cursor - 1}`;
+        const [runId = `with the key ${run}`] = names.get(run) ?? [];
+        if (expected > denseAfter) report(seq, `event ${seq} of run ${runId} has the cursor ${cursor}, but ${gap}`);
+        else doubt(seq, gap);
+      }
       expected = cursor + 1;
     }
   };

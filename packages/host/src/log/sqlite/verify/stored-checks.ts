@@ -16,6 +16,7 @@ import { type BlobCheck, blobCheck } from './blob-check.ts';
 import { compareIndex } from './compare-index.ts';
 import { type DefinitionCheck, definitionCheck } from './definition-check.ts';
 import { folderChecks } from './folder-checks.ts';
+import { type MarkCheck, markCheck } from './mark-check.ts';
 import { type MemoryCheck, memoryCheck } from './memory-check.ts';
 import type { Report } from './problem.ts';
 import { startedCheck } from './started-check.ts';
@@ -54,6 +55,7 @@ export function storedChecks(db: DatabaseSync): StoredChecks {
     memories: memoryCheck(db),
     values: valueCheck(db),
     blobs: blobCheck(db),
+    marks: markCheck(db),
   };
   const folder = folderChecks(db);
   return {
@@ -62,6 +64,7 @@ export function storedChecks(db: DatabaseSync): StoredChecks {
       folder(report, doubt);
       tables.definitions.all(report);
       tables.blobs.folder(report);
+      tables.marks.others(report);
     },
   };
 }
@@ -77,6 +80,7 @@ interface RunTables {
   readonly memories: MemoryCheck;
   readonly values: ReturnType<typeof valueCheck>;
   readonly blobs: BlobCheck;
+  readonly marks: MarkCheck;
 }
 
 class RunCheck {
@@ -98,6 +102,7 @@ class RunCheck {
     const record = this.#record;
     const chain = new ChainWalk(originRunId);
     const report = this.#report;
+    this.#tables.marks.ofRun(this.#run, report);
     const walked = this.#walked(rows[Symbol.iterator](), chain);
     try {
       if (record === null) for (const _ of walked(() => undefined));
@@ -107,6 +112,7 @@ class RunCheck {
         const fresh = reindex(record, walked(checks.add));
         // What follows from the rows is compared only if all of them are as they were written.
         if (chain.isIntact) checks.end(fresh);
+        this.#listed(record);
       }
     } catch (error) {
       if (!isCairnError(error)) throw error;
@@ -171,13 +177,17 @@ class RunCheck {
         compareIndex(fresh, { record, interrupts: this.#interrupts(record) }, report);
         memories?.end();
         blobs.end();
-        if (!tables.listed.isRight(key, record)) report(null, 'the run list shows other tags or another wait');
         const [owner, wakeAt, isHalfFork] = tables.state.get(key) ?? [null, null, 0];
         const isOver = record.endedAt !== null || record.importedAt !== null;
         if (isOver && (owner !== null || wakeAt !== null)) report(null, 'the run is over, but it is due or held');
         if (isHalfFork === 1) report(null, 'the run list does not say rightly what the run is a fork of');
       },
     };
+  }
+
+  #listed(record: RunRecord): void {
+    if (this.#tables.listed.isRight(this.#run.key, record)) return;
+    this.#report(null, 'the run list shows other tags or another wait');
   }
 
   #interrupts(record: RunRecord): ReadonlyMap<string, InterruptRecord> {
