@@ -1,8 +1,10 @@
 /** A database of an earlier program is brought up to date with what its rows say. */
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../../test/kit/present.ts';
+import { purge } from '../../ports/purging.kit.ts';
 import { rowBytes } from '../../ports/row-bytes.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
 import { contextIndex, indexOlderRows, indexRows } from './context-index.ts';
@@ -67,6 +69,21 @@ it('counts the bytes of a tenant from the migration on', async () => {
   expect(await reopened.runIndex.tenantLogBytes('t')).toBe(rowBytes(row('a')));
   expect(await reopened.log.read({ runId: runA, after: -1, limit: 9 })).toMatchObject([started(), row('a')]);
   await reopened.close();
+});
+
+it('marks what is written from the migration on, and finds nothing wrong with what was there before', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  await store.log.append(creation(runA, { rows: [started(), row('run.completed')] }));
+  await store.close();
+  undo(folder, 'marks of what no hash covers; cursors without gaps');
+  const reopened = await open(folder);
+  await reopened.log.append(creation(runB, { rows: [started(), row('run.completed')] }));
+  await purge(reopened, runB);
+  await reopened.close();
+  using db = new DatabaseSync(join(folder, 'cairn.db'));
+  expect(db.prepare("SELECT value FROM folder_facts WHERE name = 'dense_after'").get()).toEqual({ value: '2' });
+  expect(db.prepare('SELECT count(mark) AS marked FROM tombstones').get()).toEqual({ marked: 2 });
 });
 
 it('is reported before each step, and only for a database that has something to migrate', async () => {
