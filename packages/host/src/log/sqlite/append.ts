@@ -80,10 +80,7 @@ export class Appender implements GuardQueries {
 
   /** Forgets what memory holds of a transaction that failed. Nobody has seen its cursors. */
   rolledBack(): void {
-    this.#heads.clear();
-    this.#usage.clear();
-    this.#segments.clear();
-    this.#blobs.clear();
+    for (const cache of [this.#heads, this.#usage, this.#segments, this.#blobs]) cache.clear();
     this.#cursor = null;
   }
 
