@@ -28,7 +28,7 @@ export const guideBlocks = (name: string): readonly Block[] => {
 };
 
 /** `…` on a line of its own is any number of lines, elsewhere any text on the line. */
-const pattern = (text: string): RegExp => {
+export const pattern = (text: string): RegExp => {
   const lines = text.trimEnd().split('\n');
   const parts = lines.map((line) =>
     line === '…' ? '(?:.*\\n)*?' : `${line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*')}\\n`,
