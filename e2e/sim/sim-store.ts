@@ -136,6 +136,7 @@ export class StoreLine implements Store {
       head: (runId) => this.#read(() => base.log.head(runId)),
       purged: (runId) => this.#read(() => base.log.purged(runId)),
       contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),
+      contextHead: (contextId) => this.#read(() => base.log.contextHead(contextId)),
       importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
       fork: (run) => this.#write(`fork ${run.runId}`, () => base.log.fork(run)),
       follow: (listener) => {
@@ -177,6 +178,8 @@ export class StoreLine implements Store {
       shown: (runIds) => this.#read(() => runIndex.shown(runIds)),
       interrupts: (runId) => this.#read(() => runIndex.interrupts(runId)),
       pending: (query) => this.#read(() => runIndex.pending(query)),
+      ofContext: (query) => this.#read(() => runIndex.ofContext(query)),
+      asked: (contextId, interruptId) => this.#read(() => runIndex.asked(contextId, interruptId)),
       tenantLogBytes: (tenant) => this.#read(() => runIndex.tenantLogBytes(tenant)),
       rebuild: () => this.#read(() => runIndex.rebuild()),
     };

@@ -335,6 +335,23 @@ export {
   verbosityLevels,
 } from './task-events/kinds.ts';
 export {
+  type AnswerInput,
+  answerInput,
+  type ContextTask,
+  contextTask,
+  contextTaskDetail,
+  contextTasks,
+  inputAnswered,
+  type MessageAccepted,
+  messageAccepted,
+  type SendMessage,
+  sendMessage,
+  type TaskEventPage,
+  taskCancelled,
+  taskEventPage,
+} from './task-events/requests.ts';
+export { type TaskEvent, type TaskEventOf, taskEvent } from './task-events/task-event.ts';
+export {
   type ArtifactFamily,
   type ArtifactPiece,
   type ArtifactsView,
@@ -376,5 +393,6 @@ export {
   waitingStatus,
 } from './views/status.ts';
 export { taskFace } from './views/task-face.ts';
+export { pendingOf } from './views/task-questions.ts';
 export type { UsageView } from './views/usage.ts';
 export { waitingInterrupts } from './views/waiting-interrupts.ts';

@@ -46,6 +46,8 @@ export interface StartRun {
   readonly scopeId?: string | undefined;
   /** Refuses the run with `run_already_active` while another run of the tenant is active in this scope. */
   readonly isAloneInScope?: boolean | undefined;
+  /** Creates the run paused: nothing starts before it is resumed. The reason is recorded. */
+  readonly heldBack?: string | undefined;
   readonly idempotency?: IdempotentRequest<RunStarted> | undefined;
 }
 

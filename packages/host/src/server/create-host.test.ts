@@ -60,9 +60,9 @@ test('exports exactly its public names', () => {
 test('says once, by name, which keys of the configuration nothing uses', async () => {
   const notices: Notice[] = [];
   const report: Report = (notice) => void notices.push(notice);
-  const unused = { defaultAgent: 'local.a.b', secrets: { spare: { value: '12345678' } } };
+  const unused = { peers: [{ hostId: 'h', url: 'https://h.example.org' }], secrets: { spare: { value: '12345678' } } };
   await host({ store: inMemoryStore(), config: unused, report });
-  const facts = { unused: ['defaultAgent'] };
+  const facts = { unused: ['peers'] };
   expect(notices.filter(({ event }) => event === 'config.unused_keys')).toMatchObject([{ level: 'warn', facts }]);
 });
 

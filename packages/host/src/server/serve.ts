@@ -46,6 +46,10 @@ export async function serve(config: HostConfig, services: HostServices): Promise
       shares: config.limits,
       unread: config.limits,
       retention: config.retention,
+      conversations: {
+        defaultAgent: config.defaultAgent,
+        maxQueuedMessages: config.limits.maxQueuedMessages,
+      },
       hostId: config.hostId,
       version: hostVersion(),
       httpServer: httpServerOptions(config),

@@ -94,6 +94,7 @@ export interface ServedOptions {
   readonly conformance?: boolean;
   /** The model part of a configuration. */
   readonly models?: Pick<ConfigInput, 'models' | 'credentials' | 'secrets'>;
+  readonly defaultAgent?: string;
   readonly jwt?: JwtConfig;
   readonly corsOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
@@ -247,6 +248,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     {
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
       retention: [],
+      conversations: { defaultAgent: options.defaultAgent, maxQueuedMessages: 20 },
       unread: limits,
       shares: limits,
       ...host,

@@ -20,7 +20,8 @@ const AT_ONCE = 32;
 /** Returns one decision. The caller folds it and calls again; an empty decision means the run waits for a fact. */
 export function decide(state: RunState, workflow: Workflow): Decision {
   if (state.ended || state.nextSeq === 0) return nothing;
-  if (state.view.taskStatus === null) return rows(taskStatus('working', state.nextSeq - 1));
+  // A run that is held back from its start is not at work yet.
+  if (state.view.taskStatus === null && state.pause === null) return rows(taskStatus('working', state.nextSeq - 1));
   if (state.cancel !== null) return cancel(state, workflow, state.cancel);
   if (state.failure !== null) return failRun(state, workflow, state.failure);
   if (state.ending !== null) return endRun(state, workflow, state.ending);

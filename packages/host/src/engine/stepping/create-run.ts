@@ -1,9 +1,10 @@
 /** Creates runs: finds the workflow, pins agents and prompt templates, and posts the first rows to a new mailbox. */
-import { type ContextId, contextId, RetryableError, type RunId, runId } from '@cairn/protocol';
+import { type ContextId, contextId, RetryableError, type RunId, row, runId } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import { awaited } from '../core/facts.ts';
 import type { HostLimits } from '../core/limits.ts';
 import { newRunState } from '../core/new-run-state.ts';
+import type { Draft } from '../core/state.ts';
 import type { RunStarted, StartRun } from '../engine.ts';
 import type { ChildStart } from '../family/child-performer.ts';
 import type { RunPins } from '../pins/run-pins.ts';
@@ -63,6 +64,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     started,
     ...(sealing === null ? [] : [sealedRow(sealing.sealed)]),
     ...callbackDrafts(request.callbackUrl),
+    ...heldBack(request),
   ];
   const { fact, done } = awaited(
     () => drafts,
@@ -81,6 +83,10 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
   mailbox.post(fact, child === undefined ? 'start' : 'step');
   return done;
 }
+
+/** The pause is in the commit of the start, so that no node begins before it. */
+const heldBack = ({ heldBack: reason }: StartRun): readonly Draft[] =>
+  reason === undefined ? [] : [row('cairn.pause.requested', { drainPolicy: 'immediate', reason })];
 
 /** The id of a child is its parent's with its place below it, so the token follows from the root and the path to it. */
 const idTokenOf = (id: RunId, sha256: Sha256): string => sha256(id, 'hex').slice(0, ID_TOKEN_CHARS);

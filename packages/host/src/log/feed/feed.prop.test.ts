@@ -91,7 +91,7 @@ function distant(store: Store): Store['log'] {
 const expected = async (store: Store, { lens, ...range }: FeedRange): Promise<readonly number[]> => {
   const rows = await store.log.read({ ...range, limit: 10_000 });
   return rows
-    .filter(({ type }) => lens === undefined || lens.nameOf(type) !== null)
+    .filter((found) => lens === undefined || lens.nameOf(found.type, found) !== null)
     .map(({ seq, cursor }) => ('runId' in range ? seq : cursor));
 };
 

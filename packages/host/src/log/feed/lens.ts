@@ -1,4 +1,4 @@
-/** How a subscriber sees rows: which of them, which face, under which name, as what text. Decided by type, never by body. */
+/** How a subscriber sees rows: which of them, which face, under which name, as what text. Decided by columns, never by body. */
 import type { Row } from '../ports/rows.ts';
 import { Instants, lineText, sseFrame } from './frame.ts';
 import { isUrgent } from './pace.ts';
@@ -9,8 +9,8 @@ export interface Lens {
   readonly key: string;
   /** The text of a row that it renders; it hides rows that have none. Pages of payloads are read without task faces. */
   readonly face: 'payload' | 'task';
-  /** The name under which rows of a type are shown; null hides them. */
-  nameOf(type: string): string | null;
+  /** The name under which a row of a type is shown; null hides it. */
+  nameOf(type: string, row: Row): string | null;
   /** One row as text. */
   render(row: Row, name: string, timestamp: string): string;
   /** Between two rows. */
@@ -31,7 +31,7 @@ export const everything: Lens = payloads('everything', (type) => type, 'frames')
 
 /** The name under which a lens shows a row; null when it hides it. */
 export const shownName = (row: Row, lens: Lens): string | null =>
-  lens.face === 'task' && row.task === null ? null : lens.nameOf(row.type);
+  lens.face === 'task' && row.task === null ? null : lens.nameOf(row.type, row);
 
 /** Rows as a lens shows them; `positionOf` gives the position of a row in the range that is followed. */
 export function rendered(rows: readonly Row[], lens: Lens, positionOf: (row: Row) => number): Omit<Chunk, 'isLast'> {

@@ -113,7 +113,9 @@ export class RowSource implements Source, Wanted {
     const { log } = this.#from;
     const { audience, after } = this;
     if ('contextId' in this.#range) {
-      return log.read({ contextId: this.#range.contextId, audience, afterCursor: after, limit, maxBytes });
+      const { contextId } = this.#range;
+      const isForTasks = this.lens.face === 'task';
+      return log.read({ contextId, audience, afterCursor: after, limit, maxBytes, isForTasks });
     }
     const { runId } = this.#range;
     return log.read({ runId, audience, after, limit, maxBytes, isForFrames: this.lens.face === 'payload' });

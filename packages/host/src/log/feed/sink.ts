@@ -34,9 +34,13 @@ export interface Sink {
   write(chunk: Chunk): boolean;
   /** Nothing more follows: the range is over, or (with a fault) the log could not be read. */
   end(fault?: unknown): void;
+  /** Everything up to this position was written or passed over; what follows is live. */
+  level?(position: number): void;
 }
 
 export interface Subscription {
+  /** The last position that was written or passed over; null before the first. */
+  readonly position?: number | null;
   /** The sink has drained and takes more. */
   resume(): void;
   /** Stops without calling `end`. */

@@ -6,6 +6,8 @@ import type { Chunk, Sink, Subscription } from './sink.ts';
 
 /** What one subscriber follows, and its place in it. */
 export interface Source {
+  /** The last position that was given or passed over. */
+  readonly after?: number;
   /** Memory does not reach back to the place: the log has to be read first. */
   readonly isBehind: boolean;
   /** What memory holds after the place, and moves the place past it; null when there is nothing yet. Not called while behind. */
@@ -20,6 +22,8 @@ export class Subscriber<Followed extends Source = Source> implements Subscriptio
   source: Followed | null = null;
   #isStalled = false;
   #isReading = false;
+  /** The sink knows that it is level. */
+  #isLevel = false;
   isClosed = false;
   onClose: (() => void) | null = null;
 
@@ -39,13 +43,27 @@ export class Subscriber<Followed extends Source = Source> implements Subscriptio
     while (!this.isClosed && !this.#isStalled) {
       if (source.isBehind) {
         this.#isReading = true;
+        this.#isLevel = false;
         void this.#catchUp(source);
         return;
       }
       const chunk = source.next();
-      if (chunk === null) return;
+      if (chunk === null) {
+        this.#tellLevel(source);
+        return;
+      }
       this.#write(chunk);
     }
+  }
+
+  get position(): number | null {
+    return this.source?.after ?? null;
+  }
+
+  #tellLevel({ after }: Followed): void {
+    if (this.#isLevel || after === undefined) return;
+    this.#isLevel = true;
+    this.#sink.level?.(after);
   }
 
   resume(): void {

@@ -76,6 +76,11 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       const [first] = tables.contexts.get(contextId) ?? [];
       return first?.head.record.tenant ?? purgedTenant(tables, contextId);
     },
+    contextHead: async (contextId) => {
+      tables.assertOpen();
+      const runs = tables.contexts.get(contextId) ?? [];
+      return Math.max(0, ...runs.map((run) => rowAt(run, run.head.seq)?.cursor ?? 0));
+    },
     follow: (listener) => followers.add(listener),
     changes: async (range) => changes(tables, range),
     end: async () => {

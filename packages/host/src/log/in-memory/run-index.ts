@@ -5,6 +5,8 @@ import { asksNobody, reindex, sameIndex } from '../fold-run-index.ts';
 import { memoryChanges } from '../memory-changes.ts';
 import { isTombstone } from '../ports/rows.ts';
 import type {
+  ContextRunsPage,
+  ContextRunsQuery,
   PendingInterrupt,
   PendingPage,
   PendingQuery,
@@ -31,6 +33,13 @@ export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
   },
   interrupts: async (runId) => [...(tables.runs().get(runId)?.interrupts.values() ?? [])],
   pending: async (query) => pending(tables, query),
+  ofContext: async (query) => ofContext(tables, query),
+  asked: async (contextId, interruptId) => {
+    tables.assertOpen();
+    const runs = tables.contexts.get(contextId) ?? [];
+    const found = runs.flatMap(({ interrupts }) => interrupts.get(interruptId) ?? []);
+    return found.sort((a, b) => Number(b.open) - Number(a.open)).slice(0, 2);
+  },
   tenantLogBytes: async (tenant) => {
     tables.assertOpen();
     return tables.logBytes.get(tenant) ?? 0;
@@ -52,6 +61,22 @@ function list(tables: Tables, { tenant, status, workflowId, tag, limit, cursor }
   const last = page.at(-1);
   const nextCursor = matching.length > limit && last !== undefined ? String(last.place) : null;
   return { runs: page.map((run) => ({ ...run.head.record, shownStatus: shownOf(run) })), nextCursor };
+}
+
+function ofContext(
+  tables: Tables,
+  { contextId, parentRunId, isOpen, limit, cursor }: ContextRunsQuery,
+): ContextRunsPage {
+  tables.assertOpen();
+  const before = parseListCursor(cursor) ?? Number.POSITIVE_INFINITY;
+  const matching = (tables.contexts.get(contextId) ?? []).toReversed().filter(({ place, head: { record } }) => {
+    if (place >= before || (parentRunId !== undefined && record.parentRunId !== parentRunId)) return false;
+    return isOpen === undefined || (record.endedAt === null && record.importedAt === null);
+  });
+  const page = matching.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor = matching.length > limit && last !== undefined ? String(last.place) : null;
+  return { runs: page.map(({ head }) => head.record), nextCursor };
 }
 
 function shownStatuses(tables: Tables): (run: StoredRun) => RunStatus {

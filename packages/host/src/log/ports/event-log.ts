@@ -46,6 +46,8 @@ export interface EventLog {
   purged(runId: RunId): Promise<PurgedRun | null>;
   /** The tenant of the runs in a context, purged ones among them; null when the context has no run. */
   contextTenant(contextId: ContextId): Promise<string | null>;
+  /** The cursor of the newest row in a context; 0 when it has none. */
+  contextHead(contextId: ContextId): Promise<number>;
   /** Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. */
   follow(listener: (commit: Commit) => void): () => void;
   /** Up to `limit` rows after a position, in pages bounded like those of `read`. Once a position is returned, no new row appears before it. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { blobsContract } from './blobs.contract.ts';
 import { checkpointsContract } from './checkpoints.contract.ts';
-import { contextContract } from './context.contract.ts';
+import { contextContract, contextRunsContract } from './context.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { definitionsContract } from './definitions.contract.ts';
 import { eventLogContract } from './event-log.contract.ts';
@@ -19,6 +19,7 @@ import { subscriptionsContract } from './subscriptions.contract.ts';
 export function storeContract(open: Open): void {
   describe('event log', () => eventLogContract(open));
   describe('contexts', () => contextContract(open));
+  describe('runs of contexts', () => contextRunsContract(open));
   describe('run index', () => runIndexContract(open));
   describe('queue', () => queueContract(open));
   describe('definitions', () => definitionsContract(open));

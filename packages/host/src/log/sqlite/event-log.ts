@@ -1,5 +1,6 @@
 /** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by its segments. */
 import type { DatabaseSync } from 'node:sqlite';
+import type { ContextId } from '@cairn/protocol';
 import { FairTurns } from '../../fair-turns.ts';
 import { checkOrigins } from '../admit-fork.ts';
 import type { Followers } from '../feed/followers.ts';
@@ -108,6 +109,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
     head: async (runId) => read(() => shownHead(heads.get(runId))),
     purged: async (runId) => read(() => purged.get(runId)),
     contextTenant: async (contextId) => read(() => tenantOf(contextId)),
+    contextHead: async (contextId) => read(() => rows.contextHead(contextId)),
     follow: (listener) => followers.add(listener),
     changes: async (range) =>
       inTurn(
@@ -194,6 +196,10 @@ class RowReader {
       if (rows.length >= range.limit) break;
     }
     return rows;
+  }
+
+  contextHead(contextId: ContextId): number {
+    return this.#contexts.head(contextId);
   }
 
   #statement({ audience, isForFrames }: RunRows): Query<EventColumns> {

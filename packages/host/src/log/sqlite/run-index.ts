@@ -2,6 +2,7 @@
 import type { RunId, RunStatus } from '@cairn/protocol';
 import type { InterruptRecord, RunIndex } from '../ports/run-index.ts';
 import type { Connection } from './connection.ts';
+import { ContextRuns } from './contexts/context-runs.ts';
 import { runInterrupts } from './forks/run-interrupts.ts';
 import type { HeadCache } from './head-cache.ts';
 import type { ListedRuns } from './listed-runs.ts';
@@ -24,6 +25,7 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
     new Map(runIds.flatMap((runId) => shown.all(runId).map(([status]) => [runId, status] as const)));
   const runs = new RunList(db);
   const pending = pendingInterrupts(db);
+  const contexts = new ContextRuns(db);
   const interruptsOf = (runId: RunId): readonly InterruptRecord[] => {
     const entry = heads.get(runId);
     return entry === null ? [] : inbox(runId, entry.stretches);
@@ -33,6 +35,8 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
     shown: async (runIds) => read(() => shownOf(runIds)),
     interrupts: async (runId) => read(() => interruptsOf(runId)),
     pending: async (page) => read(() => pending(page)),
+    ofContext: async (page) => read(() => contexts.page(page)),
+    asked: async (contextId, interruptId) => read(() => contexts.asked(contextId, interruptId)),
     tenantLogBytes: async (tenant) => read(() => usage.of(tenant)),
     rebuild: async () => rebuild(db, { writer, heads, listed }),
   };

@@ -162,6 +162,11 @@ export const limitsSchema = z.strictObject({
     .describe(
       'The maximum size of all events and artifacts of a tenant. Beyond it, new runs, answers and active runs of the tenant end with [quota_exceeded](../errors/quota_exceeded.md). Events that an earlier version of Cairn wrote do not count.',
     ),
+  maxQueuedMessages: atLeastOne
+    .default(20)
+    .describe(
+      'Messages that wait in one context while a task of it is open. Beyond it the response is [rate_limited](../errors/rate_limited.md).',
+    ),
   maxRequestBodyBytes: atLeastOne
     .default(1_048_576)
     .describe(

@@ -206,6 +206,11 @@ test('allows $schema, and has nothing of it', () => {
 });
 
 test('names the keys that were given and that nothing uses, and only those', () => {
-  const given = { packs: ['./packs'], defaultAgent: 'local.a.b', visibility: { thoughts: 'client' }, peers: [] };
-  expect(parseConfig(given, 'test').unused).toEqual(['defaultAgent']);
+  const given = {
+    packs: ['./packs'],
+    defaultAgent: 'local.a.b',
+    visibility: { thoughts: 'client' },
+    peers: [{ hostId: 'h', url: 'https://h.example.org' }],
+  };
+  expect(parseConfig(given, 'test').unused).toEqual(['peers']);
 });

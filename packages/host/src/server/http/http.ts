@@ -12,6 +12,10 @@ import { discoveryRoutes } from '../catalogue/discovery.ts';
 import { nodeTypeRoutes } from '../catalogue/node-types.ts';
 import { toolRoutes } from '../catalogue/tools.ts';
 import { workflowRoutes } from '../catalogue/workflows.ts';
+import { ContextAgents } from '../contexts/context-agents.ts';
+import { ContextStreams } from '../contexts/context-stream.ts';
+import { contextRoutes } from '../contexts/routes.ts';
+import { ContextTurns } from '../contexts/turns.ts';
 import { runDiffRoutes } from '../diff/run-diff.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { HostServices } from '../host-services.ts';
@@ -61,11 +65,18 @@ export interface ServerPorts extends HostServices {
 /** Characters of large documents rendered or written in one turn of the event loop: about 2 ms. */
 const TURN_BYTES = 262_144;
 
+export interface ConversationOptions {
+  /** The agent for messages that name none, in a context where none has answered. */
+  readonly defaultAgent: string | undefined;
+  readonly maxQueuedMessages: number;
+}
+
 export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
   readonly unread: UnreadLimits;
   readonly shares: ShareLimits;
   readonly retention: readonly RetentionRule[];
+  readonly conversations: ConversationOptions;
   readonly hostId: string;
   /** Version of this program. */
   readonly version: string;
@@ -88,7 +99,7 @@ export interface Server {
 export function createServer(ports: ServerPorts, options: ServerOptions): Server {
   const { store, gate, telemetry, timers } = ports;
   const unread = new UnreadBytes(options.unread, timers);
-  const { routes, webhooks, streams, polls, inbox } = surfaceOf({ ...ports, unread }, options);
+  const { routes, webhooks, streams, polls, inbox, conversations } = surfaceOf({ ...ports, unread }, options);
   const requests = new Idempotency({ ...ports, idempotency: store.idempotency });
   const answerKeys = ports.deriveKeys('idempotent-answer');
   const served = routes.map((route) => idempotent(route, requests, (tenant) => sealerOf(answerKeys, tenant)));
@@ -101,6 +112,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
     },
     async listen(port, bind) {
       await webhooks.open();
+      await conversations.open();
       try {
         await app.listen({ port, host: bind });
       } catch (error) {
@@ -112,6 +124,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
     },
     async close(withinMs) {
       gate.drain();
+      conversations.close();
       // Disables keep-alive: connections that become idle from now on close at once.
       app.server.keepAliveTimeout = 1;
       app.server.keepAliveTimeoutBuffer = 0;
@@ -129,7 +142,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
 /** Builds all routes and the services that hold connections open. */
 function surfaceOf(
   ports: ServerPorts & { readonly unread: UnreadBytes },
-  { hostId, version, shares: limits, retention }: ServerOptions,
+  { hostId, version, shares: limits, retention, conversations: options }: ServerOptions,
 ) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
   const { log, runIndex } = store;
@@ -154,6 +167,11 @@ function surfaceOf(
   const bundles = { engine, log, version, now, responses, past };
   const runsAgents = discovery.agents?.supported === true;
   const models = { ...ports.models, allowsMocks: isUnderTest };
+  const conversations = new ContextTurns(ports);
+  const talk = {
+    agents: new ContextAgents({ definitions: store.definitions, runIndex }),
+    contextStreams: new ContextStreams({ feed: ports.feed, streams }),
+  };
   const routes: readonly Route[] = [
     ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses, past }),
     ...runDiffRoutes({ log, loadView, turns, responses }),
@@ -164,6 +182,17 @@ function surfaceOf(
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, cursors, streams, feed: inbox }),
+    ...contextRoutes({
+      engine,
+      log,
+      runIndex,
+      loadView,
+      cursors,
+      runsAgents,
+      turns: conversations,
+      ...talk,
+      ...options,
+    }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...extensionRoutes(ports, bundles),
@@ -174,7 +203,7 @@ function surfaceOf(
     ...discoveryRoutes(discovery),
     ...apiDescriptionRoutes(() => routes),
   ];
-  return { routes, webhooks, streams, polls, inbox };
+  return { routes, webhooks, streams, polls, inbox, conversations };
 }
 
 /** Routes for open interrupts and their answers. */

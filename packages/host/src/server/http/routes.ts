@@ -76,6 +76,11 @@ export interface KeyedRoute extends RouteBase {
   /** A read token in the query, `?token=`, admits a caller too. The handler looks the run up with `visibleRun`. */
   readonly takesToken?: true;
   readonly handle: Handler;
+  /**
+   * Answers with more than the recorded text, such as a stream: called with the text of a success, also when an
+   * `Idempotency-Key` repeats it. What it returns is sent instead.
+   */
+  readonly follow?: (call: Call, text: string) => Promise<string | undefined>;
 }
 
 /** A route without authentication: it neither requires nor reads a key. */

@@ -20,8 +20,11 @@ export function idempotent(route: Route, requests: Idempotency, sealerFor: Seale
       carriedOut(requests, { route, call, tenant: ownerOf(call), sealerFor }, route.handle);
     return { ...route, handle };
   }
-  const handle = (call: Call) =>
-    carriedOut(requests, { route, call, tenant: call.caller.tenant, sealerFor }, route.handle);
+  const { follow } = route;
+  const handle = async (call: Call): Promise<string | undefined> => {
+    const text = await carriedOut(requests, { route, call, tenant: call.caller.tenant, sealerFor }, route.handle);
+    return text === undefined || follow === undefined || call.reply.statusCode >= 300 ? text : follow(call, text);
+  };
   return { ...route, handle };
 }
 

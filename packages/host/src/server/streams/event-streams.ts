@@ -12,11 +12,11 @@ import { ChunkWriter } from './chunk-writer.ts';
 import { LongText } from './long-text.ts';
 import type { SnapshotFeed } from './snapshot-feed.ts';
 
-/** Between two keepalives; the wire asks for one at least every 30 s. */
-export const KEEPALIVE_MS = 20_000;
+/** Between two keepalives; the wire asks for one at least every 30 s, the task view for one every 15 s. */
+export const KEEPALIVE_MS = 15_000;
 
-/** A client that took nothing for this many keepalives in a row is gone: after 60 to 80 s. */
-const STALLED_TICKS = 4;
+/** A client that took nothing for this many keepalives in a row is gone: after 60 to 75 s. */
+const STALLED_TICKS = 5;
 
 export interface StreamPorts {
   readonly feed: LiveFeed;
@@ -50,6 +50,10 @@ interface Served {
   readonly expiresAt: number | undefined;
   /** Names the stream in the report when it fails. */
   readonly what: string;
+  /** Sent after each keepalive, as lines that dispatch no event. Default: nothing. */
+  readonly alive?: (subscription: Subscription | null) => string;
+  /** Sent before the host ends the stream. Default: nothing. */
+  readonly farewell?: string;
 }
 
 interface Stream {
@@ -57,6 +61,8 @@ interface Stream {
   readonly response: ServerResponse;
   readonly batches: Batches | null;
   readonly expiresAt: number | undefined;
+  readonly alive: NonNullable<Served['alive']>;
+  readonly farewell: string;
   subscription: Subscription | null;
   /** A text on its way. Nothing else may be written before its end. */
   long: LongText | null;
@@ -124,7 +130,8 @@ export class EventStreams {
     else timers.after(ms, tell);
   }
 
-  #opened(response: ServerResponse, { tenant, bufferMs = 0, expiresAt }: Served): Stream {
+  #opened(response: ServerResponse, served: Served): Stream {
+    const { tenant, bufferMs = 0, expiresAt, alive = () => '', farewell = '' } = served;
     const send = (frame: ChunkText) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#ports.timers, send });
     const stream: Stream = {
@@ -132,6 +139,8 @@ export class EventStreams {
       response,
       batches,
       expiresAt,
+      alive,
+      farewell,
       subscription: null,
       long: null,
       written: false,
@@ -239,7 +248,7 @@ export class EventStreams {
   #end(stream: Stream): void {
     const held = stream.batches?.take();
     this.#drop(stream);
-    this.#finish(stream, held?.text);
+    this.#finish(stream, (held?.text ?? '') + stream.farewell);
   }
 
   #finish(stream: Stream, text = ''): void {
@@ -269,7 +278,7 @@ export class EventStreams {
       if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
         this.#end(stream);
       } else if (!stream.stalled && !stream.response.writableEnded) {
-        this.#send(stream, { text: ':keepalive\n\n' });
+        this.#send(stream, { text: `:keepalive\n${stream.alive(stream.subscription)}\n` });
       } else {
         stream.stalledTicks += 1;
         if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();

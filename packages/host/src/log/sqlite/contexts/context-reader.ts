@@ -1,6 +1,6 @@
 /** Reads a context in cursor order. A page costs the same however many runs the context has and wherever it begins. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { type ContextRows, pageBytes } from '../../ports/event-log.ts';
 import { bodySize, type Row } from '../../ports/rows.ts';
 import type { EventColumns } from '../columns.ts';
@@ -23,6 +23,7 @@ export class ContextReader {
   readonly #rowAt: Query<[run: number, seq: number]>;
   readonly #cursorAt: Query<[cursor: number]>;
   readonly #lastSeq: Query<[seq: number]>;
+  readonly #lastCursor: Query<[cursor: number]>;
   readonly #rows: Readonly<Record<View, Query<EventColumns>>>;
   readonly #rowOf: ToRow;
 
@@ -36,6 +37,7 @@ export class ContextReader {
     this.#rowAt = query(db, 'SELECT run, seq FROM events WHERE cursor = ?');
     this.#cursorAt = query(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
     this.#lastSeq = query(db, 'SELECT seq FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
+    this.#lastCursor = query(db, 'SELECT cursor FROM events WHERE run = ? ORDER BY seq DESC LIMIT 1');
     const rowsOf = (texts: string) =>
       query<EventColumns>(
         db,
@@ -66,6 +68,13 @@ export class ContextReader {
       if (rows.length >= limit || bytes >= maxBytes) break;
     }
     return rows;
+  }
+
+  /** Of the run that the context went on with last, the newest row; or the last one that a fork brought along. */
+  head(contextId: ContextId): number {
+    const last = this.#current.get(contextId, 0, Number.MAX_SAFE_INTEGER);
+    const written = last === undefined ? 0 : (this.#lastCursor.get(last[1])?.[0] ?? 0);
+    return Math.max(written, this.#shared.head(contextId));
   }
 
   /** The rows that were written in the context, and in between those that forks brought along. */

@@ -1,6 +1,6 @@
 /** The rows that the forks of a context share with runs of other contexts, in cursor order. Few contexts have any. */
 import type { DatabaseSync } from 'node:sqlite';
-import { invariant, type RunId } from '@cairn/protocol';
+import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import type { ContextRows } from '../../ports/event-log.ts';
 import { sharedRowsPurged } from '../../ports/run-purged.ts';
 import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
@@ -85,6 +85,14 @@ export class SharedPrefixes {
         return { runId: source.runId, columns };
       },
     };
+  }
+
+  /** The cursor of the last shared row; 0 when the context has no fork. */
+  head(contextId: ContextId): number {
+    const ends = this.#forks
+      .all(contextId)
+      .map(([run, , fromSeq]) => this.#lastOf(this.#shared.of(run, { fromSeq }).slice(0, -1))?.cursor ?? 0);
+    return Math.max(0, ...ends);
   }
 
   #sources(forks: readonly ForkOfContext[], afterCursor: number): readonly Source[] {

@@ -32,6 +32,14 @@ export const indexOlderRows: Migration = {
   sql: "DELETE FROM marks WHERE reader = 'cairn.context-index';",
 };
 
+export const contextRuns: Migration = {
+  name: 'open runs and questions of contexts',
+  sql: `
+    CREATE INDEX runs_open_in_context ON runs (context) WHERE ended_at IS NULL AND imported_at IS NULL;
+    CREATE INDEX interrupts_by_id ON interrupts (id);
+  `,
+};
+
 /** One transaction: about 50 ms. */
 const STEP_ROWS = 5_000;
 const STEPS_PER_NOTICE = 20;

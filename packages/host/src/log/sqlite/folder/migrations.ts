@@ -1,7 +1,7 @@
 /** The database schema as numbered, forward-only migrations. */
 
 import { blobTables } from './blob-tables.ts';
-import { contextIndex, indexOlderRows } from './context-index.ts';
+import { contextIndex, contextRuns, indexOlderRows } from './context-index.ts';
 import { forks } from './forks.ts';
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
@@ -254,4 +254,5 @@ export const migrations: readonly Migration[] = [
   indexOlderRows,
   blobTables,
   marks,
+  contextRuns,
 ];

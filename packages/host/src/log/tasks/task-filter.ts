@@ -1,0 +1,75 @@
+/**
+ * Which task events somebody sees. The one function that live streams, replays and pages use, so that none of them shows
+ * what another hides. It decides by the columns of a face.
+ */
+import { type TaskEventKind, type ThoughtType, type Verbosity, verbosityLevels } from '@cairn/protocol';
+import type { Row } from '../ports/rows.ts';
+import { confidenceOf, isForOperators, isOfSubtask, kindOf, thoughtTypeOf, verbosityOf } from './face-columns.ts';
+
+export interface TaskFilter {
+  /** Only these kinds. Null for all. */
+  readonly kinds: ReadonlySet<TaskEventKind> | null;
+  readonly excludeKinds: ReadonlySet<TaskEventKind>;
+  /** Only this task, with `subtree` also those below it. Null for all. */
+  readonly taskId: string | null;
+  readonly subtree: boolean;
+  /** Whether events of subtasks are shown. Questions of subtasks always are: they may be for the user. */
+  readonly subtasks: boolean;
+  readonly thoughtTypes: ReadonlySet<ThoughtType> | null;
+  /** The most detailed level of thoughts. */
+  readonly verbosity: Verbosity;
+  /** In thousandths. Thoughts without a confidence pass. */
+  readonly minConfidence: number | null;
+  /** Shows what is for operators. Only for a caller with that scope who asked for it. */
+  readonly debug: boolean;
+}
+
+export const everyTaskEvent: TaskFilter = {
+  kinds: null,
+  excludeKinds: new Set(),
+  taskId: null,
+  subtree: false,
+  subtasks: true,
+  thoughtTypes: null,
+  verbosity: 'normal',
+  minConfidence: null,
+  debug: false,
+};
+
+/** The kind under which a row is shown; null when it is hidden. */
+export function shownKind(filter: TaskFilter, { face, runId }: Pick<Row, 'face' | 'runId'>): TaskEventKind | null {
+  const kind = kindOf(face);
+  if (kind === null || (isForOperators(face) && !filter.debug)) return null;
+  if ((filter.kinds !== null && !filter.kinds.has(kind)) || filter.excludeKinds.has(kind)) return null;
+  if (filter.taskId !== null && !isTask(runId, filter.taskId, filter.subtree)) return null;
+  if (!filter.subtasks && parentOf({ face, runId }) !== null && !asksSomebody.has(kind)) return null;
+  return kind !== 'thought-stream' || isThoughtShown(filter, face) ? kind : null;
+}
+
+/** The id of a subtask begins with that of its parent. */
+const isTask = (runId: string, taskId: string, subtree: boolean): boolean =>
+  runId === taskId ||
+  (subtree && runId.length > taskId.length && runId.startsWith(taskId) && runId[taskId.length] === '.');
+
+/** The task that a subtask belongs to. A fork of a subtask is in a context of its own and has none. */
+export function parentOf({ face, runId }: Pick<Row, 'face' | 'runId'>): string | null {
+  const end = isOfSubtask(face) ? runId.lastIndexOf('.') : -1;
+  return end === -1 ? null : runId.slice(0, end);
+}
+
+const asksSomebody: ReadonlySet<TaskEventKind> = new Set<TaskEventKind>([
+  'input-required',
+  'input-received',
+  'input-forwarded',
+  'auth-required',
+  'auth-completed',
+]);
+
+function isThoughtShown({ thoughtTypes, verbosity, minConfidence }: TaskFilter, face: number): boolean {
+  const level = verbosityOf(face);
+  if (level !== null && verbosityLevels.indexOf(level) > verbosityLevels.indexOf(verbosity)) return false;
+  const type = thoughtTypeOf(face);
+  if (thoughtTypes !== null && (type === null || !thoughtTypes.has(type))) return false;
+  const confidence = confidenceOf(face);
+  return minConfidence === null || confidence === null || confidence >= minConfidence;
+}

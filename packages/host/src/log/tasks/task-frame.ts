@@ -1,0 +1,43 @@
+/** Rows as task events: the stored face with the envelope spliced in. Nothing is parsed or serialised again. */
+import { isInternalKind } from '@cairn/protocol';
+import { jsonText } from '../feed/json-text.ts';
+import type { Lens } from '../feed/lens.ts';
+import type { Row } from '../ports/rows.ts';
+import { parentOf, shownKind, type TaskFilter } from './task-filter.ts';
+
+/** A task event as JSON on one line. Only for a row that has a face. */
+export function taskEventText(row: Row, timestamp: string): string {
+  const { task, contextId, runId, cursor, seq } = row;
+  const face = (task ?? '{}').slice(0, -1);
+  const parent = parentOf(row);
+  const below = parent === null ? '' : `,"parentTaskId":"${parent}"`;
+  // Run ids need no escaping. A line break in a JSON text can only lie between two tokens.
+  const text = lineBreak.test(face) ? face.replaceAll(lineBreaks, ' ') : face;
+  return `${text},"contextId":${jsonText(contextId)},"taskId":"${runId}","timestamp":"${timestamp}","cursor":${cursor},"eventId":"${runId}:${seq}"${below}}`;
+}
+
+const lineBreak = /[\r\n]/;
+const lineBreaks = /[\r\n]/g;
+
+/** The name of an SSE frame drops the prefix of internal kinds; its data keeps it. */
+const frameName = (kind: string): string => (isInternalKind(kind) ? kind.slice('internal:'.length) : kind);
+
+const taskFrame = (row: Row, name: string, timestamp: string): string =>
+  `id: ${row.cursor}\nevent: ${frameName(name)}\ndata: ${taskEventText(row, timestamp)}\n\n`;
+
+/** Task events that a filter shows, in frames of their own. */
+export function taskLens(filter: TaskFilter): Lens {
+  const { kinds, excludeKinds, thoughtTypes, ...rest } = filter;
+  const sets = [
+    kinds === null ? null : [...kinds].sort(),
+    [...excludeKinds].sort(),
+    thoughtTypes && [...thoughtTypes].sort(),
+  ];
+  return {
+    key: `tasks ${JSON.stringify([rest, sets])}`,
+    face: 'task',
+    nameOf: (_, row) => shownKind(filter, row),
+    render: taskFrame,
+    separator: '',
+  };
+}

@@ -1,0 +1,198 @@
+/** The events of a context: every surface shows the same, resumes anywhere, and shows nobody what is not theirs. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { row, started } from '../../log/ports/samples.kit.ts';
+import { type Frame, keys, says, Talk, until } from './talk.kit.ts';
+
+let talk: Talk;
+let contextId: ContextId;
+beforeAll(async () => {
+  talk = await Talk.open();
+  talk.script = () => says('Hel', 'lo.');
+  const { body } = await talk.send('Hello?');
+  contextId = body.contextId as ContextId;
+  await until(await talk.ask('GET', `/api/contexts/${contextId}/stream?after=0`), ended);
+  await family();
+});
+afterAll(() => talk.close());
+
+const ended = ({ data }: Frame) => data.kind === 'task-complete';
+const face = (kind: string, fields: object = {}) => ({ task: JSON.stringify({ kind, ...fields }) });
+const thought = (thoughtType: string, verbosity: string, more: object = {}) =>
+  row(
+    'agent.reasoned',
+    face('thought-stream', { thoughtId: 'th', thoughtType, verbosity, content: 'hm', index: 0, ...more }),
+  );
+
+/** A task with a subtask, thoughts of every sort, and rows for operators, as an engine could have written them. */
+async function family(): Promise<void> {
+  const root = 'run_family' as RunId;
+  const below = `${root}.0` as RunId;
+  const { log } = talk.store;
+  await log.append({
+    runId: root,
+    create: { tenant: 't', contextId, originRunId: root },
+    rows: [
+      { ...started({ workflowId: 'wf', owner: { tenant: 't' } }), ...face('task-created', { initiator: 'user' }) },
+      thought('planning', 'brief', { metadata: { confidence: 0.9 } }),
+      thought('decision', 'normal', { metadata: { confidence: 0.2 } }),
+      thought('reasoning', 'detailed'),
+      thought('reasoning', 'normal', { visibility: 'operator' }),
+      row('cairn.internal.checkpoint', { ...face('internal:checkpoint', { iteration: 1 }), audience: 'operator' }),
+      row('agent.reasoning.delta'),
+    ],
+  });
+  await log.append({
+    runId: below,
+    create: { tenant: 't', contextId, originRunId: below, parentRunId: root },
+    rows: [
+      { ...started({ parentRunId: root, owner: { tenant: 't' } }), ...face('task-created', { initiator: 'agent' }) },
+      row('interrupt.opened', face('input-required', { inputId: 'i', inputType: 'custom', prompt: '?' })),
+      row('run.completed', face('task-complete')),
+    ],
+  });
+  await log.append({ runId: root, rows: [row('run.completed', face('task-complete'))] });
+}
+
+const streamed = async (query: string, key: string = keys.ann, after = '0') => {
+  const response = await talk.ask('GET', `/api/contexts/${contextId}/stream?after=${after}&${query}`, { key });
+  const found = await until(response, ({ event }) => event === 'stream:caught-up');
+  return found.filter(({ id }) => id !== null);
+};
+
+const filters: readonly (readonly [query: string, kinds: readonly string[] | null])[] = [
+  ['', null],
+  [
+    'kinds=task-created,task-complete',
+    ['task-created', 'task-complete', 'task-created', 'task-created', 'task-complete', 'task-complete'],
+  ],
+  ['excludeKinds=thought-stream,content-delta&taskId=run_family', ['task-created', 'task-complete']],
+  ['taskId=run_family.0', ['task-created', 'input-required', 'task-complete']],
+  ['taskId=run_family&subtree=1&kinds=task-complete', ['task-complete', 'task-complete']],
+  ['taskId=run_fam&subtree=1', []],
+  ['subtasks=0&taskId=run_family.0', ['input-required']],
+  ['thoughtTypes=decision&kinds=thought-stream&taskId=run_family', ['thought-stream']],
+  ['verbosity=brief&kinds=thought-stream&taskId=run_family', ['thought-stream']],
+  ['verbosity=detailed&kinds=thought-stream&taskId=run_family', ['thought-stream', 'thought-stream', 'thought-stream']],
+  ['minConfidence=0.5&kinds=thought-stream&verbosity=detailed&taskId=run_family', ['thought-stream', 'thought-stream']],
+  ['kinds=thought-stream&taskId=run_family', ['thought-stream', 'thought-stream']],
+  ['debug=1&kinds=internal:checkpoint', []],
+];
+
+describe('the events of a context', () => {
+  it.each(filters)('with "%s" are the same replayed and in pages', async (query, kinds) => {
+    const replayed = await streamed(query);
+    const paged = await talk.events(contextId, query);
+    expect(replayed.map(({ data }) => data)).toEqual(paged);
+    if (kinds !== null) expect(paged.map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  it('are live what they are replayed, for every filter', async () => {
+    const head = (await talk.json('GET', `/api/contexts/${contextId}/tasks`)).body.head;
+    const open = await Promise.all(
+      filters.map(([query]) => talk.ask('GET', `/api/contexts/${contextId}/stream?after=latest&${query}`)),
+    );
+    const live = open.map((response) => until(response, ({ event }) => event === 'stream:closing'));
+    const root = 'run_again' as RunId;
+    const kinds = ['task-created', 'content-delta', 'task-status', 'error'];
+    await talk.store.log.append({
+      runId: root,
+      create: { tenant: 't', contextId, originRunId: root },
+      rows: [
+        started({ owner: { tenant: 't' } }),
+        ...kinds.map((kind) => row('x', face(kind))),
+        thought('decision', 'brief'),
+        row('y', { ...face('internal:checkpoint'), audience: 'operator' }),
+        row('run.completed', face('task-complete')),
+      ],
+    });
+    await talk.stop();
+    const seen = await Promise.all(live);
+    await talk.start();
+    for (const [i, [query]] of filters.entries()) {
+      const after = (await streamed(query, keys.ann, String(head))).map(({ id }) => id);
+      expect([query, seen[i]?.flatMap(({ id }) => id ?? [])]).toEqual([query, after]);
+    }
+  });
+
+  it('for operators reach only operators that ask for them, whatever the surface', async () => {
+    const isInternal = ({ kind, visibility }: { readonly kind?: unknown; readonly visibility?: unknown }) =>
+      String(kind).startsWith('internal:') || visibility === 'operator';
+    const query = 'debug=1&verbosity=detailed';
+    const replayed = await streamed(query, keys.operator);
+    expect(replayed.filter(({ data }) => isInternal(data)).length).toBe(3);
+    expect(replayed.find(({ data }) => data.kind === 'internal:checkpoint')?.event).toBe('checkpoint');
+    expect((await talk.events(contextId, query, keys.operator)).filter(isInternal).length).toBe(3);
+    for (const [asked, key] of [
+      [query, keys.ann],
+      ['verbosity=detailed', keys.operator],
+    ] as const) {
+      expect((await streamed(asked, key)).filter(({ data }) => isInternal(data))).toEqual([]);
+      expect((await talk.events(contextId, asked, key)).filter(isInternal)).toEqual([]);
+    }
+  });
+
+  it('go on after any cursor, each once, and name the parent of a subtask', async () => {
+    const all = await streamed('verbosity=detailed');
+    for (const [i, { id }] of all.entries()) {
+      const response = await talk.ask('GET', `/api/contexts/${contextId}/stream?after=0&verbosity=detailed`, {
+        headers: { 'last-event-id': String(id) },
+      });
+      const rest = await until(response, ({ event }) => event === 'stream:caught-up');
+      expect(rest.filter((frame) => frame.id !== null)).toEqual(all.slice(i + 1));
+      expect(rest[0]).toMatchObject({ event: 'stream:ready', data: { from: Number(id) } });
+    }
+    const parents = all.filter(({ data }) => data.taskId === 'run_family.0').map(({ data }) => data.parentTaskId);
+    expect(new Set(parents)).toEqual(new Set(['run_family']));
+  });
+
+  it('begin anew for a client that is ahead of the log', async () => {
+    const response = await talk.ask('GET', `/api/contexts/${contextId}/stream?after=999999999`);
+    const found = await until(response, ({ event }) => event === 'stream:caught-up');
+    expect(found.map(({ event }) => event)).toEqual(['stream:ready', 'stream:reset', 'stream:caught-up']);
+    expect(found[1]?.data).toMatchObject({ reason: 'cursor-ahead', head: found[2]?.data.cursor });
+  });
+
+  it('show a late joiner the turn in progress, and nothing of the past when none is', async () => {
+    const before = await until(
+      await talk.ask('GET', `/api/contexts/${contextId}/stream`),
+      ({ event }) => event === 'stream:caught-up',
+    );
+    expect(before.filter(({ id }) => id !== null)).toEqual([]);
+    talk.script = () => ({ text: [], end: 'open' });
+    const { body } = await talk.send('Wait.', `/api/contexts/${contextId}/messages`);
+    const joined = await until(
+      await talk.ask('GET', `/api/contexts/${contextId}/stream`),
+      ({ event }) => event === 'stream:caught-up',
+    );
+    expect(joined.filter(({ id }) => id !== null)[0]?.data).toMatchObject({
+      kind: 'task-created',
+      taskId: body.taskId,
+    });
+    await talk.json('POST', `/api/contexts/${contextId}/tasks/${body.taskId}/cancel`, { body: {} });
+  });
+
+  it('are refused with a reason for parameters that mean nothing, and to strangers', async () => {
+    const status = async (path: string, key = keys.ann) => (await talk.json('GET', path, { key })).status;
+    for (const query of ['after=x', 'after=-1', 'kinds=no', 'verbosity=loud', 'minConfidence=2', 'subtree=yes']) {
+      expect([query, await status(`/api/contexts/${contextId}/stream?${query}`)]).toEqual([query, 400]);
+      expect([query, await status(`/api/contexts/${contextId}/events?${query}`)]).toEqual([query, 400]);
+    }
+    expect(await status(`/api/contexts/${contextId}/events?limit=501`)).toBe(400);
+    for (const path of ['stream', 'events', 'tasks', 'tasks/run_family']) {
+      expect(await status(`/api/contexts/${contextId}/${path}`, keys.other)).toBe(404);
+      expect(await status(`/api/contexts/ctx_none/${path}`)).toBe(404);
+    }
+  });
+
+  it('are read with a token of the context, and with none of a run or of another context', async () => {
+    const { runId } = await talk.engine.start({ tenant: 't', workflowId: 'gate', inputs: {}, options: {} });
+    const mint = async (of: string, id: string) =>
+      String((await talk.json('POST', `/v1/runs/${id}/tokens`, { body: { of } })).body.token);
+    const read = async (token: string) =>
+      (await fetch(`${talk.url}/api/contexts/${contextId}/events?token=${token}`)).status;
+    expect(await read(await mint('context', 'run_family'))).toBe(200);
+    expect(await read(await mint('run', 'run_family'))).toBe(404);
+    expect(await read(await mint('context', runId))).toBe(404);
+  });
+});

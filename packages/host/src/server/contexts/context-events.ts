@@ -1,0 +1,148 @@
+/** The events of a context: a stream that resumes after the client's last event, or a page of them as JSON. */
+import { type ContextId, taskEvent, taskEventPage } from '@cairn/protocol';
+import { z } from 'zod';
+import { Instants } from '../../log/feed/frame.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
+import { shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
+import { taskEventText } from '../../log/tasks/task-frame.ts';
+import { takenOver } from '../http/large-response.ts';
+import { integerParam } from '../http/params.ts';
+import { type Call, queryParam, type Route } from '../http/routes.ts';
+import { cursorParam, filterQuery, startOf, taskFilter, visibleContext } from './context-params.ts';
+import type { ContextStreams } from './context-stream.ts';
+
+export interface ContextEventSurface {
+  readonly log: EventLog;
+  readonly runIndex: RunIndex;
+  readonly contextStreams: ContextStreams;
+}
+
+const token = z.string().optional().describe('A read token of the context, in the place of a key.');
+
+export function contextEventRoutes(surface: ContextEventSurface): readonly Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/contexts/{contextId}/stream',
+      scope: 'runs:read',
+      holds: true,
+      takesToken: true,
+      handle: (call) => stream(call, surface),
+      doc: {
+        id: 'streamContext',
+        summary: 'Stream the task events of a context',
+        query: z.object({
+          after: z
+            .string()
+            .optional()
+            .describe(
+              'A cursor: shows what follows it. `0` is the whole history, `latest` only what is new. Default: from the beginning of the oldest open task. `Last-Event-ID` wins.',
+            ),
+          ...filterQuery,
+          token,
+        }),
+        responses: {
+          200: { description: 'A stream of task events.', contentType: 'text/event-stream', orStream: taskEvent },
+        },
+        errors: ['validation_error', 'not_found'],
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/contexts/{contextId}/events',
+      scope: 'runs:read',
+      takesToken: true,
+      handle: (call) => page(call, surface),
+      doc: {
+        id: 'listContextEvents',
+        summary: 'Read the task events of a context page by page',
+        query: z.object({
+          after: z.coerce.number().int().min(0).optional().describe('The `next` of the page before. Default: 0.'),
+          limit: z.int().min(1).max(MAX_EVENTS).optional(),
+          ...filterQuery,
+          token,
+        }),
+        responses: {
+          200: {
+            description: 'A page, which may be short although more follows: go on until `next` is `head`.',
+            shape: taskEventPage,
+          },
+        },
+        errors: ['validation_error', 'not_found'],
+      },
+    },
+  ];
+}
+
+async function stream(call: Call, { log, runIndex, contextStreams }: ContextEventSurface): Promise<undefined> {
+  const filter = taskFilter(call);
+  const start = startOf(call);
+  const contextId = await visibleContext(call, log);
+  const head = await log.contextHead(contextId);
+  const from = start === 'latest' ? head : (start ?? (await openStart(contextId, head, { log, runIndex })));
+  contextStreams.serveContext(takenOver(call), { caller: call.caller, contextId, from, head, filter });
+  return undefined;
+}
+
+const OPEN_RUNS = 100;
+
+/** Before the first event of the oldest open task, so that a late joiner sees the turn in progress; else the newest one. */
+async function openStart(
+  contextId: ContextId,
+  head: number,
+  { log, runIndex }: Omit<ContextEventSurface, 'contextStreams'>,
+) {
+  let oldest: RunRecord | undefined;
+  let cursor: string | undefined;
+  do {
+    const page = await runIndex.ofContext({ contextId, isOpen: true, limit: OPEN_RUNS, cursor });
+    oldest = page.runs.at(-1) ?? oldest;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  if (oldest === undefined) return head;
+  const [first] = await log.read({ runId: oldest.runId, after: -1, limit: 1, isForFrames: true });
+  return first === undefined ? head : first.cursor - 1;
+}
+
+const MAX_EVENTS = 500;
+
+/** What one page reads at most: it may show less. */
+const READ = { limit: 500, maxBytes: 262_144 };
+const MAX_READS = 4;
+
+async function page(call: Call, { log }: ContextEventSurface): Promise<string> {
+  const filter = taskFilter(call);
+  const after = cursorParam(queryParam(call, 'after') ?? '0', 'after');
+  const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: MAX_EVENTS }) ?? 100;
+  const contextId = await visibleContext(call, log);
+  // Before the rows: what comes meanwhile makes `next` at most larger.
+  const head = await log.contextHead(contextId);
+  const { events, next } = await shown(log, { contextId, after, limit, filter });
+  return `{"events":[${events.join()}],"next":${next},"head":${Math.max(head, next)}}`;
+}
+
+interface PageRange {
+  readonly contextId: ContextId;
+  readonly after: number;
+  readonly limit: number;
+  readonly filter: TaskFilter;
+}
+
+async function shown(log: EventLog, { contextId, after, limit, filter }: PageRange) {
+  const instants = new Instants();
+  const events: string[] = [];
+  let next = after;
+  for (let reads = 0; reads < MAX_READS; reads += 1) {
+    const rows: readonly Row[] = await log.read({ contextId, afterCursor: next, isForTasks: true, ...READ });
+    for (const row of rows) {
+      next = row.cursor;
+      if (shownKind(filter, row) === null) continue;
+      events.push(taskEventText(row, instants.textOf(row.at)));
+      if (events.length >= limit) return { events, next };
+    }
+    if (rows.length === 0) break;
+  }
+  return { events, next };
+}

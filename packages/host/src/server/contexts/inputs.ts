@@ -1,0 +1,134 @@
+/** Answers to what the tasks of a context ask. */
+import {
+  type AnswerInput,
+  answerInput,
+  type InterruptView,
+  inputAnswered,
+  isCairnError,
+  isJsonObject,
+  type Json,
+  parseShape,
+  quoted,
+  type RunView,
+  TerminalError,
+} from '@cairn/protocol';
+import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
+import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
+import { type Call, pathParam, type Route } from '../http/routes.ts';
+import { recordedCommand } from '../idempotency/recorded-commands.ts';
+import { visibleContext } from './context-params.ts';
+
+export interface InputSurface {
+  readonly engine: Engine;
+  readonly log: EventLog;
+  readonly runIndex: RunIndex;
+  readonly loadView: LoadView;
+}
+
+export function inputRoutes(surface: InputSurface): readonly Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/contexts/{contextId}/inputs/{inputId}',
+      scope: 'approvals:respond',
+      isEventBody: true,
+      handle: (call) => answer(call, surface),
+      doc: {
+        id: 'answerInput',
+        summary: 'Answer what a task asks',
+        body: answerInput,
+        responses: { 202: { description: 'The answer counts.', shape: inputAnswered } },
+        errors: [
+          'not_found',
+          'input_already_answered',
+          'input_invalid',
+          'event_too_large',
+          'run_state_too_large',
+          'quota_exceeded',
+        ],
+      },
+    },
+  ];
+}
+
+async function answer(call: Call, surface: InputSurface): Promise<string> {
+  const given = parseShape(answerInput, call.request.body, 'The answer');
+  const contextId = await visibleContext(call, surface.log);
+  const inputId = pathParam(call, 'inputId');
+  const [asked] = await surface.runIndex.asked(contextId, inputId);
+  if (asked === undefined) throw notAsked(inputId);
+  if (!asked.open) throw alreadyAnswered(inputId);
+  const { runId } = asked;
+  const view = await surface.loadView(runId);
+  const value = valueFor(given, open(view, asked), inputId);
+  const { tenant, principal } = call.caller;
+  return recordedCommand<InterruptAnswered>(call, {
+    status: 202,
+    body: () => JSON.stringify({ inputId, taskId: runId }),
+    command: (idempotency) =>
+      named(inputId, surface.engine.answer({ tenant, runId, interruptId: inputId, value, principal, idempotency })),
+  });
+}
+
+/** Another answer may have come since the index was read. */
+function open({ interrupts }: RunView, { interruptId }: InterruptRecord): InterruptView {
+  const found = Object.hasOwn(interrupts, interruptId) ? interrupts[interruptId] : undefined;
+  if (found === undefined) throw alreadyAnswered(interruptId);
+  return found;
+}
+
+/** The engine's words for the same refusals are those of interrupts. */
+async function named<Answered>(inputId: string, answering: Promise<Answered>): Promise<Answered> {
+  try {
+    return await answering;
+  } catch (error) {
+    if (isCairnError(error, 'validation_error')) throw invalid(inputId, error.message, error);
+    if (isCairnError(error, 'interrupt_not_found')) throw notAsked(inputId);
+    if (closed.some((code) => isCairnError(error, code))) throw alreadyAnswered(inputId);
+    throw error;
+  }
+}
+
+const closed = ['interrupt_already_resolved', 'interrupt_expired', 'interrupt_cancelled', 'run_terminal'] as const;
+
+/** What the kind of a question takes. A client may also send that form itself. */
+function valueFor(given: AnswerInput, { kind, data }: InterruptView, inputId: string): Json {
+  if ('reject' in given) {
+    if (kind !== 'approval' && kind !== 'low-confidence') {
+      throw invalid(inputId, 'Only a confirmation can be rejected; this input needs a value.');
+    }
+    return { action: 'reject', ...(given.reason !== undefined && { feedback: given.reason }) };
+  }
+  const { value } = given;
+  if (kind === 'approval' && typeof value === 'boolean') return { action: value ? 'accept' : 'reject' };
+  if (kind === 'clarification' && !(isJsonObject(value) && value.answers !== undefined)) {
+    const [question, ...others] = Array.isArray(data.questions) ? data.questions : [];
+    if (others.length === 0 && isJsonObject(question) && typeof question.id === 'string') {
+      return { answers: { [question.id]: value } };
+    }
+  }
+  return value;
+}
+
+const notAsked = (inputId: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `The context has no input ${quoted(inputId, 130)}.`,
+    hint: 'The tasks of the context list what they wait for.',
+  });
+
+const alreadyAnswered = (inputId: string): TerminalError =>
+  new TerminalError('input_already_answered', {
+    message: `The input ${quoted(inputId, 130)} does not wait for an answer any more.`,
+    hint: 'Only the first answer counts. The events of the context say who gave it, or why it ended.',
+    details: { inputId },
+  });
+
+const invalid = (inputId: string, message: string, cause?: unknown): TerminalError =>
+  new TerminalError('input_invalid', {
+    message,
+    hint: 'The input stays open. Its schema says what an answer looks like.',
+    details: { inputId },
+    ...(cause !== undefined && { cause }),
+  });

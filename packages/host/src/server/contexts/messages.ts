@@ -1,0 +1,247 @@
+/** Messages of a conversation: each becomes a root task of its context, whose events are the response. */
+import {
+  agentIdProblem,
+  type ContextId,
+  type Json,
+  messageAccepted,
+  parseRunId,
+  parseShape,
+  quoted,
+  RetryableError,
+  type RunId,
+  type SendMessage,
+  sendMessage,
+  TerminalError,
+  taskEvent,
+} from '@cairn/protocol';
+import { z } from 'zod';
+import { agentRun } from '../../agents/agent-run.ts';
+import type { Engine, RunStarted } from '../../engine/engine.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import { inboundTrace } from '../../telemetry/trace-context.ts';
+import { takenOver } from '../http/large-response.ts';
+import { type Call, type KeyedRoute, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { recordedCommand } from '../idempotency/recorded-commands.ts';
+import type { ContextAgents } from './context-agents.ts';
+import { contextNamed } from './context-params.ts';
+import type { ContextStreams } from './context-stream.ts';
+import { type ContextTurns, QUEUED_TAG } from './turns.ts';
+
+export interface MessageSurface {
+  readonly engine: Engine;
+  readonly log: EventLog;
+  readonly agents: ContextAgents;
+  readonly turns: ContextTurns;
+  readonly contextStreams: ContextStreams;
+  /** Whether this host runs agents. */
+  readonly runsAgents: boolean;
+  /** The agent for messages that name none, in a context where none has answered. */
+  readonly defaultAgent: string | undefined;
+  /** Messages that wait in one context. */
+  readonly maxQueuedMessages: number;
+}
+
+export function messageRoutes(surface: MessageSurface): readonly Route[] {
+  const route = (id: string, path: string, summary: string): KeyedRoute => ({
+    method: 'POST',
+    path,
+    scope: 'runs:create',
+    holds: true,
+    isEventBody: true,
+    handle: (call) => accept(call, surface),
+    follow: (call, text) => respond(call, text, surface),
+    doc: {
+      id,
+      summary,
+      query: z.object({
+        closeOn: z.literal('waiting').optional().describe('Ends the stream also when the task waits for somebody.'),
+        ifBusy: z
+          .enum(busyRules)
+          .optional()
+          .describe(
+            'While another task of the context is open: `queue` (the default) starts this one after it, `reject` answers 409, `cancel` cancels it first.',
+          ),
+      }),
+      headers: z.object({
+        prefer: z.string().optional().describe('`respond-async` answers 202 at once, with no stream.'),
+      }),
+      body: sendMessage,
+      responses: {
+        200: {
+          description: 'A stream of the events of the task and the tasks below it, until it ends.',
+          contentType: 'text/event-stream',
+          orStream: taskEvent,
+        },
+        202: {
+          description: 'With `Prefer: respond-async`: the task began, or waits for its turn.',
+          shape: messageAccepted,
+        },
+      },
+      errors: ['not_found', 'conflict', 'capability_required', 'event_too_large', 'quota_exceeded'],
+    },
+  });
+  return [
+    route('sendMessage', '/api/messages', 'Send a message to an agent, in a new or a given context'),
+    route('sendContextMessage', '/api/contexts/{contextId}/messages', 'Send a message in a context'),
+  ];
+}
+
+const busyRules = ['queue', 'reject', 'cancel'] as const;
+
+/** Starts the task. Only ids are recorded for an `Idempotency-Key`: a repeated request streams the same task. */
+async function accept(call: Call, surface: MessageSurface): Promise<string> {
+  const body = parseShape(sendMessage, call.request.body, 'The message');
+  const ifBusy = choice(call, 'ifBusy', busyRules) ?? 'queue';
+  choice(call, 'closeOn', ['waiting']);
+  if (!surface.runsAgents) throw noAgents();
+  const named = contextGiven(call, body);
+  if (named === undefined) return start(call, surface, { body, contextId: undefined, isHeldBack: false });
+  const contextId = await contextNamed(named, call.caller, surface.log);
+  return surface.turns.alone(contextId, async () => {
+    const { active, queued } = await surface.turns.openTasks(contextId);
+    const isBusy = active !== null || queued.length > 0;
+    if (isBusy && ifBusy === 'reject') throw busy(contextId, active?.runId ?? queued[0]?.runId ?? '');
+    if (queued.length >= surface.maxQueuedMessages) throw queueFull(contextId, queued.length);
+    if (active !== null && ifBusy === 'cancel') {
+      const { tenant, principal } = call.caller;
+      await surface.engine.cancel({ tenant, principal, runId: active.runId, reason: 'another message came' });
+    }
+    const text = await start(call, surface, { body, contextId, isHeldBack: isBusy });
+    if (isBusy) surface.turns.waits(contextId);
+    return text;
+  });
+}
+
+interface NewTask {
+  readonly body: SendMessage;
+  readonly contextId: ContextId | undefined;
+  readonly isHeldBack: boolean;
+}
+
+async function start(call: Call, surface: MessageSurface, { body, contextId, isHeldBack }: NewTask): Promise<string> {
+  const agentId = body.agentId ?? (contextId && (await surface.agents.lastIn(contextId))) ?? surface.defaultAgent;
+  if (agentId === undefined) throw noAgent(contextId);
+  const problem = agentIdProblem(agentId);
+  if (problem !== null) throw badAgent(problem);
+  const inputs = { message: body.message.content };
+  const definition = agentRun(agentId, inputs);
+  const { tenant, principal, toolScopes } = call.caller;
+  const request = {
+    tenant,
+    principal,
+    toolScopes,
+    workflowId: definition.id,
+    definition,
+    inputs,
+    options: isHeldBack ? { tags: [QUEUED_TAG] } : {},
+    contextId,
+    trace: inboundTrace(call.request.headers),
+    ...(isHeldBack && { heldBack: 'queued' }),
+  };
+  return recordedCommand<RunStarted>(call, {
+    status: 202,
+    body: ({ contextId: context, runId }) => JSON.stringify({ contextId: context, taskId: runId }),
+    command: (idempotency) => surface.engine.start({ ...request, idempotency }),
+  });
+}
+
+/** The 202 of an asynchronous request, or the stream of the task from its first event on. */
+async function respond(call: Call, text: string, surface: MessageSurface): Promise<string | undefined> {
+  const { contextId, taskId } = startedTask(JSON.parse(text));
+  const cursor = await firstCursor(surface.log, taskId);
+  if (isAsync(call)) {
+    call.reply.header('preference-applied', 'respond-async');
+    return JSON.stringify({ contextId, taskId, cursor });
+  }
+  const head = await surface.log.contextHead(contextId);
+  const closesOnWait = queryParam(call, 'closeOn') === 'waiting';
+  const { caller } = call;
+  const from = cursor - 1;
+  // The ids are in every event; in the head they are there before the first.
+  call.reply.header('cairn-context-id', contextId);
+  call.reply.header('cairn-task-id', taskId);
+  surface.contextStreams.serveTask(takenOver(call), { caller, contextId, taskId, from, head, closesOnWait });
+  return undefined;
+}
+
+function startedTask(recorded: { readonly contextId?: Json; readonly taskId?: Json }): {
+  readonly contextId: ContextId;
+  readonly taskId: RunId;
+} {
+  const taskId = parseRunId(String(recorded.taskId));
+  if (taskId === null) throw new TerminalError('internal_error', { message: 'The recorded task has no id.' });
+  return { contextId: String(recorded.contextId) as ContextId, taskId };
+}
+
+async function firstCursor(log: EventLog, taskId: RunId): Promise<number> {
+  const [first] = await log.read({ runId: taskId, after: -1, limit: 1, isForFrames: true });
+  return first?.cursor ?? 1;
+}
+
+const isAsync = ({ request }: Call): boolean =>
+  String(request.headers.prefer ?? '')
+    .split(',')
+    .some((preference) => preference.trim().toLowerCase() === 'respond-async');
+
+/** The context of the path wins; the body may name it too, and then the same. */
+function contextGiven(call: Call, { contextId }: SendMessage): string | undefined {
+  const inPath = pathParam(call, 'contextId');
+  if (inPath === '') return contextId;
+  if (contextId === undefined || contextId === inPath) return inPath;
+  throw new TerminalError('validation_error', {
+    message: 'The path and the body name two different contexts.',
+    hint: 'Leave contextId out of the body.',
+    details: { field: 'contextId' },
+  });
+}
+
+function choice<const Value extends string>(call: Call, name: string, values: readonly Value[]): Value | undefined {
+  const text = queryParam(call, name);
+  const found = values.find((value) => value === text);
+  if (text !== undefined && found === undefined) {
+    throw new TerminalError('validation_error', {
+      message: `${name} cannot be ${quoted(text, 60)}.`,
+      hint: `Use ${values.join(' or ')}, or leave it out.`,
+      details: { parameter: name },
+    });
+  }
+  return found;
+}
+
+const noAgents = (): TerminalError =>
+  new TerminalError('capability_required', {
+    message: 'This host runs no agents.',
+    hint: 'Configure a model or a pack of agents.',
+    details: { requiredCapability: 'agents.liveRuntime' },
+  });
+
+const noAgent = (contextId: ContextId | undefined): TerminalError =>
+  new TerminalError('validation_error', {
+    message:
+      contextId === undefined
+        ? 'The message names no agent, and this host has no default agent.'
+        : `The message names no agent, none has answered in ${contextId}, and this host has no default agent.`,
+    hint: 'Send agentId (GET /v1/agents lists the agents), or set defaultAgent in cairn.json.',
+    details: { field: 'agentId' },
+  });
+
+const badAgent = (problem: string): TerminalError =>
+  new TerminalError('validation_error', {
+    message: `The agentId ${problem}.`,
+    hint: 'GET /v1/agents lists the agents of the tenant.',
+    details: { field: 'agentId' },
+  });
+
+const busy = (contextId: ContextId, taskId: string): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The task ${taskId} of the context ${contextId} is still open.`,
+    hint: 'Wait for its end, or send the message with ifBusy=queue or ifBusy=cancel.',
+    details: { contextId, taskId },
+  });
+
+const queueFull = (contextId: ContextId, count: number): RetryableError =>
+  new RetryableError('rate_limited', {
+    message: `${count} messages wait in the context ${contextId} already.`,
+    hint: 'Wait until some of them were answered, or send ifBusy=cancel.',
+    details: { scope: 'context', limit: `${count} queued messages`, retryAfterMs: 1_000 },
+  });

@@ -1,0 +1,130 @@
+/**
+ * Turns of a conversation: a message that comes while a task is open waits as a run that is held back, and goes on when
+ * the context is free. What waits is in the log, so that it survives a restart.
+ */
+import { type ContextId, isTerminalType, type RunId } from '@cairn/protocol';
+import type { Engine } from '../../engine/engine.ts';
+import type { Report } from '../../engine/ports.ts';
+import type { Commit } from '../../log/ports/event-log.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import type { Store } from '../../log/ports/store.ts';
+
+export interface TurnPorts {
+  readonly engine: Pick<Engine, 'resume'>;
+  readonly store: Pick<Store, 'log' | 'runIndex' | 'retention'>;
+  readonly report: Report;
+}
+
+/** The tag of a run that waits for its turn, or did. */
+export const QUEUED_TAG = 'cairn.queued';
+
+const PAGE = 100;
+
+/** The open root tasks of a context. */
+export interface OpenTasks {
+  /** The oldest task that is at work or waits for somebody. */
+  readonly active: RunRecord | null;
+  /** Oldest first. */
+  readonly queued: readonly RunRecord[];
+}
+
+export const isQueued = ({ status, tags }: Pick<RunRecord, 'status' | 'tags'>): boolean =>
+  status === 'paused' && tags.includes(QUEUED_TAG);
+
+export class ContextTurns {
+  readonly #ports: TurnPorts;
+  /** Contexts in which something waits. */
+  readonly #waiting = new Set<ContextId>();
+  /** The end of what happens in a context: one message at a time is admitted. */
+  readonly #busy = new Map<ContextId, Promise<unknown>>();
+  #unfollow: (() => void) | null = null;
+
+  constructor(ports: TurnPorts) {
+    this.#ports = ports;
+  }
+
+  /** Finds what waited when the host stopped. */
+  async open(): Promise<void> {
+    const { log, retention } = this.#ports.store;
+    this.#unfollow = log.follow((commit) => this.#onCommit(commit));
+    let tenant: string | null = null;
+    for (let group = await retention.nextGroup(null); group !== null; group = await retention.nextGroup(group)) {
+      if (group.tenant === tenant) continue;
+      tenant = group.tenant;
+      for (const contextId of await this.#waitingOf(tenant)) this.#settle(contextId);
+    }
+  }
+
+  close(): void {
+    this.#unfollow?.();
+  }
+
+  /** Runs work that nobody else's message in the context can come between. */
+  async alone<Result>(contextId: ContextId, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#busy.get(contextId) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const done = mine
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#busy.get(contextId) === done) this.#busy.delete(contextId);
+      });
+    this.#busy.set(contextId, done);
+    return mine;
+  }
+
+  /** To be called after a run was held back in the context. */
+  waits(contextId: ContextId): void {
+    this.#waiting.add(contextId);
+    // The task that it waited for may have ended meanwhile.
+    this.#settle(contextId);
+  }
+
+  async openTasks(contextId: ContextId): Promise<OpenTasks> {
+    const { runIndex } = this.#ports.store;
+    let active: RunRecord | null = null;
+    const queued: RunRecord[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await runIndex.ofContext({ contextId, parentRunId: null, isOpen: true, limit: PAGE, cursor });
+      for (const run of page.runs) {
+        if (isQueued(run)) queued.unshift(run);
+        else active = run;
+      }
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    return { active, queued };
+  }
+
+  async #waitingOf(tenant: string): Promise<ReadonlySet<ContextId>> {
+    const contexts = new Set<ContextId>();
+    const { runIndex } = this.#ports.store;
+    let cursor: string | undefined;
+    do {
+      const page = await runIndex.list({ tenant, tag: QUEUED_TAG, status: 'paused', limit: PAGE, cursor });
+      for (const { contextId } of page.runs) contexts.add(contextId);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    for (const contextId of contexts) this.#waiting.add(contextId);
+    return contexts;
+  }
+
+  #onCommit({ contextId, rows }: Commit): void {
+    if (!this.#waiting.has(contextId)) return;
+    if (rows.some(({ type }) => isTerminalType(type))) this.#settle(contextId);
+  }
+
+  #settle(contextId: ContextId): void {
+    this.alone(contextId, () => this.#next(contextId)).catch((error: unknown) => {
+      this.#ports.report({ level: 'error', event: 'context.turn_failed', facts: { contextId }, error });
+    });
+  }
+
+  /** Lets the oldest waiting task go on if the context is free. */
+  async #next(contextId: ContextId): Promise<void> {
+    const { active, queued } = await this.openTasks(contextId);
+    const [first] = queued;
+    if (first === undefined) this.#waiting.delete(contextId);
+    if (active !== null || first === undefined) return;
+    await this.#ports.engine.resume({ tenant: first.tenant, runId: first.runId as RunId, reason: 'its turn' });
+  }
+}

@@ -1,0 +1,16 @@
+/** Task events of streamed text: the pieces of a block, and the whole. */
+import { z } from 'zod';
+import { place, taskEventOf } from './envelope.ts';
+
+export const contentDelta = taskEventOf('content-delta', {
+  delta: z.string(),
+  index: place,
+  contentId: z.string().optional(),
+});
+
+export const contentComplete = taskEventOf('content-complete', {
+  content: z.string(),
+  contentId: z.string().optional(),
+  finishReason: z.string().optional(),
+  toolCalls: z.array(z.looseObject({ id: z.string() })).optional(),
+});

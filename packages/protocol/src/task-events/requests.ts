@@ -1,0 +1,96 @@
+/** Requests and answers of conversations: messages, pages of events, tasks, inputs. */
+import { z } from 'zod';
+import type { DataOf } from '../data-of.ts';
+import { taskStatuses } from '../events/cairn.ts';
+import { MAX_ID_LENGTH } from '../ids.ts';
+import { errorInfoShape } from './envelope.ts';
+import { taskEvent } from './task-event.ts';
+
+const id = z.string().min(1).max(MAX_ID_LENGTH);
+
+/** Longest text of a message, in UTF-16 units. */
+export const MAX_MESSAGE_LENGTH = 131_072;
+
+export const sendMessage = z
+  .strictObject({
+    message: z.strictObject({
+      role: z.literal('user').default('user'),
+      content: z.string().min(1).max(MAX_MESSAGE_LENGTH),
+    }),
+    contextId: id.optional().describe('A context of the tenant. Absent: a new one.'),
+    agentId: z
+      .string()
+      .min(3)
+      .max(256)
+      .optional()
+      .describe(
+        'Who answers. Absent: the agent that answered last in the context, else the default agent of the host.',
+      ),
+  })
+  .meta({ id: 'SendMessage' });
+
+export type SendMessage = DataOf<typeof sendMessage>;
+
+export const messageAccepted = z
+  .object({ contextId: id, taskId: id, cursor: z.int().min(0) })
+  .meta({ id: 'MessageAccepted' });
+
+export type MessageAccepted = DataOf<typeof messageAccepted>;
+
+export const taskEventPage = z
+  .object({
+    events: z.array(taskEvent),
+    next: z.int().min(0).describe('Where to go on: the `after` of the next request.'),
+    head: z.int().min(0).describe('The newest position. Equal to `next` when nothing is left.'),
+  })
+  .meta({ id: 'TaskEventPage' });
+
+export type TaskEventPage = DataOf<typeof taskEventPage>;
+
+const pendingWait = z.object({ type: z.enum(['input', 'auth']), id: z.string() });
+
+export const contextTask = z
+  .object({
+    taskId: id,
+    parentTaskId: id.optional(),
+    agentId: z.string(),
+    status: z.enum([...taskStatuses, 'queued']),
+    createdAt: z.iso.datetime(),
+    endedAt: z.iso.datetime().optional(),
+    pending: z.array(pendingWait),
+  })
+  .meta({ id: 'ContextTask' });
+
+export type ContextTask = DataOf<typeof contextTask>;
+
+export const contextTasks = z
+  .object({
+    tasks: z.array(contextTask).describe('The newest first.'),
+    head: z.int().min(0),
+    nextCursor: z.string().nullable(),
+  })
+  .meta({ id: 'ContextTasks' });
+
+export const contextTaskDetail = z
+  .object({
+    ...contextTask.shape,
+    children: z.array(contextTask),
+    result: z.looseObject({}).optional(),
+    error: errorInfoShape.optional(),
+  })
+  .meta({ id: 'ContextTaskDetail' });
+
+export const answerInput = z
+  .union([
+    z.strictObject({ value: z.json() }),
+    z.strictObject({ reject: z.literal(true), reason: z.string().max(2_000).optional() }),
+  ])
+  .meta({ id: 'AnswerInput' });
+
+export type AnswerInput = DataOf<typeof answerInput>;
+
+export const inputAnswered = z.object({ inputId: z.string(), taskId: id }).meta({ id: 'InputAnswered' });
+
+export const taskCancelled = z
+  .object({ taskId: id, status: z.enum([...taskStatuses, 'queued']) })
+  .meta({ id: 'TaskCancelled' });
