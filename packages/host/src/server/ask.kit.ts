@@ -17,6 +17,8 @@ export interface Ask {
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Reads only the first piece of the response, because it has no end. */
+  readonly isEndless?: boolean;
 }
 
 export async function askUrl(url: string, method: string, ask: Ask = {}): Promise<Reply> {
@@ -32,7 +34,7 @@ export async function askUrl(url: string, method: string, ask: Ask = {}): Promis
     ...(content === undefined ? {} : { body: content }),
     ...(ask.signal === undefined ? {} : { signal: ask.signal }),
   });
-  const text = await response.text();
+  const text = ask.isEndless === true && response.ok ? await firstPiece(response) : await response.text();
   const isJson = text !== '' && (response.headers.get('content-type')?.startsWith('application/json') ?? false);
   return {
     status: response.status,
@@ -40,6 +42,13 @@ export async function askUrl(url: string, method: string, ask: Ask = {}): Promis
     text,
     body: isJson ? (JSON.parse(text) as JsonObject) : {},
   };
+}
+
+async function firstPiece({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return new TextDecoder().decode(value);
 }
 
 /** Sends a request with headers that `fetch` would reject or change. */

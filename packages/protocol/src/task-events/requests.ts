@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { taskStatuses } from '../events/cairn.ts';
+import { json } from '../fields.ts';
 import { MAX_ID_LENGTH } from '../ids.ts';
 import { errorInfoShape } from './envelope.ts';
 import { taskEvent } from './task-event.ts';
@@ -82,7 +83,7 @@ export const contextTaskDetail = z
 
 export const answerInput = z
   .union([
-    z.strictObject({ value: z.json() }),
+    z.strictObject({ value: json }),
     z.strictObject({ reject: z.literal(true), reason: z.string().max(2_000).optional() }),
   ])
   .meta({ id: 'AnswerInput' });

@@ -54,6 +54,7 @@ test('fills in everything that was left out', () => {
       maxRequestsInFlightPerKey: 1000,
       maxOpenStreamsPerKey: 1000,
       maxOpenStreamsPerTenant: 2000,
+      maxQueuedMessages: 20,
       maxActiveRunsPerTenant: 10_000,
       maxStartsPerSecondPerTenant: 2000,
       maxOpenCallsPerTenant: 1000,

@@ -47,6 +47,7 @@ export function messageRoutes(surface: MessageSurface): readonly Route[] {
     path,
     scope: 'runs:create',
     holds: true,
+    recordsItself: true,
     isEventBody: true,
     handle: (call) => accept(call, surface),
     follow: (call, text) => respond(call, text, surface),

@@ -7,7 +7,7 @@ import { noop } from '../sample-workflows.kit.ts';
 import { type Served, served } from '../served.kit.ts';
 import { drawRequest, type FuzzRequest } from './fuzz-requests.kit.ts';
 import { RawConnection, type RawResponse } from './raw-http.kit.ts';
-import { type Names, routeCases, waitingRun } from './route-cases.kit.ts';
+import { everyRoute, type Names, routeCases, waitingRun } from './route-cases.kit.ts';
 import { documentedErrors } from './routes.ts';
 
 /** Repeat a run: CAIRN_FUZZ_SEED=<seed> npx vitest run packages/host/src/server/http/fuzz.test.ts */
@@ -47,7 +47,7 @@ test(`${inputs} requests that make no sense are all answered (seed ${seed})`, { 
 });
 
 async function batch(from: number, to: number, seen: Map<number, number>): Promise<void> {
-  const host = await served({ timers: hasty, limits: { maxFailedAuthPerMinute: 1_000_000 } });
+  const host = await served({ ...everyRoute, timers: hasty, limits: { maxFailedAuthPerMinute: 1_000_000 } });
   const world = { routes: host.server.routes, names: await arranged(host) };
   let connection = await RawConnection.open(host.port);
   for (let i = from; i < to; i += 1) {

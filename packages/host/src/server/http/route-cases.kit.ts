@@ -1,9 +1,34 @@
 /** One request per route, for tests that cover the whole table. A route without a case fails them. */
-import type { Json, WorkflowDefinition } from '@cairn/protocol';
+import type { Json, RunId, WorkflowDefinition } from '@cairn/protocol';
+import { actingNode } from '../../../test/kit/acting-node.ts';
 import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
+import { defineAgent } from '../../agents/define-agent.ts';
 import { makeTarball } from '../../agents/packs/tarball.ts';
+import { allModelClasses } from '../catalogue/model-classes.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
-import { keys, nobodyListens, openTool, type Served } from '../served.kit.ts';
+import { keys, nobodyListens, openTool, type Served, type ServedOptions } from '../served.kit.ts';
+
+/** A host on which every case succeeds: its agent answers at once. */
+export const everyRoute: ServedOptions = {
+  defaultAgent: 'host:desk',
+  agents: {
+    facts: {
+      reasoning: { verbosity: 'summary', tokenLimit: 512 },
+      costEstimates: false,
+      memory: null,
+      modelClasses: allModelClasses,
+      isLive: true,
+      escalates: true,
+      providers: [],
+      byok: [],
+      limitsToolRate: false,
+      mockProviders: [],
+    },
+    nodeTypes: [actingNode],
+    performers: [],
+    own: [defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Answer.' })],
+  },
+};
 
 /** The resources that a request names. All belong to tenant `t`. */
 export interface Names {
@@ -19,6 +44,9 @@ export interface CaseRequest {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The response is a stream without an end. */
+  readonly isEndless?: boolean;
 }
 
 export interface RouteCase {
@@ -84,6 +112,21 @@ async function installedAgent(host: Served): Promise<Names> {
   return { ...names, other: `${other}.triage` };
 }
 
+/** The context of a run that has ended, as the extra name. */
+async function endedContext(host: Served): Promise<Names> {
+  const names = await runOf(host, noop);
+  return { ...names, other: String((await host.store.log.head(names.runId as RunId))?.record.contextId) };
+}
+
+/** The context of a run that waits, and its question in the place of the node. */
+async function askingContext(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const runId = names.runId as RunId;
+  const [asked] = await host.store.runIndex.interrupts(runId);
+  const head = await host.store.log.head(runId);
+  return { ...names, nodeId: String(asked?.interruptId), other: String(head?.record.contextId) };
+}
+
 /** Sends a setup request as the owner. */
 async function told(host: Served, method: 'POST', path: string, body?: Json) {
   const reply = await host.ask(method, path, { key: keys.auditor, ...(body === undefined ? {} : { body }) });
@@ -94,6 +137,11 @@ async function told(host: Served, method: 'POST', path: string, body?: Json) {
 const nothing = () => ({});
 const ofRun = ({ runId }: Names): CaseRequest => ({ path: { runId } });
 const ofNode = ({ runId, nodeId }: Names): CaseRequest => ({ path: { runId, nodeId } });
+const ofContext = ({ other = '' }: Names): CaseRequest => ({ path: { contextId: other } });
+const ofTask = ({ other = '', runId }: Names): CaseRequest => ({ path: { contextId: other, taskId: runId } });
+const message = { message: { role: 'user', content: 'Hello?' } };
+/** A stream would say what is new, and so never be the same twice. */
+const later = { prefer: 'respond-async' };
 const accept = { resumeValue: { action: 'accept' } };
 
 /** Keyed by operation id. */
@@ -114,6 +162,22 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   pollEvents: { request: (names) => ({ ...ofRun(names), query: 'timeout=1' }), status: 200 },
   mintReadToken: { request: ofRun, status: 201 },
   revokeReadToken: { request: (names) => ({ path: { ...ofRun(names).path, tokenId: 'x' } }), status: 204 },
+  sendMessage: { request: () => ({ body: message, headers: later }), status: 202 },
+  sendContextMessage: {
+    given: endedContext,
+    request: (names) => ({ ...ofContext(names), body: message, headers: later }),
+    status: 202,
+  },
+  streamContext: { given: endedContext, request: (names) => ({ ...ofContext(names), isEndless: true }), status: 200 },
+  listContextEvents: { given: endedContext, request: ofContext, status: 200 },
+  listContextTasks: { given: endedContext, request: ofContext, status: 200 },
+  getContextTask: { given: endedContext, request: ofTask, status: 200 },
+  cancelContextTask: { given: endedContext, request: ofTask, status: 202 },
+  answerInput: {
+    given: askingContext,
+    request: ({ other = '', nodeId }) => ({ path: { contextId: other, inputId: nodeId }, body: { value: true } }),
+    status: 202,
+  },
   answerInterrupt: { request: (names) => ({ ...ofNode(names), body: accept }), status: 200 },
   listRunInterrupts: { request: ofRun, status: 200 },
   listPendingInterrupts: { request: nothing, status: 200 },
@@ -166,10 +230,14 @@ export const unknownNames = (names: Names): Names => ({
 });
 
 /** The path of a case, with its query and body. */
-export function asked(template: string, { path = {}, query, body }: CaseRequest) {
+export function asked(template: string, { path = {}, query, body, headers, isEndless }: CaseRequest) {
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? 'missing'));
   return {
     path: query === undefined ? filled : `${filled}?${query}`,
-    with: body === undefined ? {} : { raw: JSON.stringify(body) },
+    with: {
+      ...(body === undefined ? {} : { raw: JSON.stringify(body) }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(isEndless === undefined ? {} : { isEndless }),
+    },
   };
 }

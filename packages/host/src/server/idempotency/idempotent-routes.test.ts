@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Engine } from '../../engine/engine.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { asked, type Names, routeCases, waitingRun } from '../http/route-cases.kit.ts';
+import { asked, everyRoute, type Names, routeCases, waitingRun } from '../http/route-cases.kit.ts';
 import type { Route } from '../http/routes.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 import { IDEMPOTENCY_LEASE_MS } from './idempotency.ts';
@@ -24,18 +24,23 @@ async function sender(host: Served, route: Route, names?: Names) {
   const { path, with: content } = asked(route.path, request(names ?? (await given(host))));
   const key = route.scope === null ? null : keys.auditor;
   return (idempotencyKey: string, more: object = {}) =>
-    host.ask(route.method, path, { ...content, key, headers: { 'idempotency-key': idempotencyKey }, ...more });
+    host.ask(route.method, path, {
+      ...content,
+      key,
+      headers: { ...content.headers, 'idempotency-key': idempotencyKey },
+      ...more,
+    });
 }
 
 const replayed = ({ headers }: { readonly headers: Headers }) => headers.get('openwop-idempotent-replay');
 
 test('there are such routes, and each is in the table', async () => {
-  const paths = idempotentRoutes(await served()).map(named);
+  const paths = idempotentRoutes(await served(everyRoute)).map(named);
   expect(paths).toEqual(expect.arrayContaining(['POST /v1/runs', 'POST /v1/runs/{runId}:pause', 'POST /v1/webhooks']));
 });
 
 test('every route gives the same answer to the same request under one key, and says that it did', async () => {
-  const host = await served();
+  const host = await served(everyRoute);
   for (const [i, route] of idempotentRoutes(host).entries()) {
     const send = await sender(host, route);
     const [first, second] = [await send(`key-${i}`), await send(`key-${i}`)];
@@ -57,7 +62,7 @@ test('every route gives the same answer to the same request under one key, and s
 });
 
 test('every route carries out one of many equal requests that arrive together', async () => {
-  const host = await served();
+  const host = await served(everyRoute);
   for (const [i, route] of idempotentRoutes(host).entries()) {
     const send = await sender(host, route);
     const replies = await Promise.all(Array.from({ length: 6 }, () => send(`race-${i}`)));
@@ -70,7 +75,7 @@ test('every route carries out one of many equal requests that arrive together', 
 });
 
 test('every route refuses another request under a used key, and changes nothing for it', async () => {
-  const host = await served();
+  const host = await served(everyRoute);
   for (const [i, route] of idempotentRoutes(host).entries()) {
     const key = `used-${i}`;
     await (await sender(host, route))(key);
@@ -87,7 +92,7 @@ test('every route refuses another request under a used key, and changes nothing 
 });
 
 test('every route refuses a key that is too long, and does nothing', async () => {
-  const host = await served();
+  const host = await served(everyRoute);
   for (const route of idempotentRoutes(host)) {
     const send = await sender(host, route);
     expect([named(route), (await send('x'.repeat(256))).status]).toEqual([named(route), 400]);
@@ -99,7 +104,7 @@ test('every route refuses a key that is too long, and does nothing', async () =>
 });
 
 test('the same key of another tenant is another key', async () => {
-  const host = await served();
+  const host = await served(everyRoute);
   const headers = { 'idempotency-key': 'shared' };
   const register = (key: string) =>
     host.ask('POST', '/v1/workflows', {
@@ -115,7 +120,7 @@ test('the same key of another tenant is another key', async () => {
 });
 
 test('a final refusal is repeated, a body that was refused can be put right', async () => {
-  const host = await served();
+  const host = await served(everyRoute);
   const { runId } = await waitingRun(host);
   const answer = (body: string) =>
     host.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { raw: body, headers: { 'idempotency-key': 'a-1' } });
@@ -136,6 +141,7 @@ test('a request whose host died with it is in flight until its lease has ended, 
   const entered = Promise.withResolvers<void>();
   const never = Promise.withResolvers<never>();
   const dying = await served({
+    ...everyRoute,
     store: { ...store, close: async () => undefined },
     now: () => now,
     engine: (engine) =>
@@ -149,7 +155,7 @@ test('a request whose host died with it is in flight until its lease has ended, 
     host.ask('POST', `/v1/runs/${runId}/cancel`, { headers: { 'idempotency-key': 'c' } });
   const lost = cancel(dying);
   await entered.promise;
-  const next = await served({ store, now: () => now });
+  const next = await served({ ...everyRoute, store, now: () => now });
   const refused = await cancel(next);
   expect(refused).toMatchObject({ status: 409, body: { error: 'idempotency_in_flight', details: { retryAfter: 1 } } });
   expect(refused.headers.get('retry-after')).toBe('1');
@@ -170,14 +176,17 @@ const recording = new Set([
   'cancelRunAlias',
   'pauseRun',
   'resumeRun',
+  'sendMessage',
+  'sendContextMessage',
+  'cancelContextTask',
 ]);
 
 test('what is one append to a run is recorded with it: the answer is repeated although the host died right after it', async () => {
   const store = inMemoryStore();
   const shared: Store = { ...store, close: async () => undefined };
   const idempotency = { ...store.idempotency, save: () => Promise.reject(new Error('died')) };
-  const dying = await served({ store: { ...shared, idempotency } });
-  const next = await served({ store: shared });
+  const dying = await served({ ...everyRoute, store: { ...shared, idempotency } });
+  const next = await served({ ...everyRoute, store: shared });
   const routes = idempotentRoutes(dying).filter(({ doc }) => recording.has(doc.id));
   expect(routes).toHaveLength(recording.size);
   for (const [i, route] of routes.entries()) {
