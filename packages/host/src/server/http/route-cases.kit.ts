@@ -113,8 +113,11 @@ async function installedAgent(host: Served): Promise<Names> {
 }
 
 /** The context of a run that has ended, as the extra name. */
-async function endedContext(host: Served): Promise<Names> {
-  const names = await runOf(host, noop);
+const endedContext = async (host: Served): Promise<Names> => withContext(host, await runOf(host, noop));
+
+const openContext = async (host: Served): Promise<Names> => withContext(host, await runOf(host, delayed));
+
+async function withContext(host: Served, names: Names): Promise<Names> {
   return { ...names, other: String((await host.store.log.head(names.runId as RunId))?.record.contextId) };
 }
 
@@ -172,7 +175,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listContextEvents: { given: endedContext, request: ofContext, status: 200 },
   listContextTasks: { given: endedContext, request: ofContext, status: 200 },
   getContextTask: { given: endedContext, request: ofTask, status: 200 },
-  cancelContextTask: { given: endedContext, request: ofTask, status: 202 },
+  cancelContextTask: { given: openContext, request: ofTask, status: 202 },
   answerInput: {
     given: askingContext,
     request: ({ other = '', nodeId }) => ({ path: { contextId: other, inputId: nodeId }, body: { value: true } }),
