@@ -18,8 +18,9 @@ export function projected({ state }: NodeContext, mapping: Mapping): { inputs: J
   const inputs: Record<string, Json> = {};
   const unset: string[] = [];
   for (const [childKey, parentKey] of Object.entries(mapping)) {
-    if (Object.hasOwn(variables, parentKey)) inputs[childKey] = variables[parentKey] as Json;
-    else unset.push(childKey);
+    const value = Object.hasOwn(variables, parentKey) ? variables[parentKey] : undefined;
+    if (value === undefined) unset.push(childKey);
+    else inputs[childKey] = value;
   }
   return { inputs, unset };
 }
@@ -35,15 +36,18 @@ export function harvested(
   changed = new Map<string, Json>(),
 ): { readonly keys: readonly string[]; readonly drafts: readonly Draft[] } {
   const { node, state } = context;
-  const keys = Object.keys(mapping).filter((parentKey) => Object.hasOwn(given, mapping[parentKey] as string));
-  const drafts = keys.map((name): Draft => {
-    const next = given[mapping[name] as string] as Json;
+  const keys: string[] = [];
+  const drafts: Draft[] = [];
+  for (const [name, childKey] of Object.entries(mapping)) {
+    const next = Object.hasOwn(given, childKey) ? given[childKey] : undefined;
+    if (next === undefined) continue;
     refusePlain(context, name, next);
     const { variables } = state.view;
     const known = Object.hasOwn(variables, name) ? variables[name] : undefined;
     const previous = changed.has(name) ? changed.get(name) : known;
     changed.set(name, next);
-    return variableChanged(node.id, { name, previous, next });
-  });
+    keys.push(name);
+    drafts.push(variableChanged(node.id, { name, previous, next }));
+  }
   return { keys, drafts };
 }

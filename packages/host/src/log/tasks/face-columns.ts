@@ -17,7 +17,7 @@ import {
 } from '@cairn/protocol';
 
 /** No face, or one of a kind that this version does not know. */
-export const NO_FACE = 0;
+const NO_FACE = 0;
 
 const KINDS = 63;
 const OPERATOR = 1 << 6;

@@ -10,7 +10,7 @@ import type { Store } from '../../log/ports/store.ts';
 import { scopes } from '../access/auth.ts';
 import { createHostOver, type HostOptions } from '../create-host.ts';
 
-export const crewKey = 'a-key-of-enough-characters';
+const crewKey = 'a-key-of-enough-characters';
 
 export interface Crew {
   readonly client: Client;
@@ -88,7 +88,7 @@ const worker = (id: string) =>
     nodes: { work: { type: 'local.step.work', inputs: { who: { type: 'static', value: id } } } },
   });
 
-export function workflows() {
+function workflows() {
   const crew = defineWorkflow({
     id: 'crew',
     version: '1',
