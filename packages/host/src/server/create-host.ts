@@ -1,7 +1,7 @@
 /** Starts a whole host in one call: store, engine and, by default, the HTTP surface. */
 import { TerminalError } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
-import type { Report } from '../engine/ports.ts';
+import type { Clock, Report, UniqueId } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
@@ -52,6 +52,9 @@ export interface StartOptions extends Omit<HostOptions, 'config'> {
   readonly storeFolder?: string | undefined;
   /** Called when a run starts and when it ends. */
   readonly onRun?: ((notice: RunNotice) => void) | undefined;
+  /** The time and the ids of runs, so that a history can be recorded again. Default: those of the system. */
+  readonly clock?: Clock | undefined;
+  readonly uniqueId?: UniqueId | undefined;
 }
 
 /** Not public: a host that takes a changed program. */
@@ -89,7 +92,7 @@ export function createHost(options: HostOptions = {}): Promise<Host> {
 /** Like `createHost`, over a store that the caller opened, for tests and benchmarks. */
 export function createHostOver(
   store: Store,
-  options: HostOptions & Pick<StartOptions, 'storeFolder'> = {},
+  options: HostOptions & Pick<StartOptions, 'storeFolder' | 'clock' | 'uniqueId'> = {},
 ): Promise<Host> {
   return startHost(parseConfig(options.config ?? {}, 'config', process.env), { ...options, store });
 }
@@ -123,6 +126,8 @@ export async function startHost(config: HostConfig, options: StartOptions = {}):
       workflows: found,
       allowUnsignedPacks,
       dev,
+      clock: options.clock,
+      uniqueId: options.uniqueId,
     });
     const { engine } = services;
     opened.push(engine);

@@ -3,7 +3,7 @@ import type { Discovery } from '@cairn/protocol';
 import { createAgentSource } from '../agents/agent-source.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { CrashRecord, Redactor, Report } from '../engine/ports.ts';
+import type { Clock, CrashRecord, Redactor, Report, UniqueId } from '../engine/ports.ts';
 import type { EngineOptions } from '../engine/stepping/engine-options.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { Store } from '../log/ports/store.ts';
@@ -18,7 +18,7 @@ import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
 import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
-import { sha256, systemClock, systemEventLoop, systemTimers, uniqueId } from './compose.ts';
+import { sha256, systemClock, systemEventLoop, systemTimers, uniqueId as systemId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { App } from './define-app.ts';
@@ -61,6 +61,9 @@ export interface ServiceOptions extends Omit<App, 'workflows'> {
   readonly allowUnsignedPacks: boolean;
   /** Whether definitions may be edited without a new version. */
   readonly dev: boolean;
+  /** The time and the ids of runs. Default: those of the system. */
+  readonly clock?: Clock | undefined;
+  readonly uniqueId?: UniqueId | undefined;
 }
 
 export interface CreatedServices {
@@ -73,7 +76,7 @@ export interface CreatedServices {
 
 /** The engine is created last and is not open yet. */
 export async function createServices(config: HostConfig, options: ServiceOptions): Promise<CreatedServices> {
-  const { telemetry, extension, workflows } = options;
+  const { telemetry, extension, workflows, clock = systemClock } = options;
   const { store } = telemetry;
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
   const report = redacting(options.report, redactor);
@@ -84,7 +87,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
   const registry = new AgentRegistry({
     definitions: store.definitions,
     packs: store.packs,
-    now: systemClock.now,
+    now: () => clock.now(),
     policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks },
     discovery: offered,
     redactor,
@@ -97,13 +100,14 @@ export async function createServices(config: HostConfig, options: ServiceOptions
   const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
     store,
     agentSource,
+    clock,
     redactor,
     extension,
     tools: options.tools,
     prompts: options.prompts,
   });
   const engine = createEngine({
-    ...engineOptions(config),
+    ...engineOptions(config, options),
     ...runtime,
     store,
     replacesVersions: options.dev,
@@ -181,11 +185,11 @@ const discoveryFacts = (config: HostConfig, { extension }: ServiceOptions): Disc
   fixtures: extension.isUnderTest ? [] : null,
 });
 
-const engineOptions = ({
-  hostId,
-  limits,
-}: HostConfig): Pick<EngineOptions, 'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits'> => ({
-  clock: systemClock,
+const engineOptions = (
+  { hostId, limits }: HostConfig,
+  { clock = systemClock, uniqueId = systemId }: ServiceOptions,
+): Pick<EngineOptions, 'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits'> => ({
+  clock,
   eventLoop: systemEventLoop,
   uniqueId,
   sha256,

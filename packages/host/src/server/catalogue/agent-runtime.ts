@@ -14,10 +14,10 @@ import { createPromptSource } from '../../agents/prompts/prompt-source.ts';
 import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
-import type { AgentSource, Redactor } from '../../engine/ports.ts';
+import type { AgentSource, Clock, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { sha256, systemClock } from '../compose.ts';
+import { sha256 } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import type { App } from '../define-app.ts';
 import type { HostExtension } from '../host-extension.ts';
@@ -35,6 +35,7 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 
 export interface AgentRuntimePorts {
   readonly store: Pick<Store, 'log' | 'memories' | 'definitions'>;
+  readonly clock: Clock;
   readonly redactor: Redactor | null;
   readonly agentSource: AgentSource;
   readonly extension: HostExtension;
@@ -45,12 +46,12 @@ export interface AgentRuntimePorts {
 }
 
 export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts): AgentRuntime {
-  const { store, agentSource, redactor, extension, tools = [], prompts: given = [] } = ports;
-  const { now } = systemClock;
+  const { store, agentSource, clock, redactor, extension, tools = [], prompts: given = [] } = ports;
+  const now = () => clock.now();
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
-  const hostTools = createHostTools(config, { tools, memory: memory.port });
-  const models = hostModels(config, systemClock);
+  const hostTools = createHostTools(config, { tools, memory: memory.port, now });
+  const models = hostModels(config, clock);
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
   const { credentials, registry } = models;
   const loop: LoopOptions = {
@@ -69,7 +70,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     models: registry,
     conversations,
     credentials,
-    clock: systemClock,
+    clock,
     sha256,
   });
   const extraTypes = extension.nodeTypes({ prompts, sha256, defaultModel: defaultModelOf(models) });

@@ -33,6 +33,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
   return createHostTools(parseConfig({ data, secrets, ...config }, 'test'), {
     tools: [lookup],
     memory,
+    now: () => 0,
   });
 }
 

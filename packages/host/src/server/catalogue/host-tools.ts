@@ -8,7 +8,7 @@ import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer } from '../../engine/ports.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
-import { systemClock, systemTimers, uniqueId } from '../compose.ts';
+import { systemTimers, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import { publicDns } from '../egress/public-dns.ts';
 import { createToolFetch } from '../egress/tool-fetch.ts';
@@ -27,13 +27,14 @@ export interface HostToolsPorts {
   /** Tools defined with `defineTool`. */
   readonly tools: readonly Tool[];
   readonly memory: MemoryPort;
+  readonly now: () => number;
 }
 
 export function createHostTools(
   config: Pick<HostConfig, 'tools' | 'data' | 'secrets'>,
   ports: HostToolsPorts,
 ): HostTools {
-  const { now } = systemClock;
+  const { now } = ports;
   const { tools: settings, secrets } = config;
   const files = createRunFiles({ folder: runFolder(config.data), uniqueId });
   const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
