@@ -35,7 +35,7 @@ export async function importRun(terminal: Terminal, name: string, flags: ImportF
   });
   const { runId, runs, events } = checked;
   try {
-    const added = await imported(store, file, { tenant, importedAt: terminal.now() });
+    const added = await importBundle(store, file, { tenant, importedAt: terminal.now() });
     if (flags.json === true) terminal.print(jsonLine({ runId, runs, events, tenant, imported: added > 0 }));
     else if (added > 0) {
       const { green } = styleOf(terminal.colours.out);
@@ -65,7 +65,7 @@ function checkBundle(file: string) {
 }
 
 /** Returns the number of added runs. Each is added whole or not at all; a repeated import adds those that are missing. */
-async function imported(
+export async function importBundle(
   store: Store,
   file: string,
   { tenant, importedAt }: { readonly tenant: string; readonly importedAt: number },
