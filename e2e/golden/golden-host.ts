@@ -7,6 +7,7 @@ import type { ForkRun, RunForked } from '../../packages/host/src/engine/engine.t
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
+import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver, type Host, type HostOptions } from '../../packages/host/src/server/create-host.ts';
 import type { App } from '../../packages/host/src/server/define-app.ts';
 import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
@@ -14,12 +15,15 @@ import { rowsOf } from '../../packages/host/test/kit/rows-of.ts';
 import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';
 
 const tenant = 'golden';
+export const goldenKey = 'a-key-of-golden-runs';
 
 /** Between two actions of people. */
 const A_WHILE_MS = 1_000;
 
 export interface GoldenApp extends Partial<App> {
   readonly config?: HostOptions['config'];
+  /** Default false. */
+  readonly http?: boolean;
 }
 
 export class GoldenHost {
@@ -48,6 +52,10 @@ export class GoldenHost {
     return this.#host.engine;
   }
 
+  get url(): string {
+    return this.#host?.url ?? '';
+  }
+
   get store(): Store {
     return this.#store;
   }
@@ -59,7 +67,13 @@ export class GoldenHost {
       http: false,
       report: () => undefined,
       ...app,
-      config: { hostId: 'golden', keys: [{ key: 'a-key-of-golden-runs', tenant }], ...config, data: this.folder },
+      config: {
+        hostId: 'golden',
+        port: 0,
+        keys: [{ key: goldenKey, tenant, scopes: [...scopes] }],
+        ...config,
+        data: this.folder,
+      },
       clock: { now: () => this.clock.now(), wakeAt: (at, wake) => this.clock.wakeAt(at, wake) },
       uniqueId: this.#uniqueId,
     });

@@ -210,8 +210,8 @@ const ends: Story = {
 };
 
 /**
- * A supervisor, workers with agents two levels below it, tools, streams, reasoning, and a person who answers a question
- * at each level.
+ * A supervisor, a worker with an agent two levels below it, tools, streams, reasoning, timers, and people who answer at
+ * the top and at the bottom.
  */
 export const newsroom: Story = {
   name: 'newsroom',
@@ -279,13 +279,15 @@ export const newsroom: Story = {
             inputs: { story: variable('story') },
           },
           desks: { type: 'core.dispatch', config: { outputMapping: { story: 'text' } } },
-          sign: { type: 'core.approvalGate', config: { title: 'Print it?' } },
+          sign: { type: 'core.approvalGate', config: { title: 'Print it?', timeoutMs: 600_000 } },
+          dry: { type: 'core.delay', config: { delayMs: 2_000 } },
           edition: { type: 'cairn.agent', agent: 'host:writer', inputs: { story: variable('story') } },
         },
         edges: [
           { from: 'editor', to: 'desks' },
           { from: 'desks', to: 'sign' },
-          { from: 'sign', to: 'edition', port: 'approved' },
+          { from: 'sign', to: 'dry', port: 'approved' },
+          { from: 'dry', to: 'edition' },
         ],
       }),
     ],
@@ -294,6 +296,8 @@ export const newsroom: Story = {
     const runId = await host.start('newsroom');
     await host.answer(`${runId}.0.0` as RunId, 'work', { answers: { answer: 'Yes, by name.' } }, 'ben');
     await host.answer(runId, 'sign', { action: 'accept' });
+    await host.row(runId, 'cairn.timer.set');
+    host.pass(2_000);
     await host.ended(runId);
     return runId;
   },
