@@ -18,7 +18,7 @@ import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
 import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
-import { sha256, systemClock, systemEventLoop, systemTimers, uniqueId as systemId } from './compose.ts';
+import { sha256, systemClock, systemEventLoop, uniqueId as systemId, systemTimers } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { App } from './define-app.ts';
