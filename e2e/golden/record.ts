@@ -1,8 +1,9 @@
 /** `npm run golden:record`: plays every story and writes its history into the folder of the present version. */
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withBundle } from '../../packages/host/src/cli/bundle-file.ts';
-import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
+import { writeBundle } from '../../packages/host/src/cli/bundle-file.ts';
+import { linesOfRuns } from '../../packages/host/src/cli/export.ts';
+import { openReadOnly } from '../../packages/host/src/log/sqlite/folder/read-only.ts';
 import { hostVersion } from '../../packages/host/src/server/version.ts';
 import type { JsonObject, RunId } from '../../packages/protocol/src/index.ts';
 import { GoldenHost } from './golden-host.ts';
@@ -16,26 +17,28 @@ async function record({ name, app, play }: Story, file: string): Promise<Recorde
   const host = await GoldenHost.open(name, app);
   try {
     const runId = await play(host);
-    const { code, err } = await typed(['export', runId, '--data', host.folder, '-o', file]);
-    if (code !== 0) throw new Error(`${name} was not exported: ${err}`);
+    const runIds = exported(host.folder, runId, file);
     await chmod(file, 0o644);
     const snapshots: Record<string, JsonObject> = {};
-    for (const id of runIdsIn(file)) snapshots[id] = JSON.parse(JSON.stringify(await host.snapshot(id)));
+    for (const id of runIds) snapshots[id] = JSON.parse(JSON.stringify(await host.snapshot(id)));
     return { sha256: fileHash(file), snapshots };
   } finally {
     await host.close();
   }
 }
 
-const runIdsIn = (file: string): readonly RunId[] =>
-  withBundle(file, ({ runs }) => {
-    const ids: RunId[] = [];
-    for (const { run, rows } of runs) {
-      ids.push(run.runId);
-      for (const _ of rows);
-    }
-    return ids;
-  });
+function exported(data: string, runId: RunId, file: string): readonly RunId[] {
+  const log = openReadOnly(data);
+  try {
+    const top = log.run(runId);
+    if (top === null) throw new Error(`There is no run ${runId} in ${data}.`);
+    const runs = log.tree(top);
+    writeBundle(file, linesOfRuns(log, runId, runs), false);
+    return runs.map((run) => run.runId);
+  } finally {
+    log.close();
+  }
+}
 
 await mkdir(folder, { recursive: true });
 for (const old of await readdir(folder)) await rm(join(folder, old));

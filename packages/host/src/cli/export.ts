@@ -1,6 +1,6 @@
 /** `cairn export`: writes a run and the runs below it to a bundle, even while a host uses the data folder. */
 import { relative, resolve } from 'node:path';
-import { TerminalError } from '@cairn/protocol';
+import { type RunId, TerminalError } from '@cairn/protocol';
 import { blobOf, isArtifactRow } from '../log/blob-refs.ts';
 import { bundleLines } from '../log/bundle/bundle-lines.ts';
 import { pinnedDefinitions } from '../log/pinned-definitions.ts';
@@ -35,13 +35,7 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
     const runs = flags.children === false ? [top] : log.tree(top);
     // Ids may contain colons, which some file systems do not allow.
     const file = resolve(terminal.cwd, flags.output ?? `${runId.replaceAll(':', '_')}.cairn.jsonl`);
-    const lines = bundleLines({
-      runId,
-      definitions: definitionsOf(log, runs),
-      blobs: blobsOf(log, runs),
-      runs: runs.map((run) => ({ run: headerOf(run), rows: log.rows(run) })),
-    });
-    const { bytes } = writeBundle(file, lines, flags.force === true);
+    const { bytes } = writeBundle(file, linesOfRuns(log, runId, runs), flags.force === true);
     const events = runs.reduce((sum, { seq }) => sum + seq + 1, 0);
     if (flags.json === true) terminal.print(jsonLine({ runId, file, runs: runs.length, events, bytes, hash }));
     else {
@@ -56,6 +50,15 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
     log.close();
   }
 }
+
+/** The bundle of a run and those below it. */
+export const linesOfRuns = (log: ReadOnlyLog, runId: RunId, runs: readonly KeptRun[]): Iterable<string> =>
+  bundleLines({
+    runId,
+    definitions: definitionsOf(log, runs),
+    blobs: blobsOf(log, runs),
+    runs: runs.map((run) => ({ run: headerOf(run), rows: log.rows(run) })),
+  });
 
 /** Names every field, so that their order never depends on the store. */
 const headerOf = (run: KeptRun) => ({
