@@ -158,6 +158,7 @@ export {
   interruptData,
   interruptKinds,
   interruptPayload,
+  REQUIRE_USER,
 } from './interrupts/interrupts.ts';
 export {
   type InterruptCallback,
@@ -377,7 +378,7 @@ export { type TextPart, textDiff } from './views/diff/text-diff.ts';
 export { type DiffRoom, shownValue, type ValueChange, valueChanges } from './views/diff/value-changes.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export { forkGapMs } from './views/forked.ts';
-export type { InterruptEnd, InterruptView, VoteView } from './views/interrupts.ts';
+export { type InterruptEnd, type InterruptView, requiresUser, type VoteView } from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';
 export { promptOf } from './views/prompt.ts';
 export { foldRun } from './views/run.ts';

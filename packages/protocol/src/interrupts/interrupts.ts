@@ -19,6 +19,9 @@ export type InterruptKind = (typeof interruptKinds)[number];
 export const approvalActions = ['accept', 'reject', 'refine', 'edit-accept', 'ask'] as const;
 export type ApprovalAction = (typeof approvalActions)[number];
 
+/** The `contextType` of a clarification that only the originating user may answer. */
+export const REQUIRE_USER = 'cairn.require-user';
+
 const names = z.array(z.string());
 const conversationId = text.max(256);
 

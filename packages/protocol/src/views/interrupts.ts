@@ -1,6 +1,6 @@
 /** The interrupts of a run: the open ones with the data that answers are checked against, and how each closed one ended. */
 import type { PayloadOf } from '../events/catalogue.ts';
-import type { InterruptKind } from '../interrupts/interrupts.ts';
+import { type InterruptKind, REQUIRE_USER } from '../interrupts/interrupts.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
 import { type WaitCounts, waitingStatus } from './status.ts';
@@ -51,6 +51,9 @@ export function isSignIn(interrupt: InterruptView): boolean {
   if (interrupt.kind !== 'external-event') return false;
   return isJsonObject(correlation) && typeof correlation.authType === 'string';
 }
+
+/** Whether only the originating user may answer. */
+export const requiresUser = ({ data }: Pick<InterruptView, 'data'>): boolean => data.contextType === REQUIRE_USER;
 
 /** The interrupt that has waited longest. The run shows its node. */
 export function oldestWait(view: Interrupts): InterruptView | undefined {

@@ -1,8 +1,8 @@
 /** Task faces of interrupts and their answers: inputs and sign-ins. */
 import type { EventOf } from '../events/event.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
-import { type InterruptView, isSignIn, openWaits } from './interrupts.ts';
+import { type InterruptView, isSignIn, openWaits, requiresUser } from './interrupts.ts';
 import { promptOf } from './prompt.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
@@ -38,17 +38,47 @@ function inputRequired(interrupt: InterruptView, toolCallId: string | null, who:
     // In seconds, unlike every other span of the task view.
     ...(interrupt.timeoutMs !== null && { timeout: interrupt.timeoutMs / 1000 }),
   };
+  const schema = interrupt.resumeSchema ?? onlyQuestion(interrupt);
+  const options = schema === null ? null : optionsOf(schema);
   return {
     kind: 'input-required',
     inputId: interrupt.interruptId,
-    inputType: inputTypes[interrupt.kind],
+    ...(requiresUser(interrupt) && { requireUser: true }),
+    inputType: options === null ? inputTypeOf(interrupt, schema) : 'selection',
     prompt: promptOf(interrupt),
-    ...(interrupt.resumeSchema !== null && { schema: interrupt.resumeSchema }),
+    ...(schema !== null && { schema }),
+    ...(options !== null && { options }),
     ...who,
     ...(interrupt.expiresAt !== null && { expiresAt: isoTime(interrupt.expiresAt) }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
+
+/** The schema of a clarification with one question: its input takes the bare answer. */
+function onlyQuestion({ kind, data }: InterruptView): JsonObject | null {
+  if (kind !== 'clarification' || !Array.isArray(data.questions) || data.questions.length !== 1) return null;
+  const [question] = data.questions;
+  return isJsonObject(question) && isJsonObject(question.schema) ? question.schema : null;
+}
+
+/** What a schema lets a person choose from; null if it is no list of values. */
+function optionsOf({ oneOf, enum: values }: JsonObject): Json[] | null {
+  if (Array.isArray(values) && values.length > 0) return [...values];
+  if (!Array.isArray(oneOf) || oneOf.length === 0) return null;
+  const options = oneOf.flatMap((option) =>
+    isJsonObject(option) && option.const !== undefined ? [shown(option)] : [],
+  );
+  return options.length === oneOf.length ? options : null;
+}
+
+const shown = ({ const: value = null, title, description }: JsonObject): JsonObject => ({
+  value,
+  label: typeof title === 'string' ? title : JSON.stringify(value),
+  ...(typeof description === 'string' && { description }),
+});
+
+const inputTypeOf = ({ kind }: InterruptView, schema: JsonObject | null): string =>
+  kind === 'clarification' && schema?.type === 'boolean' ? 'confirmation' : inputTypes[kind];
 
 const lowConfidence = ({ threshold, observed, decision }: JsonObject): JsonObject => ({
   reason: 'low-confidence',

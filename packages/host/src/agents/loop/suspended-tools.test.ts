@@ -1,5 +1,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
+import { answerDrafts } from '../../engine/core/answers.ts';
+import { asked } from '../tools/questions.ts';
 import type { ToolQuestion } from '../tools/tool.ts';
 import { AgentScript } from './agent-script.kit.ts';
 
@@ -36,6 +38,37 @@ describe('a tool that asks somebody', () => {
     const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', suspended(question));
     expect(() => run.answers('a', { answers: { answer: 'two' } })).toThrow(/does not fit/);
     expect(run.answers('a', { answers: { answer: 2 } }).status).toBe('running');
+  });
+
+  test('a question for the user is answered by the user who started the run, and by nobody else', () => {
+    const run = new AgentScript()
+      .calls(['openwop_look'])
+      .tool('openwop:look', suspended(ask('Sure?', { requireUser: true })));
+    expect(run.faces.at(-2)).toMatchObject({ kind: 'input-required', requireUser: true });
+    const yes = { answers: { answer: true } };
+    const { workflow, state } = run;
+    const by = (who: object) => () => answerDrafts({ state, workflow }, { nodeId: 'a', value: yes, ...who }, run.now);
+    expect(by({ principal: 'somebody-else' })).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(by({ tokenId: 'tok_1' })).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(run.answers('a', yes).status).toBe('running');
+  });
+
+  test('a choice is shown as one, and takes only what it offers', () => {
+    const { question } = asked({
+      prompt: 'Which?',
+      options: ['red', { value: { id: 7 }, label: 'Blue', description: 'as the sky' }],
+    });
+    const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', suspended(question));
+    expect(run.faces.at(-2)).toMatchObject({
+      kind: 'input-required',
+      inputType: 'selection',
+      options: [
+        { value: 'red', label: 'red' },
+        { value: { id: 7 }, label: 'Blue', description: 'as the sky' },
+      ],
+    });
+    expect(() => run.answers('a', { answers: { answer: 'green' } })).toThrow(/does not fit/);
+    expect(run.answers('a', { answers: { answer: { id: 7 } } }).status).toBe('running');
   });
 
   test('asks as often as the host allows; the call that asks once more fails, and the model goes on', () => {

@@ -2,7 +2,16 @@
  * The tool calls of a turn: authorizes them, builds their input, records results, and asks the questions of suspended
  * tools.
  */
-import { type ErrorCode, invariant, isJsonObject, type Json, type JsonObject, quoted, row } from '@cairn/protocol';
+import {
+  type ErrorCode,
+  invariant,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  quoted,
+  REQUIRE_USER,
+  row,
+} from '@cairn/protocol';
 import { askDrafts } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
 import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
@@ -234,9 +243,10 @@ const hasOpenQuestion = ({ state, node }: Context): boolean =>
 function questionRows({ state, node }: Context, question: ToolQuestion): Draft[] {
   const { prompt, timeoutMs } = question;
   if (question.kind === 'ask') {
-    const { schema } = question;
+    const { schema, requireUser = false } = question;
     const asked = { id: QUESTION_ID, question: prompt, ...(schema === undefined ? {} : { schema }) };
-    return askDrafts(state, { nodeId: node.id, kind: 'clarification', data: { questions: [asked] }, timeoutMs });
+    const data = { questions: [asked], ...(requireUser ? { contextType: REQUIRE_USER } : {}) };
+    return askDrafts(state, { nodeId: node.id, kind: 'clarification', data, timeoutMs });
   }
   const { authType, provider, scopes, authUrl } = question;
   const correlation = {

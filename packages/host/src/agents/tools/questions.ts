@@ -4,7 +4,7 @@
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { compileSchema } from '../../engine/values/schemas.ts';
-import type { AskQuestion, SignInRequest, ToolQuestion } from './tool.ts';
+import type { AskOption, AskQuestion, SignInRequest, ToolQuestion } from './tool.ts';
 import { jsonSchemaOf, parsed } from './zod-schemas.ts';
 
 /** Questions are shown on screens and sent to phones. */
@@ -12,6 +12,9 @@ const MAX_PROMPT = 4000;
 /** Room for the reason why an answer was refused. */
 const MAX_REASON = 1000;
 const MAX_WORD = 512;
+/** A person reads all of them. */
+const MAX_OPTIONS = 200;
+const MAX_OPTION_CHARACTERS = 32_768;
 /** The longest timeout a timer supports. */
 const MAX_WAIT_MS = 2_147_483_647;
 
@@ -22,10 +25,12 @@ export interface Asked<Answer> {
   read(answer: Json): { readonly value: Answer } | { readonly problem: string };
 }
 
-export function asked<Answer>({ prompt, name = prompt, schema, timeoutMs }: AskQuestion<Answer>): Asked<Answer> {
+export function asked<Answer>(question: AskQuestion<Answer>): Asked<Answer> {
+  const { prompt, name = prompt, schema, options, requireUser = false, timeoutMs } = question;
   checkWords(prompt, name);
   checkWait(timeoutMs);
-  const shown = schema instanceof z.ZodType ? shownSchema(schema) : schema;
+  const stated = schema instanceof z.ZodType ? shownSchema(schema) : schema;
+  const shown = options === undefined ? stated : withOptions(options, stated);
   if (shown !== undefined) checkSchema(shown);
   return {
     question: {
@@ -33,6 +38,7 @@ export function asked<Answer>({ prompt, name = prompt, schema, timeoutMs }: AskQ
       name,
       prompt,
       ...(shown === undefined ? {} : { schema: shown }),
+      ...(requireUser ? { requireUser } : {}),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     },
     read: (answer) => (schema instanceof z.ZodType ? parsedAnswer(schema, answer) : { value: answer as Answer }),
@@ -44,6 +50,24 @@ export const askedAgain = (question: ToolQuestion, problem: string): ToolQuestio
   ...question,
   prompt: `${question.prompt.slice(0, MAX_PROMPT - MAX_REASON)}\n\nThe last answer does not fit: ${problem}`,
 });
+
+/** The options as a schema, so that every answer is checked against them and every reader of the question sees them. */
+function withOptions(options: readonly AskOption[], schema: JsonObject | undefined): JsonObject {
+  if (options.length === 0 || options.length > MAX_OPTIONS) {
+    throw wrong(`has ${options.length} options; between 1 and ${MAX_OPTIONS} can be shown`);
+  }
+  const oneOf = options.map((option): JsonObject => {
+    if (typeof option !== 'object') return { const: option, title: String(option) };
+    const { value, label, description } = option;
+    if (typeof label !== 'string' || label === '') throw wrong('has an option without a label');
+    return { const: value, title: label, ...(description === undefined ? {} : { description }) };
+  });
+  const chosen = { oneOf };
+  if (JSON.stringify(chosen).length > MAX_OPTION_CHARACTERS) {
+    throw wrong(`has options of more than ${MAX_OPTION_CHARACTERS} characters of JSON`);
+  }
+  return schema === undefined ? chosen : { ...chosen, allOf: [schema] };
+}
 
 /** A JSON Schema cannot state every rule of a zod schema, so a recorded answer may still be refused. */
 function parsedAnswer<Answer>(schema: z.ZodType<Answer>, answer: Json): ReturnType<Asked<Answer>['read']> {

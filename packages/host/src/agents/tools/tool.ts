@@ -80,6 +80,13 @@ export interface HostToolContext extends ToolContext {
   record(rows: readonly Emission[]): Promise<void>;
 }
 
+/** A value to choose. The person sees the label; the answer is the value. */
+export type AskOption =
+  | string
+  | number
+  | boolean
+  | { readonly value: Json; readonly label: string; readonly description?: string | undefined };
+
 export interface AskQuestion<Answer = Json> {
   /** The question as the person sees it. */
   readonly prompt: string;
@@ -90,6 +97,10 @@ export interface AskQuestion<Answer = Json> {
    * refuses is asked for again, with the reason.
    */
   readonly schema?: z.ZodType<Answer> | JsonObject | undefined;
+  /** What the person chooses from: plain values, or values with a label. Without a `schema` the answer is one of them. */
+  readonly options?: readonly AskOption[] | undefined;
+  /** Only the user who started the conversation may answer: no other person, no agent, no bearer of a token. */
+  readonly requireUser?: boolean | undefined;
   /** After this time without an answer, the call throws `interrupt_timeout` here. */
   readonly timeoutMs?: number | undefined;
 }
@@ -112,6 +123,7 @@ export type ToolQuestion =
       readonly name: string;
       readonly prompt: string;
       readonly schema?: JsonObject;
+      readonly requireUser?: true;
       readonly timeoutMs?: number;
     }
   | {

@@ -14,6 +14,7 @@ import {
   parseApprovalAnswer,
   parseClarificationAnswer,
   parseExternalAnswer,
+  requiresUser,
   row,
   TerminalError,
 } from '@cairn/protocol';
@@ -53,8 +54,19 @@ export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: numb
   const interrupt = openInterrupt(run.state, request, now);
   const { interruptId, nodeId } = interrupt;
   const { value, principal, tokenId } = request;
+  if (requiresUser(interrupt)) refuseOthers(run.state, interruptId, request);
   const sent: SentAnswer = { value, principal, tokenId, now };
   return { interruptId, nodeId, drafts: drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent) };
+}
+
+/** A token is made to be passed on, so its bearer counts as somebody else. */
+function refuseOthers({ view }: RunState, interruptId: string, { principal, tokenId }: AnswerRequest): void {
+  if (tokenId === undefined && (principal ?? null) === (view.owner?.principal ?? null)) return;
+  throw new TerminalError('forbidden', {
+    message: `Only the user who started the run may answer ${interruptId}.`,
+    hint: 'Answer with a key or token of that user.',
+    details: { interruptId },
+  });
 }
 
 /** Handles the answer by the interrupt's kind. */

@@ -161,7 +161,8 @@ export const nodeDocs: Readonly<Record<string, NodeDoc>> = {
     summary: 'Asks people questions and waits for the answers.',
     settings: {
       questions: 'Each has an `id`, a `question` and perhaps a JSON Schema for the answer, `schema`.',
-      contextType: 'What the questions are about, for user interfaces.',
+      contextType:
+        'What the questions are about, for user interfaces. With `cairn.require-user`, only the user who started the run may answer.',
       timeoutMs,
       resumeSchema,
     },
