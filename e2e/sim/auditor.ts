@@ -19,6 +19,7 @@ import type { Complain } from './breach.ts';
 import { ChainWatch } from './chain-watch.ts';
 import type { Interesting } from './coverage.ts';
 import { FamilyWatch, type Orphan } from './family-watch.ts';
+import { ForkWatch } from './fork-watch.ts';
 import { RunAudit } from './run-audit.ts';
 
 export interface AuditorWorld {
@@ -36,36 +37,55 @@ export class Auditor {
   readonly #contexts = new Map<string, number>();
   readonly #families: FamilyWatch;
   readonly #chains: ChainWatch;
+  readonly forks: ForkWatch;
 
   constructor(world: AuditorWorld) {
     this.#world = world;
     this.#families = new FamilyWatch(world);
     this.#chains = new ChainWatch(world);
+    this.forks = new ForkWatch({ ...world, rowsOf: (runId) => this.runs.get(runId)?.rows ?? [] });
     world.base.log.follow((commit) => this.#take(commit));
   }
 
   #take(commit: Commit): void {
-    const { complain, count, note } = this.#world;
-    let run = this.runs.get(commit.runId);
-    if (run === undefined) {
-      run = new RunAudit(commit.runId, { complain, count, exists: (eventId) => this.#exists(eventId) });
-      this.runs.set(commit.runId, run);
-    }
-    for (const row of commit.rows) {
+    const { complain, note } = this.#world;
+    const known = this.runs.get(commit.runId);
+    const { run, repeated } = known === undefined ? this.#begin(commit) : { run: known, repeated: 0 };
+    for (const [i, row] of commit.rows.entries()) {
       note(
         `row ${row.runId} ${row.seq} ${row.type}${row.nodeId === null ? '' : ` ${row.nodeId}`} at ${row.at} ${row.hash.slice(0, 12)}`,
       );
       this.#checkRow(row);
       run.take(row);
-      this.#families.take(row);
-      this.#chains.take(row);
+      // A replay concerns nobody else, and the rows that a branch repeats are those of its source.
+      const isOwn = i >= repeated && !this.forks.isReplay(row.runId);
+      if (isOwn) {
+        this.#families.take(row);
+        this.#chains.take(row);
+      }
       if (row.cursor <= (this.#contexts.get(row.contextId) ?? 0)) {
         complain('cursors increase in a context', { contextId: row.contextId, cursor: row.cursor });
       }
       this.#contexts.set(row.contextId, row.cursor);
-      this.#world.onRow(row);
+      if (isOwn) this.#world.onRow(row);
     }
     run.settle();
+  }
+
+  #begin(commit: Commit): { readonly run: RunAudit; readonly repeated: number } {
+    const { complain, count } = this.#world;
+    const { runId } = commit;
+    const fork = this.forks.beginning(commit);
+    const exists = (eventId: string) => this.#exists(eventId);
+    const run = new RunAudit({ runId, originRunId: fork?.originRunId }, { complain, count, exists });
+    this.runs.set(runId, run);
+    if (fork === null) return { run, repeated: 0 };
+    run.share(fork.shared);
+    if (!fork.isReplay) {
+      this.#families.inherit(fork.asOwn);
+      this.#chains.inherit(runId, fork.asOwn);
+    }
+    return { run, repeated: fork.repeated.length };
   }
 
   /** Parses every row with the schema of its type. Production trusts its rows and skips this check. */
@@ -128,6 +148,7 @@ export class Auditor {
         complain('the inbox agrees with the fold', { runId, open, folded: Object.keys(run.view.interrupts) });
       }
     }
+    this.forks.checkAll();
     const { repaired } = await base.runIndex.rebuild();
     if (repaired > 0) complain('the index is what its rows say', { repaired });
   }

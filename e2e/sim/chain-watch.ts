@@ -59,6 +59,14 @@ export class ChainWatch {
     this.#world = world;
   }
 
+  /** Takes what a branch begins with: nothing of it happens now. */
+  inherit(runId: RunId, rows: readonly Row[]): void {
+    const silent = new ChainWatch({ complain: () => undefined, count: () => undefined });
+    for (const row of rows) silent.take(row);
+    this.#runs.set(runId, silent.#of(runId));
+    this.#begun.add(runId);
+  }
+
   take(row: Row): void {
     const { runId, type } = row;
     if (type === 'run.started') this.#started(runId);

@@ -21,6 +21,9 @@ import { Streams } from './streams.ts';
 export const TENANT = 'acme';
 const ENDPOINT = 'POST /v1/runs';
 
+/** Runs beyond those that clients start, so that a world of forks comes to an end. */
+const MAX_FORKS = 8;
+
 const drivenTypes: ReadonlySet<string> = new Set([relayNode.typeId, dispatch.typeId]);
 
 export interface ClientWorld {
@@ -72,7 +75,7 @@ export class Clients {
     const { random, runs, auditor } = this.#world;
     if (lives.length === 0) return;
     const life = random.pick(lives);
-    const audits = [...auditor.runs.values()];
+    const audits = [...auditor.runs.values()].filter(({ runId }) => !auditor.forks.isReplay(runId));
     const open = audits.filter((run) => run.ended === null);
     if (audits.length === 0 || random.chance(open.length < runs ? 0.5 : 0.02)) {
       this.#start(life, lives);
@@ -82,8 +85,9 @@ export class Clients {
     const run = open.length > 0 && !random.chance(0.1) ? random.pick(open) : random.pick(audits);
     const paused = open.filter((one) => one.isPaused);
     const answer = asking.length > 0 ? 8 : 0;
+    const forks = audits.length < runs + MAX_FORKS ? 0.8 : 0;
     const control = { cancel: 0.4, pause: 1.2, resume: paused.length > 0 ? 2 : 0.1 };
-    switch (random.weighted({ answer, again: 0.4, ...control, snapshot: 1.5, watch: 2 })) {
+    switch (random.weighted({ answer, again: 0.4, ...control, snapshot: 1.5, watch: 2, fork: forks })) {
       case 'answer':
         this.#answer(random.pick(asking), life, lives);
         break;
@@ -102,6 +106,9 @@ export class Clients {
       case 'snapshot':
         this.#snapshot(run, life);
         break;
+      case 'fork':
+        this.#fork(random.pick(audits), life);
+        break;
       default:
         this.streams.act(run.runId, life);
     }
@@ -114,7 +121,7 @@ export class Clients {
   answerAll(life: Life, time: number): boolean {
     let any = false;
     for (const run of this.#world.auditor.runs.values()) {
-      if (run.ended !== null) continue;
+      if (run.ended !== null || this.#world.auditor.forks.isReplay(run.runId)) continue;
       for (const interrupt of Object.values(run.view.interrupts)) {
         const key = `${run.runId} ${interrupt.interruptId}`;
         if (this.#tried.get(key) === time) continue;
@@ -130,7 +137,13 @@ export class Clients {
   resumeAll(life: Life, time: number): boolean {
     let any = false;
     for (const run of this.#world.auditor.runs.values()) {
-      if (run.ended !== null || !run.isPaused || this.#tried.get(run.runId) === time) continue;
+      if (
+        run.ended !== null ||
+        !run.isPaused ||
+        this.#world.auditor.forks.isReplay(run.runId) ||
+        this.#tried.get(run.runId) === time
+      )
+        continue;
       this.#tried.set(run.runId, time);
       any = true;
       this.#resume(run, life);
@@ -265,6 +278,25 @@ export class Clients {
         if (!isCairnError(error) || !error.retryable) this.#world.complain('a run can be looked at', { runId, error });
       },
     });
+  }
+
+  /** A replay needs a record that has ended, else it would wait for the rest of it. */
+  #fork({ runId, ended, rows }: RunAudit, life: Life): void {
+    const { random, count } = this.#world;
+    const refused = (error: unknown): void => {
+      count('fork refused');
+      if (isCairnError(error, 'validation_error')) this.#world.complain('a proper fork is accepted', { runId, error });
+    };
+    if (ended === 'run.failed' && random.chance(0.3)) {
+      const done = () => count('run retried');
+      this.#send(life, `retry ${runId}`, life.engine.retry({ tenant: TENANT, runId }), { done, refused });
+      return;
+    }
+    const mode = ended !== null && random.chance(0.4) ? 'replay' : 'branch';
+    const fromSeq = random.between(0, rows.length);
+    const isWholeTree = mode === 'branch' && random.chance(0.4);
+    const request = { tenant: TENANT, principal: 'cleo', runId, mode, fromSeq, isWholeTree } as const;
+    this.#send(life, `fork ${runId} ${mode} ${fromSeq}`, life.engine.fork(request), { done: () => undefined, refused });
   }
 
   #send<Answer>(

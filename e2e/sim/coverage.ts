@@ -78,6 +78,12 @@ export const interesting = [
   'stream resumed',
   'stream stalled',
   'stream ended',
+  // forks
+  'run branched',
+  'run replayed',
+  'run retried',
+  'tree forked',
+  'fork refused',
   // graphs
   'node skipped',
   'loop turned',

@@ -47,6 +47,18 @@ export class FamilyWatch {
     this.#world = world;
   }
 
+  /** Takes what a branch begins with: nothing of it happens now. */
+  inherit(rows: readonly Row[]): void {
+    const silent = new FamilyWatch({ complain: () => undefined, count: () => undefined });
+    for (const row of rows) silent.take(row);
+    for (const [runId, member] of silent.#members) this.#members.set(runId, member);
+    for (const [child, parent] of silent.#asked) this.#asked.set(child, parent);
+    for (const [place, children] of silent.#byNode) this.#byNode.set(place, children);
+    for (const told of silent.#told) this.#told.add(told);
+    // Children that had ended are those of the source.
+    for (const stray of silent.#strays) if (stray.startsWith(`${rows[0]?.runId}.`)) this.#strays.add(stray);
+  }
+
   take(row: Row): void {
     const { runId, type, nodeId } = row;
     if (nodeEnds.has(type)) for (const child of this.#byNode.get(`${runId} ${nodeId}`) ?? []) this.#strays.add(child);
@@ -95,8 +107,9 @@ export class FamilyWatch {
     }
     if (error !== undefined) return;
     this.#world.count('child told of');
-    if (this.#told.has(childRunId)) this.#world.complain('the end of a child is told once', where);
-    this.#told.add(childRunId);
+    const told = `${runId} ${childRunId}`;
+    if (this.#told.has(told)) this.#world.complain('the end of a child is told once', where);
+    this.#told.add(told);
     const ended = this.#members.get(childRunId)?.ended ?? null;
     if (ended !== `run.${outcome?.status}`) {
       this.#world.complain('what a parent is told of the end of a child is true', { ...where, ended, outcome });
@@ -116,7 +129,7 @@ export class FamilyWatch {
   #completed({ runId, seq, payload }: Row): void {
     const { outputs }: { outputs?: { childRunId?: string } } = JSON.parse(payload);
     const childRunId = outputs?.childRunId;
-    if (childRunId === undefined || this.#told.has(childRunId)) return;
+    if (childRunId === undefined || this.#told.has(`${runId} ${childRunId}`)) return;
     this.#world.complain('a node completes only when it knows how its child ended', { runId, seq, childRunId });
   }
 }

@@ -24,7 +24,8 @@ export async function checkRedecisions(world: RedecisionWorld, runs: Iterable<Ru
     const body = await base.definitions.get(hash);
     if (body === null) continue;
     const workflow = compileWorkflow(JSON.parse(body) as WorkflowDefinition, hash, types);
-    const { divergence } = await redecide({ runId, workflow }, [rows]);
+    const originRunId = head?.record.originRunId ?? runId;
+    const { divergence } = await redecide({ runId, originRunId, workflow }, [rows]);
     if (divergence === null) continue;
     const { seq, kind, recorded, present } = divergence;
     complain('the record of a run follows from its facts', { runId, seq, kind, recorded, present });

@@ -33,11 +33,14 @@ function rowsOf(sketches: readonly Sketch[]): Row[] {
 function audit(rows: readonly Row[]) {
   const complaints = new Complaints();
   const counted: Interesting[] = [];
-  const run = new RunAudit(runId, {
-    complain: complaints.complain,
-    count: (name) => counted.push(name),
-    exists: () => false,
-  });
+  const run = new RunAudit(
+    { runId: runId },
+    {
+      complain: complaints.complain,
+      count: (name) => counted.push(name),
+      exists: () => false,
+    },
+  );
   for (const row of rows) run.take(row);
   run.settle();
   return { broken: complaints.first?.invariant ?? null, counted, run };

@@ -48,18 +48,19 @@ export class RunAudit {
   readonly #timers = new Map<string, number>();
   /** Nodes whose time limit has fired but has not been handled. */
   readonly #overdue = new Set<string>();
-  readonly #pauses: PauseWatch;
+  #pauses: PauseWatch;
   readonly #complain: Complain;
   readonly #count: (name: Interesting) => void;
   readonly #exists: (eventId: string) => boolean;
 
+  /** `originRunId` is another run for a fork. */
   constructor(
-    runId: RunId,
+    { runId, originRunId = runId }: { readonly runId: RunId; readonly originRunId?: RunId | undefined },
     world: { complain: Complain; count: (name: Interesting) => void; exists: (eventId: string) => boolean },
   ) {
     this.runId = runId;
     this.view = newRunView(runId);
-    this.#hash = sha256(runId);
+    this.#hash = sha256(originRunId);
     this.#pauses = new PauseWatch(world);
     this.#complain = world.complain;
     this.#count = world.count;
@@ -73,7 +74,7 @@ export class RunAudit {
     const payload: Payload = event.payload;
     const open = Object.keys(this.view.interrupts).length;
     if (row.type === 'cairn.cancel.requested') this.#countCancel();
-    this.#pauses.take(row, this.#isStepping());
+    this.#watchPauses(row);
     foldRun(this.view, event);
     this.#checkFace(row, taskFace(this.view, event));
     this.rows.push(row);
@@ -83,6 +84,30 @@ export class RunAudit {
     this.#countEvent(row, payload);
     if (open === 1 && Object.keys(this.view.interrupts).length === 2) this.#count('two interrupts open at once');
     if (isTerminalType(row.type)) this.ended = row.type;
+  }
+
+  /** Begins with the rows that a fork shares: they were checked where they were written. */
+  share(rows: readonly Row[]): void {
+    for (const row of rows) {
+      this.#checkPlace(row);
+      this.#checkChain(row);
+      const event = foldEventOf(row);
+      this.#watchPauses(row);
+      foldRun(this.view, event);
+      this.rows.push(row);
+      this.#checkCalls(row, event.payload);
+      this.#checkInterrupts(row, event.payload);
+    }
+  }
+
+  /** A branch makes calls again that were open at the cut, and no pause of its source holds for it. */
+  #watchPauses(row: Row): void {
+    if (row.type !== 'cairn.run.forked') {
+      this.#pauses.take(row, this.#isStepping());
+      return;
+    }
+    this.#pauses = new PauseWatch({ complain: this.#complain, count: this.#count });
+    for (const call of this.calls.values()) if (!call.returned) call.settled = call.attempt;
   }
 
   get isPaused(): boolean {

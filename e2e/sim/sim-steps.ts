@@ -21,6 +21,7 @@ export interface StepWorld {
   readonly random: Random;
   readonly leases: LeaseWatch;
   readonly audit: (runId: RunId) => RunAudit | undefined;
+  readonly isReplay: (runId: RunId) => boolean;
   readonly complain: Complain;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
@@ -117,6 +118,7 @@ export class StepLedger {
   #check(life: string, safety: StepSafety, { runId, callId, attempt }: StepContext): void {
     const { complain, leases, count } = this.#world;
     const where = { life, runId, callId, attempt, safety };
+    if (this.#world.isReplay(runId)) complain('a replay performs nothing', where);
     const run = this.#world.audit(runId);
     const call = run?.calls.get(callId);
     if (run === undefined || call === undefined || call.attempt < attempt) {

@@ -25,6 +25,7 @@ function lineWith(faults: Partial<Profile>) {
   const count = (name: Interesting) => void counted.push(name);
   const world: StoreWorld = {
     base: inMemoryStore(),
+    forks: { asked: () => undefined },
     schedule: new Schedule(),
     random: createRandom(1),
     leases: new LeaseWatch(complaints.complain, count, () => true),

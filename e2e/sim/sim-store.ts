@@ -6,6 +6,7 @@ import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
 import type { Interesting } from './coverage.ts';
+import type { ForkWatch } from './fork-watch.ts';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { Profile } from './profile.ts';
 import type { Schedule } from './schedule.ts';
@@ -16,6 +17,7 @@ export interface StoreWorld {
   readonly schedule: Schedule;
   readonly random: Random;
   readonly leases: LeaseWatch;
+  readonly forks: Pick<ForkWatch, 'asked'>;
   readonly complain: Complain;
   readonly count: (name: Interesting) => void;
   readonly note: (text: string) => void;
@@ -138,7 +140,11 @@ export class StoreLine implements Store {
       contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),
       contextHead: (contextId) => this.#read(() => base.log.contextHead(contextId)),
       importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
-      fork: (run) => this.#write(`fork ${run.runId}`, () => base.log.fork(run)),
+      fork: (run) =>
+        this.#write(`fork ${run.runId}`, () => {
+          this.#world.forks.asked(run);
+          return base.log.fork(run);
+        }),
       follow: (listener) => {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);

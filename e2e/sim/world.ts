@@ -86,13 +86,15 @@ class World {
     const random = (label: string): Random => this.#random.fork(label);
     this.#store = {
       ...common,
+      forks: this.#auditor.forks,
       random: random('store'),
       inOrder: oneAtATime(),
       profile: kindProfile(profile),
       diskFull: false,
     };
     const audit = this.#auditor.runs.get.bind(this.#auditor.runs);
-    this.#ledger = new StepLedger({ ...common, random: random('steps'), audit });
+    const isReplay = this.#auditor.forks.isReplay.bind(this.#auditor.forks);
+    this.#ledger = new StepLedger({ ...common, random: random('steps'), audit, isReplay });
     const uniqueId = countedIds();
     const nodeWorld = { ...common, store: this.#store, ledger: this.#ledger, uniqueId, time: () => this.#time };
     this.#nodes = ['a', 'b'].map((name) => new SimNode(name, nodeWorld));

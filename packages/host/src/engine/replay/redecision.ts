@@ -79,6 +79,7 @@ export class Redecision {
 
   /** Takes the next row of the record. Returns null, or the divergence; the row is then not folded. */
   take(row: RecordedRow): Divergence | null {
+    if (row.type === 'cairn.run.forked') this.#leaveDecision();
     const due = this.#due[this.#shown];
     if (due !== undefined) return this.#takeDue(due, row);
     let parsed: JsonObject | undefined;
@@ -100,6 +101,12 @@ export class Redecision {
     const [present = null] = this.due;
     const { nextSeq } = this.#state;
     return present === null ? null : { seq: nextSeq, kind: 'extra', recorded: null, present };
+  }
+
+  /** A branch that is cut in a decision that ends the run decides again how it ends. */
+  #leaveDecision(): void {
+    this.#due = [];
+    this.#shown = 0;
   }
 
   #takeDue(due: Draft, row: RecordedRow): Divergence | null {
