@@ -18,16 +18,15 @@ export function refusalFlip({ recorded, present }: Divergence): RefusalFlip | nu
   return { original: original ? 'refusal' : 'valid', replay: replay ? 'refusal' : 'valid' };
 }
 
-function isRefusal(type: string, { outcome, error }: { readonly [key: string]: unknown }): boolean {
+/** The first row of a refused turn that differs is the end of its text, if it has one, or the end of the invocation. */
+function isRefusal(type: string, { outcome, error, meta }: { readonly [key: string]: unknown }): boolean {
   if (type === 'agent.invocation.completed') return outcome === 'refused';
-  return (
-    type === 'node.failed' &&
-    typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    error.code === 'model_refused'
-  );
+  if (type === 'output.chunk') return fieldOf(meta, 'finishReason') === 'content_filter';
+  return type === 'node.failed' && fieldOf(error, 'code') === 'model_refused';
 }
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
 
 /** Holds nothing of the fork itself: all replays of a run say the same. */
 export function divergedRow(sourceRunId: RunId, { seq, kind, recorded, present }: Divergence): Draft {
@@ -62,10 +61,8 @@ export function divergedAtRefusalRow(
 }
 
 function messageOf(payload: object | null | undefined): string | null {
-  if (payload == null || !('error' in payload)) return null;
-  const { error } = payload;
-  const isNamed = typeof error === 'object' && error !== null && 'message' in error;
-  return isNamed && typeof error.message === 'string' ? error.message : null;
+  const message = fieldOf(fieldOf(payload, 'error'), 'message');
+  return typeof message === 'string' ? message : null;
 }
 
 export function refusalError({ seq, recorded }: Divergence, { original, replay }: RefusalFlip): RunError {

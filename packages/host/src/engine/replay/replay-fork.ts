@@ -2,7 +2,7 @@
  * Steps a replay: a fork that repeats the recorded run. It decides as the engine does and takes every fact from the
  * record. It starts no attempt and no child, waits for no timer and asks nobody.
  */
-import { audienceOf, type EventType, type FoldEvent, type RunId, row as rowOf, taskFace } from '@cairn/protocol';
+import { audienceOf, type FoldEvent, type RunId, taskFace } from '@cairn/protocol';
 import type { RunFork } from '../../log/ports/event-log.ts';
 import { rowBytes } from '../../log/ports/row-bytes.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
@@ -16,9 +16,10 @@ import { dueTimers, nextTimer } from '../core/timers.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { divergedAtRefusalRow, divergedRow, refusalError, refusalFlip } from './divergence-rows.ts';
 import { failWithoutRecord, unrecorded } from './missing-record.ts';
-import { type Divergence, payloadOf, type RecordedRow } from './recorded-row.ts';
+import type { Divergence, RecordedRow } from './recorded-row.ts';
 import type { RecordedFact, RecordedWork } from './recorded-work.ts';
 import { Redecision } from './redecision.ts';
+import { anchorOf, servedDraft } from './served-facts.ts';
 import { type SourcePorts, SourceReader } from './source-reader.ts';
 
 /** Where the replay stands. It follows the record row by row until it differs from it, and then takes facts by their ids. */
@@ -274,18 +275,3 @@ export class ReplayFork {
 /** Null for every other run. */
 export const replayOf = (fork: RunFork | null | undefined, ports: SourcePorts): ReplayFork | null =>
   fork?.mode === 'replay' ? new ReplayFork(fork, ports) : null;
-
-/** The row of the replay that asked for what the fact is about. */
-function anchorOf(state: RunState, { kind, id }: RecordedFact): number | undefined {
-  if (kind === 'call') return state.calls[id]?.requestedSeq;
-  return kind === 'answer' ? state.view.interrupts[id]?.seq : undefined;
-}
-
-/** A call that was repeated after a crash returned as a later attempt than the one that is open here. */
-function servedDraft(row: RecordedRow, cause: number | undefined, attempt: number | undefined): Draft {
-  const payload = payloadOf(row);
-  const changed =
-    attempt !== undefined && 'attempt' in payload && !('of' in payload) ? { ...payload, attempt } : payload;
-  // The record pairs the type of a row with its payload.
-  return rowOf<EventType>(row.type as EventType, changed as never, { nodeId: row.nodeId ?? undefined, cause }) as Draft;
-}
