@@ -8,6 +8,7 @@ import { nextTimer } from '../core/timers.ts';
 import { missedEnds } from '../family/missed-ends.ts';
 import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
 import { replayOf } from '../replay/replay-fork.ts';
+import { portsOfReplay } from '../replay/replay-ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { appendOf, sizeOf } from './append-batch.ts';
 import { Attempts } from './attempts.ts';
@@ -36,7 +37,8 @@ import { Waiting } from './waiting.ts';
 export class HeldRun {
   readonly tenant: string;
   readonly #runId: RunId;
-  readonly #ports: MailboxPorts;
+  /** A replay is denied those that reach the outside, once its record says what it is. */
+  #ports: MailboxPorts;
   readonly #holder: Holder;
   readonly #lease: LeaseState = newLease();
   /** Set until the run exists in the log. */
@@ -52,7 +54,7 @@ export class HeldRun {
   readonly #mark: DecisionMark;
   readonly #relatives = new Relatives();
   readonly #checkpoints: Checkpoints;
-  readonly #waiting: Waiting;
+  #waiting: Waiting;
 
   constructor(runId: RunId, opening: Opening, ports: MailboxPorts, holder: Holder) {
     this.tenant = tenantOf(opening);
@@ -127,6 +129,7 @@ export class HeldRun {
     if (run === null) {
       const { state, workflow, record, checkpoint } = await this.#ports.loader.resume(this.#runId);
       const replay = replayOf(record.fork, this.#ports.sources);
+      if (replay !== null) this.#denyEffects();
       run = { state, workflow, record, attempts: this.#attempts ?? this.#attemptsOf(record, workflow), replay };
       this.#loaded = run;
       this.#checkpoints.loadedAt(checkpoint);
@@ -141,6 +144,11 @@ export class HeldRun {
     const facts = await missedEnds(run.state, this.#ports);
     checkedRelatives(this.#lease);
     return facts;
+  }
+
+  #denyEffects(): void {
+    this.#ports = portsOfReplay(this.#ports, this.#runId);
+    this.#waiting = new Waiting(this.#ports, this.#holder.nudge);
   }
 
   #attemptsOf({ tenant, contextId, fork }: RestingRun['record'], workflow: Workflow): Attempts {
@@ -259,10 +267,10 @@ export class HeldRun {
   }
 
   /** Releases the lease. Returns null if there is nothing to release or the lease stays because the run lingers. */
-  giveBack({ state }: LoadedRun): Promise<void> | null {
-    if (this.#waiting.lingers(state)) return null;
+  giveBack({ state, replay }: LoadedRun): Promise<void> | null {
+    if (replay === null && this.#waiting.lingers(state)) return null;
     const fence = givenBack(this.#lease);
-    return fence === null ? null : this.release(fence, state.ended ? null : nextTimer(state));
+    return fence === null ? null : this.release(fence, state.ended || replay !== null ? null : nextTimer(state));
   }
 
   release(fence: number, wakeAt: number | null): Promise<void> {
@@ -280,7 +288,7 @@ export class HeldRun {
   /** The run leaves memory. A state that is needed again soon stays with the loader. */
   leave(): void {
     this.#waiting.stop();
-    if (this.#loaded === null || this.#isAhead || this.#loaded.state.ended) return;
+    if (this.#loaded === null || this.#isAhead || this.#loaded.state.ended || this.#loaded.replay !== null) return;
     const { state, workflow, record } = this.#loaded;
     const wakeAt = nextTimer(state);
     if (wakeAt === null || wakeAt - this.#ports.clock.now() > RECENT_MS) return;

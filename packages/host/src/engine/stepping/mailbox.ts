@@ -222,7 +222,7 @@ export class Mailbox {
     const held = this.#held;
     if (held.hasClaim) return false;
     if (held.fence === null) return true;
-    if (!awaitsEffects(run.state)) {
+    if (!awaitsEffects(run.state) || run.replay !== null) {
       const released = held.giveBack(run);
       if (released !== null) await released;
       return true;
