@@ -1,4 +1,5 @@
 /** Sections 2 and 5.4 to 5.5 of the wire as a table of tests, against a host as its users start it; every refusal must be the closed envelope. */
+import { readFile } from 'node:fs/promises';
 import { type ErrorCode, errorEnvelope, errorKinds } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlRows } from './control-rows.ts';
@@ -118,6 +119,14 @@ const elsewhere: Readonly<Record<string, string>> = {
   'deleteRun 202': 'packages/host/src/server/retention/purge-routes.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
+
+test('what has no row here is in the test that is named for it', async () => {
+  const root = new URL('../../', import.meta.url);
+  for (const [name, file] of Object.entries(elsewhere)) {
+    const source = await readFile(new URL(file, root), 'utf8');
+    expect([name, source.includes(name.split(' ')[1] ?? '')]).toEqual([name, true]);
+  }
+});
 
 test('every answer that the host describes has a row here', async () => {
   const { text } = await stage.send({ to: 'GET /v1/openapi.json', as: 'nobody' });

@@ -63,3 +63,16 @@ test('a body whose numbers grow when they are written is refused before anything
   });
   expect((await to.store.runIndex.list({ tenant: 't', limit: 9 })).runs).toEqual([]);
 });
+
+test('so is an answer, by a key or by a token', async () => {
+  const to = await host();
+  const { body } = await to.ask('POST', '/v1/runs', { body: { workflowId: 'asks' } });
+  const path = `/v1/runs/${body.runId}/interrupts/n0`;
+  const { token } = (await to.ask('POST', `/v1/host/cairn${path.slice('/v1'.length)}/token`, { body: {} })).body;
+  const raw = `{"resumeValue":{"a":[${Array.from({ length: 60_000 }, () => '1e20').join(',')}]}}`;
+  for (const target of [path, `/v1/interrupts/${token}`]) {
+    const reply = await to.ask('POST', target, { raw });
+    expect([target, reply.status, reply.body.error]).toEqual([target, 413, 'event_too_large']);
+  }
+  expect((await to.ask('GET', `/v1/runs/${body.runId}`)).body.status).toMatch(/^waiting-/);
+});

@@ -146,6 +146,7 @@ test('a gate of several counts one vote of each who asked for a token, however m
   expect((await answer(one.token)).status).toBe(200);
   expect((await answer(one.token)).status).toBe(200);
   expect((await answer(another.token)).status).toBe(200);
+  expect(told(await answer(one.token, { resumeValue: { action: 'reject' } }))).toEqual([409, 'conflict']);
   expect((await host.ask('GET', `/v1/runs/${runId}`)).body.status).toBe('waiting-approval');
   expect((await answer(auditors.token)).status).toBe(200);
   expect((await host.ask('GET', `/v1/runs/${runId}`)).body.status).toBe('completed');
