@@ -47,7 +47,20 @@ export const forkRows: readonly WireRow[] = [
     ask: { to: 'GET /.well-known/openwop' },
     answer: {
       status: 200,
-      body: { replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' } },
+      body: {
+        replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },
+        multiAgent: {
+          executionModel: {
+            version: 4,
+            crossHostCausation: { supported: true, hostId: 'wire-host' },
+            replayDeterminism: {
+              supported: true,
+              llmCacheKeyRecipe: 'spec-rfc-0041',
+              refusalDivergenceEmission: true,
+            },
+          },
+        },
+      },
     },
   },
   {

@@ -144,6 +144,14 @@ export const discovery = z
             confidenceEscalationInterruptKind: z.string().optional(),
             /** How concurrent writes of runs to one memory are merged. */
             crossChildMemoryConcurrency: z.enum(['strict', 'advisory']).optional(),
+            crossHostCausation: z.looseObject({ supported: z.boolean(), hostId: z.string().optional() }).optional(),
+            replayDeterminism: z
+              .looseObject({
+                supported: z.boolean(),
+                llmCacheKeyRecipe: z.string().optional(),
+                refusalDivergenceEmission: z.boolean().optional(),
+              })
+              .optional(),
           })
           .optional(),
       })

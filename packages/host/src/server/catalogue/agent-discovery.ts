@@ -31,7 +31,7 @@ export interface AgentFacts {
 }
 
 /** The discovery families for a host with or without agents. */
-export const agentFamilies = (facts: AgentFacts | null) => ({
+export const agentFamilies = (facts: AgentFacts | null, hostId: string) => ({
   agents: {
     ...(facts === null ? { supported: false } : running(facts)),
     modelClasses: [...(facts?.modelClasses ?? allModelClasses)],
@@ -41,7 +41,7 @@ export const agentFamilies = (facts: AgentFacts | null) => ({
       installScope: 'tenant' as const,
     },
   },
-  ...(facts === null ? {} : besideThem(facts)),
+  ...(facts === null ? {} : besideThem(facts, hostId)),
 });
 
 const running = ({ reasoning, memory, isLive, escalates }: AgentFacts) => ({
@@ -68,7 +68,7 @@ const running = ({ reasoning, memory, isLive, escalates }: AgentFacts) => ({
 });
 
 /** Runs that start runs. The wire describes parallel workers differently, so ours are listed under `cairn`. */
-const orchestration = (remembers: boolean) => ({
+const orchestration = (remembers: boolean, hostId: string) => ({
   orchestrator: { supported: true, workerIdInterpretation: 'node' as const, fanOutSupported: true },
   dispatch: {
     supported: true,
@@ -80,17 +80,23 @@ const orchestration = (remembers: boolean) => ({
   multiAgent: {
     executionModel: {
       supported: true,
-      version: 2,
+      version: 4,
       confidenceEscalationFloor: DECISION_FLOOR,
       confidenceEscalationInterruptKind: 'approval' as const,
       ...(remembers ? { crossChildMemoryConcurrency: 'strict' as const } : {}),
+      // Every cause is an event of this host, because it calls no other one: `causationHostId` is never due.
+      crossHostCausation: { supported: true, hostId },
+      replayDeterminism: { supported: true, llmCacheKeyRecipe: 'spec-rfc-0041', refusalDivergenceEmission: true },
     },
   },
 });
 
 /** Families that come with agents: prompts, tools, memory, and model costs. */
-const besideThem = ({ costEstimates, limitsToolRate, memory, mockProviders, providers, byok }: AgentFacts) => ({
-  ...orchestration(memory !== null),
+const besideThem = (
+  { costEstimates, limitsToolRate, memory, mockProviders, providers, byok }: AgentFacts,
+  hostId: string,
+) => ({
+  ...orchestration(memory !== null, hostId),
   prompts: {
     supported: true,
     templateKinds: [...promptKinds],

@@ -109,7 +109,9 @@ test('orchestration is advertised where agents are run, as the wire has it', () 
     multiAgent: {
       executionModel: {
         supported: true,
-        version: 2,
+        version: 4,
+        crossHostCausation: { supported: true, hostId: facts.hostId },
+        replayDeterminism: { supported: true, llmCacheKeyRecipe: 'spec-rfc-0041', refusalDivergenceEmission: true },
         confidenceEscalationFloor: 0.5,
         confidenceEscalationInterruptKind: 'approval',
       },

@@ -79,7 +79,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     runs: { pauseResume: { supported: true, drainPolicies: [...drainPolicies] } },
     conversationPrimitive: true,
     multiPartyConversation: { supported: true, maxParticipants: MAX_PARTICIPANTS },
-    ...agentFamilies(facts.agents),
+    ...agentFamilies(facts.agents, facts.hostId),
     webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
     // `sideEffectSuppression` says more than `replay` alone: every effect of a replay comes from the record.
     replay: { supported: true, modes: [...forkModes], fork: true, sideEffectSuppression: 'recorded-outcome' },
