@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { inMemoryStore } from '../in-memory/store.ts';
 import { eachStore, type Open } from './contract.kit.ts';
+import { forkedMemoriesContract } from './forked-memories.contract.ts';
 import { childOf, dropped, found, ids, kept, NOW, notes, ofTenant, type WithMemories } from './memory-samples.kit.ts';
 import { memorySearch } from './memory-search.contract.ts';
 import { context, creation, row, runA, runB, started } from './samples.kit.ts';
@@ -13,6 +14,7 @@ export function memoriesContract(open: Open<'log' | 'runIndex' | 'memories'>): v
   const store = eachStore(open);
   describe('entries', () => entries(store));
   describe('what a run sees', () => asOfRuns(store));
+  describe('what a fork sees', () => forkedMemoriesContract(store));
   describe('tenants', () => tenants(store));
   describe('search', () => memorySearch(store));
 }

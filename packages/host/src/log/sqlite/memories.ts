@@ -4,6 +4,7 @@ import type { AsOf, Memories, MemoryRecord, MemoryRecordQuery } from '../ports/m
 import { type Phrase, phrasesIn } from '../search-words.ts';
 import { parseTexts } from './columns.ts';
 import type { Connection } from './connection.ts';
+import { forkViews } from './forked-memories.ts';
 import { scopedWords, scopeReader } from './memory-tables.ts';
 import { query } from './query.ts';
 
@@ -33,51 +34,79 @@ const ENDED_BELOW = `WITH RECURSIVE above (run, parent) AS (
     UNION ALL SELECT above.run, u.parent FROM above JOIN runs u ON u.id = above.parent)
   SELECT run FROM above WHERE parent = :runId`;
 
-const isSeen = (of: string): string =>
+const seenByRun = (of: string): string =>
   `(${of}.cursor <= :start
     OR (${of}.run = :run AND ${of}.seq < :before AND ${of}.turn IS NOT :turn)
     OR (${of}.run <> :run AND ${of}.run IN (${ENDED_BELOW})))`;
 
-const VISIBLE = `${isSeen('e')} AND (e.expires_at IS NULL OR e.expires_at > :now)
+/** A fork has the changes of several runs, each up to a position. */
+const seenByFork = (of: string): string =>
+  `(${of}.cursor <= :start OR EXISTS (SELECT 1 FROM json_each(:seen) s WHERE s.value ->> 0 = ${of}.run
+    AND ${of}.seq < s.value ->> 1 AND (s.value ->> 2 = 0 OR ${of}.turn IS NOT :turn)))`;
+
+const visible = (isSeen: (of: string) => string): string =>
+  `${isSeen('e')} AND (e.expires_at IS NULL OR e.expires_at > :now)
   AND NOT EXISTS (SELECT 1 FROM memory_drops d WHERE d.scope = e.scope AND d.id = e.id AND ${isSeen('d')})`;
 
-export function sqliteMemories({ db, read }: Pick<Connection, 'db' | 'read'>): Memories {
-  const parametersOf = visibility(db);
-  const newest = query<Columns>(
-    db,
-    `SELECT ${COLUMNS} FROM memory_entries e WHERE e.scope = :scope AND ${VISIBLE} ORDER BY e.cursor DESC LIMIT :limit`,
-  );
-  const tagged = query<Columns>(
-    db,
-    `SELECT ${COLUMNS} FROM memory_tags t JOIN memory_entries e ON e.cursor = t.entry
-       WHERE t.scope = :scope AND t.tag = :tag AND ${VISIBLE} ORDER BY t.entry DESC LIMIT :limit`,
-  );
-  const one = query<Columns>(
-    db,
-    `SELECT ${COLUMNS} FROM memory_entries e WHERE e.scope = :scope AND e.id = :id AND ${VISIBLE}`,
-  );
-  const search = searcher(db);
-  const reading = (of: Omit<MemoryRecordQuery, 'limit'>, find: (visible: Visibility) => readonly MemoryRecord[]) =>
-    read(() => {
-      const visible = parametersOf(of);
-      return visible === null ? [] : find(visible);
-    });
+/** The statements that read what is visible to a run, or to a fork. */
+function readers(db: DatabaseSync, isVisible: string) {
   return {
-    list: async ({ tag, limit, ...of }) =>
-      reading(of, (visible) =>
-        tag === undefined
-          ? newest.all({ ...visible, limit }).map(recordOf)
-          : tagged.all({ ...visible, tag: tag.toWellFormed(), limit }).map(recordOf),
-      ),
-    get: async (of, id) =>
-      (await reading(of, (visible) => one.all({ ...visible, id: id.toWellFormed() }).map(recordOf)))[0] ?? null,
-    search: async ({ tag, limit, ...of }, text) =>
-      reading(of, (visible) => search({ ...visible, tag: tag?.toWellFormed() ?? null, limit }, phrasesIn(text))),
+    newest: query<Columns>(
+      db,
+      `SELECT ${COLUMNS} FROM memory_entries e WHERE e.scope = :scope AND ${isVisible}
+         ORDER BY e.cursor DESC LIMIT :limit`,
+    ),
+    tagged: query<Columns>(
+      db,
+      `SELECT ${COLUMNS} FROM memory_tags t JOIN memory_entries e ON e.cursor = t.entry
+         WHERE t.scope = :scope AND t.tag = :tag AND ${isVisible} ORDER BY t.entry DESC LIMIT :limit`,
+    ),
+    one: query<Columns>(
+      db,
+      `SELECT ${COLUMNS} FROM memory_entries e WHERE e.scope = :scope AND e.id = :id AND ${isVisible}`,
+    ),
+    search: searcher(db, isVisible),
   };
 }
 
-/** The parameters of `VISIBLE`. */
-type Visibility = Record<string, SQLInputValue> & { readonly scope: number };
+export function sqliteMemories({ db, read }: Pick<Connection, 'db' | 'read'>): Memories {
+  const parametersOf = visibility(db);
+  const ofRuns = readers(db, visible(seenByRun));
+  const ofForks = readers(db, visible(seenByFork));
+  const of = (found: Visibility) => (found.seen === undefined ? ofRuns : ofForks);
+  const reading = (asked: Omit<MemoryRecordQuery, 'limit'>, find: (visible: Visibility) => readonly MemoryRecord[]) =>
+    read(() => {
+      const found = parametersOf(asked);
+      return found === null ? [] : find(found);
+    });
+  return {
+    list: async ({ tag, limit, ...asked }) =>
+      reading(asked, (found) =>
+        tag === undefined
+          ? of(found)
+              .newest.all({ ...found, limit })
+              .map(recordOf)
+          : of(found)
+              .tagged.all({ ...found, tag: tag.toWellFormed(), limit })
+              .map(recordOf),
+      ),
+    get: async (asked, id) =>
+      (
+        await reading(asked, (found) =>
+          of(found)
+            .one.all({ ...found, id: id.toWellFormed() })
+            .map(recordOf),
+        )
+      )[0] ?? null,
+    search: async ({ tag, limit, ...asked }, text) =>
+      reading(asked, (found) =>
+        of(found).search({ ...found, tag: tag?.toWellFormed() ?? null, limit }, phrasesIn(text)),
+      ),
+  };
+}
+
+/** The parameters of a condition; those of a fork have `seen`. */
+type Visibility = Record<string, SQLInputValue> & { readonly scope: number; readonly seen?: string };
 
 const EVERYTHING = { runId: '', run: 0, start: Number.MAX_SAFE_INTEGER, before: 0, asked: 0, turn: null };
 
@@ -91,11 +120,15 @@ function visibility(db: DatabaseSync): (of: Omit<MemoryRecordQuery, 'limit'>) =>
        LEFT JOIN events asked ON asked.run = runs.key AND asked.seq = :before
        WHERE runs.id = :runId AND runs.tenant = :tenant`,
   );
+  const forkOf = forkViews(db);
   const placesOf = (tenant: string, { runId, beforeSeq }: AsOf) => places.get({ runId, tenant, before: beforeSeq });
   return ({ tenant, memoryRef, now, asOf }) => {
     const scope = scopes.get(tenant, memoryRef.toWellFormed())?.[0];
     if (scope === undefined) return null;
     if (asOf === undefined) return { ...EVERYTHING, scope, now };
+    const fork = forkOf(tenant, scope, asOf);
+    if (fork === null) return null;
+    if (fork !== undefined) return { scope, now, turn: asOf.turn ?? null, ...fork };
     const found = placesOf(tenant, asOf);
     if (found === undefined) return null;
     const [run, start, asked] = found;
@@ -106,7 +139,7 @@ function visibility(db: DatabaseSync): (of: Omit<MemoryRecordQuery, 'limit'>) =>
 
 type Search = (visible: Visibility, phrases: readonly Phrase[]) => readonly MemoryRecord[];
 
-function searcher(db: DatabaseSync): Search {
+function searcher(db: DatabaseSync, isVisible: string): Search {
   const count = query<[hits: number]>(
     db,
     `SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE memory_words MATCH ? LIMIT ${MANY + 1})`,
@@ -117,7 +150,7 @@ function searcher(db: DatabaseSync): Search {
        SELECT weighed.cursor, weighed.score FROM (
          SELECT e.cursor, bm25(memory_words) AS score FROM memory_words
            JOIN memory_entries e ON e.cursor = memory_words.rowid
-           WHERE memory_words MATCH :match AND e.scope = :scope AND ${VISIBLE}
+           WHERE memory_words MATCH :match AND e.scope = :scope AND ${isVisible}
              AND (:tag IS NULL OR EXISTS
                (SELECT 1 FROM memory_tags t WHERE t.scope = :scope AND t.tag = :tag AND t.entry = e.cursor))
            ORDER BY memory_words.rowid DESC LIMIT ${WEIGHED}) weighed
