@@ -20,7 +20,8 @@ export interface RestoreFlags {
 export async function backup(terminal: Terminal, name: string, flags: BackupFlags): Promise<number> {
   const folder = dataFolder(terminal, flags.data);
   const file = resolve(terminal.cwd, name);
-  const facts = await backupFolder(folder, file, { hasKey: flags.includeKey === true, at: terminal.now() });
+  const options = { hasKey: flags.includeKey === true, at: terminal.now(), onProgress: quarters(terminal) };
+  const facts = await backupFolder(folder, file, options);
   if (flags.json === true) terminal.print(jsonLine({ file, ...shown(facts) }));
   else {
     terminal.print(`${mark(terminal)} ${safe(relative(terminal.cwd, file))}: ${sizes(facts)}`);
@@ -43,6 +44,17 @@ export async function restore(terminal: Terminal, name: string, flags: RestoreFl
     terminal.tell('Do not start it while the old host runs: both would go on with the same runs.');
   }
   return exit.ok;
+}
+
+/** Tells a person who waits when another quarter is copied. */
+function quarters(terminal: Terminal): (copied: number, pages: number) => void {
+  let told = 0;
+  return (copied, pages) => {
+    const quarter = Math.floor((copied / pages) * 4);
+    if (terminal.columns === null || quarter <= told || quarter > 3) return;
+    told = quarter;
+    terminal.tell(`… ${quarter * 25} % copied`);
+  };
 }
 
 const mark = (terminal: Terminal): string => styleOf(terminal.colours.out).green('✓');

@@ -68,13 +68,13 @@ function* allRuns(log: ReadOnlyLog): Generator<CheckpointedRun> {
   for (const runId of log.purgedRuns()) yield* at(runId);
 }
 
-function* namedRuns(log: ReadOnlyLog, names: readonly string[], folder: string): Generator<CheckpointedRun> {
-  for (const name of names) {
+/** All of them are found before the first line is written. */
+const namedRuns = (log: ReadOnlyLog, names: readonly string[], folder: string): readonly CheckpointedRun[] =>
+  names.map((name) => {
     const run = log.run(keptRunNamed(log, name));
     if (run === null) throw noRun(name, folder);
-    yield run;
-  }
-}
+    return run;
+  });
 
 const noRun = (name: string, folder: string): TerminalError =>
   new TerminalError('not_found', {

@@ -2,9 +2,9 @@
 import { relative, resolve } from 'node:path';
 import { type RunId, TerminalError } from '@cairn/protocol';
 import { blobOf, isArtifactRow } from '../log/blob-refs.ts';
-import { bundleLines } from '../log/bundle/bundle-lines.ts';
+import { type BundledRow, bundleLines } from '../log/bundle/bundle-lines.ts';
 import { pinnedDefinitions } from '../log/pinned-definitions.ts';
-import { isTombstone } from '../log/ports/rows.ts';
+import { isTombstone, type Row } from '../log/ports/rows.ts';
 import { runPurged } from '../log/ports/run-purged.ts';
 import { type KeptRun, openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
@@ -43,6 +43,11 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
       const shown = relative(terminal.cwd, file);
       const which = runs.length === 1 ? '' : `${runs.length} runs, `;
       terminal.print(`${style.green('✓')} ${shown}: ${which}${events} events, ${bytes} bytes`);
+      const purged = purgedRows(log, runs);
+      if (purged > 0)
+        terminal.tell(
+          `The content of ${purged} events was purged with the run that they are shared with. Their hashes remain.`,
+        );
       terminal.tell(`It contains inputs, outputs and operator rows. Check it anywhere with: cairn verify ${shown}`);
     }
     return exit.ok;
@@ -57,8 +62,20 @@ export const linesOfRuns = (log: ReadOnlyLog, runId: RunId, runs: readonly KeptR
     runId,
     definitions: definitionsOf(log, runs),
     blobs: blobsOf(log, runs),
-    runs: runs.map((run) => ({ run: headerOf(run), rows: log.rows(run) })),
+    runs: runs.map((run) => ({ run: headerOf(run), rows: withoutPurged(log.rows(run)) })),
   });
+
+/** A tombstone has hashes, but no content. */
+function* withoutPurged(rows: Iterable<Row>): Iterable<BundledRow> {
+  for (const row of rows) yield isTombstone(row) ? { ...row, payload: null } : row;
+}
+
+/** Only a fork can lack content: that of a run that was purged by force. */
+function purgedRows(log: ReadOnlyLog, runs: readonly KeptRun[]): number {
+  let count = 0;
+  for (const run of runs) if (run.fork !== null) for (const row of log.rows(run)) if (isTombstone(row)) count += 1;
+  return count;
+}
 
 /** Names every field, so that their order never depends on the store. */
 const headerOf = (run: KeptRun) => ({
@@ -78,6 +95,7 @@ function* definitionsOf(log: ReadOnlyLog, runs: readonly KeptRun[]): Iterable<{ 
   for (const run of runs) {
     users.set(run.definitionHash, run.runId);
     for (const { payload } of log.rows(run)) {
+      if (payload === '') break;
       for (const hash of pinnedDefinitions(JSON.parse(payload)).hashes) users.set(hash, run.runId);
       break;
     }

@@ -41,6 +41,10 @@ export async function importRun(terminal: Terminal, name: string, flags: ImportF
       const { green } = styleOf(terminal.colours.out);
       const which = runs === 1 ? '' : `${added} runs, `;
       terminal.print(`${green('✓')} ${runId}: imported ${which}${events} events into ${folder} for tenant ${tenant}`);
+      if (checked.forks > 0)
+        terminal.tell(
+          'A fork is here a run of its own with all of its events. Its bundle still names what it is a fork of.',
+        );
     } else terminal.print(`· ${runId} is already in ${folder}, with the same hash`);
     return exit.ok;
   } finally {
@@ -53,14 +57,16 @@ function checkBundle(file: string) {
   return withBundle(file, (bundle, bytes) => {
     let runs = 0;
     let events = 0;
+    let forks = 0;
     for (const { run, rows } of bundle.runs) {
       runs += 1;
+      if (run.fork !== null) forks += 1;
       for (const { seq, payload } of rows) {
         if (payload === null) throw contentMissing(run.runId, seq);
         events += 1;
       }
     }
-    return { runId: bundle.runId, runs, events, bytes };
+    return { runId: bundle.runId, runs, events, forks, bytes };
   });
 }
 

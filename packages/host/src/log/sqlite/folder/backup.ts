@@ -16,7 +16,7 @@ import {
 import { dirname, join, sep } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { type RunId, TerminalError } from '@cairn/protocol';
-import { chainHash, chainStart, rowHash } from '../../chain.ts';
+import { ChainWalk } from '../../chain-walk.ts';
 import { isTombstone } from '../../ports/rows.ts';
 import { corrupt, storeError } from '../errors.ts';
 import { checkVersion } from './migrate.ts';
@@ -189,24 +189,20 @@ function checkChains(log: ReadOnlyLog, file: string): void {
   for (const { runId } of log.runs()) ids.push(runId);
   for (const id of ids) {
     const run = log.run(id);
-    const seq = run === null ? 0 : brokenAt(log, run);
-    if (seq !== null) throw corrupt(file, `event ${seq} of run ${id} does not match its hash`);
+    const wrong = run === null ? 'it cannot be found by its id' : brokenAt(log, run);
+    if (wrong !== null) throw corrupt(file, `run ${id}: ${wrong}`);
   }
 }
 
-/** The first row that does not follow from the one before; null when there is none. */
-function brokenAt(log: ReadOnlyLog, run: KeptRun): number | null {
-  let previous: { readonly seq: number; readonly hash: string } | null = null;
+/** What is wrong with the first row that does not follow from the one before; null when nothing is. */
+function brokenAt(log: ReadOnlyLog, run: KeptRun): string | null {
+  const walk = new ChainWalk(run.originRunId);
   for (const row of log.rows(run)) {
-    if (previous === null && row.seq === 0) previous = { seq: -1, hash: chainStart(run.originRunId) };
-    if (!isTombstone(row) && rowHash(row) !== row.rowHash) return row.seq;
-    // The first own row of a fork follows a row of its source.
-    if (previous !== null && (row.seq !== previous.seq + 1 || chainHash(previous.hash, row.rowHash) !== row.hash)) {
-      return row.seq;
-    }
-    previous = row;
+    const wrong = walk.add({ ...row, payload: isTombstone(row) ? null : row.payload });
+    if (wrong !== null) return wrong;
   }
-  return previous === null || (previous.seq === run.seq && previous.hash === run.hash) ? null : run.seq;
+  const isWhole = walk.next === run.seq + 1 && walk.hash === run.hash;
+  return isWhole ? null : `it ends with event ${walk.next - 1}, but the backup says with event ${run.seq}`;
 }
 
 /** Rewrites the database of a folder that no host uses: it takes no more space than it needs, and can shrink later. */
