@@ -123,7 +123,7 @@ export const rooms: readonly Room[] = [
   ...['bundle', 'signed-checkpoint'].map((folder) => ({
     name: `log/${folder}`,
     path: `${log}/${folder}`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'utf8'],
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'log/bundle', 'utf8'],
     packages: ['zod'],
     builtins: ['node:crypto'],
     world: ['node' as const],

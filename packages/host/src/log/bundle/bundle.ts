@@ -1,5 +1,5 @@
 /** Reads bundles line by line. The reader verifies every byte before it reports the end. */
-import { createHash, hash as digest } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import {
   BUNDLE_VERSION,
   type BundleBlob,
@@ -15,16 +15,13 @@ import {
   bundleRun,
   type Cause,
   type ContextId,
-  type DataOf,
-  isCairnError,
   parseRunId,
-  parseShape,
   type RunId,
   TerminalError,
 } from '@cairn/protocol';
-import type { z } from 'zod';
 import { ChainWalk } from '../chain-walk.ts';
 import { MAX_BLOB_BYTES } from '../ports/blobs.ts';
+import { CheckedLines, type Line, memberOf } from './checked-lines.ts';
 import { KnownParts } from './known-parts.ts';
 import { RowCheck } from './row-check.ts';
 
@@ -74,22 +71,18 @@ export function readBundle(lines: Iterable<string>): Bundle {
   return { runId, definitions, blobs, runs: reader.runs(runId, known, blobs) };
 }
 
-interface Line {
-  readonly text: string;
-  readonly kind: unknown;
-  readonly value: unknown;
-}
-
 class BundleReader {
-  readonly #lines: Iterator<string>;
-  readonly #bytes = createHash('sha256');
-  #number = 0;
+  readonly #lines: CheckedLines;
   /** What the next line should hold, for messages about a line that cannot be read. */
   #expected = '';
   #ahead: Line | null = null;
 
   constructor(lines: Iterable<string>) {
-    this.#lines = lines[Symbol.iterator]();
+    this.#lines = new CheckedLines(lines, {
+      brokenOff: 'the bundle breaks off before its end',
+      otherwise: 'it is not written as bundles write it',
+      error: (line, why) => wrongLine(line, `${this.#expected}: ${why}`),
+    });
   }
 
   header(): RunId {
@@ -102,7 +95,7 @@ class BundleReader {
         `the bundle has version ${JSON.stringify(version)}; this program reads version ${BUNDLE_VERSION}${hint}`,
       );
     }
-    const { runId }: BundleHeader = this.#taken(bundleHeader, line);
+    const { runId }: BundleHeader = this.#lines.taken(bundleHeader, line);
     return this.#runId(runId);
   }
 
@@ -115,7 +108,7 @@ class BundleReader {
         this.#ahead = line;
         return found;
       }
-      const { hash, body }: BundleDefinition = this.#taken(bundleDefinition, line);
+      const { hash, body }: BundleDefinition = this.#lines.taken(bundleDefinition, line);
       const actual = digest('sha256', body, 'hex');
       if (actual !== hash) throw this.#wrong(`the definition has the hash ${actual}, not ${hash}`);
       if (hash <= before) throw this.#wrong('the definitions are not sorted by hash');
@@ -135,7 +128,7 @@ class BundleReader {
         this.#ahead = line;
         return;
       }
-      const { sha256, data }: BundleBlob = this.#taken(bundleBlob, line);
+      const { sha256, data }: BundleBlob = this.#lines.taken(bundleBlob, line);
       const bytes = Buffer.from(data, 'base64');
       const actual = digest('sha256', bytes, 'hex');
       if (actual !== sha256) throw this.#wrong(`the blob has the hash ${actual}, not ${sha256}`);
@@ -152,8 +145,8 @@ class BundleReader {
     for (const _ of blobs);
     const seen = new Set<string>();
     let rows = 0;
-    for (let line = this.#next(); ; line = this.#next()) {
-      if (line.kind === 'end') break;
+    let line = this.#next();
+    for (; line.kind !== 'end'; line = this.#next()) {
       const run = this.#run(line);
       const isRoot = seen.size === 0;
       if (isRoot && run.runId !== rootRunId) throw this.#wrong(`the first run is ${run.runId}, not ${rootRunId}`);
@@ -171,12 +164,12 @@ class BundleReader {
     if (seen.size === 0) throw this.#wrong('there is no run');
     const unused = known.unused();
     if (unused !== null) throw this.#wrong(unused);
-    this.#end({ runs: seen.size, rows });
+    this.#end(line, { runs: seen.size, rows });
   }
 
   #run(line: Line): BundledRun['run'] {
     if (line.kind !== 'run') throw this.#wrong('it is not the line of a run');
-    const { kind: _, ...run }: BundleRun = this.#taken(bundleRun, line);
+    const { kind: _, ...run }: BundleRun = this.#lines.taken(bundleRun, line);
     for (const id of [run.runId, run.originRunId, run.parentRunId, run.fork?.sourceRunId ?? null])
       if (id !== null) this.#runId(id);
     if (run.fork !== null && run.fork.fromSeq > run.seq + 1)
@@ -190,7 +183,7 @@ class BundleReader {
       this.#expected = ` (event ${walk.next} of run ${run.runId})`;
       const line = this.#next();
       if (line.kind !== 'row') throw this.#wrong(`it is not event ${walk.next}; the run has ${run.seq + 1} events`);
-      const { kind: _, ...row } = this.#taken(bundleRow, line);
+      const { kind: _, ...row } = this.#lines.taken(bundleRow, line);
       const cause = causeOf(row.cause);
       const wrong = walk.add({ ...row, cause }) ?? check.wrong(row);
       if (wrong !== null) throw this.#wrong(wrong);
@@ -200,60 +193,20 @@ class BundleReader {
     if (walk.hash !== run.hash) throw this.#wrong(`the rows lead to the hash ${walk.hash}, not to ${run.hash}`);
   }
 
-  #end(found: { readonly runs: number; readonly rows: number }): void {
-    const { text, value } = this.#last();
-    const end = this.#shaped(bundleEnd, value);
-    if (JSON.stringify(end) !== text) throw this.#wrong('it is not written as bundles write it');
+  #end(line: Line, found: { readonly runs: number; readonly rows: number }): void {
+    const end = this.#lines.shaped(bundleEnd, line);
     for (const what of ['runs', 'rows'] as const) {
       if (end[what] === found[what]) continue;
       throw this.#wrong(`the bundle says that it has ${end[what]} ${what}, but there are ${found[what]}`);
     }
-    const sha256 = this.#bytes.digest('hex');
-    if (end.sha256 !== sha256) throw this.#wrong(`the lines before it have the sha256 ${sha256}, not ${end.sha256}`);
-    if (this.#lines.next().done !== true) {
-      this.#number += 1;
-      throw this.#wrong('it follows the end of the bundle');
-    }
-  }
-
-  #current: Line = { text: '', kind: undefined, value: undefined };
-
-  #last(): Line {
-    return this.#current;
+    this.#lines.proven(end.sha256);
+    this.#lines.end('it follows the end of the bundle');
   }
 
   #next(): Line {
     const ahead = this.#ahead;
     this.#ahead = null;
-    if (ahead !== null) return ahead;
-    this.#number += 1;
-    const next = this.#lines.next();
-    if (next.done === true) throw this.#wrong('the bundle breaks off before its end');
-    const text = next.value;
-    let value: unknown;
-    try {
-      value = JSON.parse(text) ?? {};
-    } catch {
-      throw this.#wrong('it is not JSON');
-    }
-    this.#current = { text, kind: memberOf(value, 'kind'), value };
-    return this.#current;
-  }
-
-  /** Checks the shape of a line and that it is written as bundles write it, and adds its bytes to the digest. */
-  #taken<Schema extends z.ZodType>(shape: Schema, { text, value }: Line): DataOf<Schema> {
-    const shaped = this.#shaped(shape, value);
-    if (JSON.stringify(shaped) !== text) throw this.#wrong('it is not written as bundles write it');
-    this.#bytes.update(`${text}\n`);
-    return shaped;
-  }
-
-  #shaped<Schema extends z.ZodType>(shape: Schema, value: unknown): DataOf<Schema> {
-    try {
-      return parseShape(shape, value, 'it');
-    } catch (error) {
-      throw isCairnError(error) ? this.#wrong(error.message.replace(/\.$/, '')) : error;
-    }
+    return ahead ?? this.#lines.next();
   }
 
   #runId(text: string): RunId {
@@ -263,16 +216,16 @@ class BundleReader {
   }
 
   #wrong(why: string): TerminalError {
-    return new TerminalError('bundle_invalid', {
-      message: `Line ${this.#number} is wrong${this.#expected}: ${why}.`,
-      hint: 'Copy the file again, or export the run again.',
-      details: { line: this.#number },
-    });
+    return this.#lines.wrong(why);
   }
 }
 
+const wrongLine = (line: number, why: string): TerminalError =>
+  new TerminalError('bundle_invalid', {
+    message: `Line ${line} is wrong${why}.`,
+    hint: 'Copy the file again, or export the run again.',
+    details: { line },
+  });
+
 /** The hashes cover the cause as written. Checking more would need the run that it names. */
 const causeOf = (cause: BundleRow['cause']): Cause | null => cause as Cause | null;
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;

@@ -7,13 +7,10 @@ import {
   checkpointHeader,
   checkpointRun,
   checkpointSignature,
-  type DataOf,
-  isCairnError,
   isoTime,
-  parseShape,
   TerminalError,
 } from '@cairn/protocol';
-import type { z } from 'zod';
+import { CheckedLines, type Line, memberOf } from '../bundle/checked-lines.ts';
 import { isSignedBy, type SigningKey } from './signing-keys.ts';
 
 /** Where the log of a run stood. */
@@ -59,87 +56,56 @@ export function readCheckpoint(lines: Iterable<string>, trusted: readonly string
 }
 
 class CheckpointReader {
-  readonly #lines: Iterator<string>;
-  readonly #bytes = createHash('sha256');
-  #number = 0;
+  readonly #lines: CheckedLines;
 
   constructor(lines: Iterable<string>) {
-    this.#lines = lines[Symbol.iterator]();
+    this.#lines = new CheckedLines(lines, {
+      brokenOff: 'the checkpoint breaks off before its signature',
+      otherwise: 'it is not written as checkpoints write it',
+      error: wrongLine,
+    });
   }
 
   header(): CheckpointHeader {
-    const text = this.#next();
-    const value = this.#parsed(text);
-    if (memberOf(value, 'kind') !== 'cairn-checkpoint') throw this.#wrong('it is not the first line of a checkpoint');
-    const version = memberOf(value, 'version');
+    const line = this.#lines.next();
+    if (line.kind !== 'cairn-checkpoint') throw this.#lines.wrong('it is not the first line of a checkpoint');
+    const version = memberOf(line.value, 'version');
     if (version !== CHECKPOINT_VERSION)
-      throw this.#wrong(`it has version ${JSON.stringify(version)}; this program reads version ${CHECKPOINT_VERSION}`);
-    return this.#taken(checkpointHeader, text, value);
+      throw this.#lines.wrong(
+        `it has version ${JSON.stringify(version)}; this program reads version ${CHECKPOINT_VERSION}`,
+      );
+    return this.#lines.taken(checkpointHeader, line);
   }
 
   *runs(publicKey: string): Generator<CheckpointedRun> {
     let count = 0;
     for (;;) {
-      const text = this.#next();
-      const value = this.#parsed(text);
-      if (memberOf(value, 'kind') === 'signature') {
-        this.#end(text, value, { count, publicKey });
+      const line = this.#lines.next();
+      if (line.kind === 'signature') {
+        this.#end(line, { count, publicKey });
         return;
       }
-      const { runId, seq, hash } = this.#taken(checkpointRun, text, value);
+      const { runId, seq, hash } = this.#lines.taken(checkpointRun, line);
       count += 1;
       yield { runId, seq, hash };
     }
   }
 
-  #end(text: string, value: unknown, { count, publicKey }: { readonly count: number; readonly publicKey: string }) {
-    const end = this.#shaped(checkpointSignature, value);
-    if (JSON.stringify(end) !== text) throw this.#wrong('it is not written as checkpoints write it');
-    if (end.runs !== count) throw this.#wrong(`it says that there are ${end.runs} runs, but there are ${count}`);
-    const sha256 = this.#bytes.digest('hex');
-    if (end.sha256 !== sha256) throw this.#wrong(`the lines before it have the sha256 ${sha256}, not ${end.sha256}`);
-    if (!isSignedBy(publicKey, sha256, end.signature)) throw this.#wrong(`the key ${publicKey} did not sign it`);
-    if (this.#lines.next().done !== true) throw this.#wrong('something follows it');
-  }
-
-  #next(): string {
-    this.#number += 1;
-    const next = this.#lines.next();
-    if (next.done === true) throw this.#wrong('the checkpoint breaks off before its signature');
-    return next.value;
-  }
-
-  #parsed(text: string): unknown {
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw this.#wrong('it is not JSON');
-    }
-  }
-
-  #taken<Schema extends z.ZodType>(shape: Schema, text: string, value: unknown): DataOf<Schema> {
-    const shaped = this.#shaped(shape, value);
-    if (JSON.stringify(shaped) !== text) throw this.#wrong('it is not written as checkpoints write it');
-    this.#bytes.update(`${text}\n`);
-    return shaped;
-  }
-
-  #shaped<Schema extends z.ZodType>(shape: Schema, value: unknown): DataOf<Schema> {
-    try {
-      return parseShape(shape, value, 'it');
-    } catch (error) {
-      throw isCairnError(error) ? this.#wrong(error.message.replace(/\.$/, '')) : error;
-    }
-  }
-
-  #wrong(why: string): TerminalError {
-    return new TerminalError('checkpoint_invalid', {
-      message: `Line ${this.#number} of the checkpoint is wrong: ${why}.`,
-      hint: 'Use the file as the host wrote it. A checkpoint that somebody changed proves nothing.',
-      details: { line: this.#number },
-    });
+  #end(line: Line, { count, publicKey }: { readonly count: number; readonly publicKey: string }): void {
+    const end = this.#lines.shaped(checkpointSignature, line);
+    if (end.runs !== count) throw this.#lines.wrong(`it says that there are ${end.runs} runs, but there are ${count}`);
+    const sha256 = this.#lines.proven(end.sha256);
+    if (!isSignedBy(publicKey, sha256, end.signature)) throw this.#lines.wrong(`the key ${publicKey} did not sign it`);
+    this.#lines.end('something follows the signature');
   }
 }
+
+const wrongLine = (line: number, why: string): TerminalError =>
+  new TerminalError('checkpoint_invalid', {
+    message: `Line ${line} of the checkpoint is wrong: ${why}.`,
+    hint: 'Use the file as the host wrote it. A checkpoint that somebody changed proves nothing.',
+    details: { line },
+  });
 
 const foreignKey = (publicKey: string, trusted: readonly string[]): TerminalError =>
   new TerminalError('checkpoint_invalid', {
@@ -147,6 +113,3 @@ const foreignKey = (publicKey: string, trusted: readonly string[]): TerminalErro
     hint: 'Name the public key of its host with --key. The discovery document of the host shows it.',
     details: { publicKey },
   });
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
