@@ -21,10 +21,10 @@ export interface LoopOptions {
   readonly prompts: PromptRegistry;
   readonly models: ModelFinder;
   /**
-   * For a recorded run that is decided again without its host: what the invocation began with, or null. Throws the error
-   * with which the node failed instead.
+   * For a recorded run that is decided again without its host: what the invocation began with. Throws the error with which
+   * the node failed instead.
    */
-  readonly recordedBasis?: (at: { readonly nodeId: string; readonly invocationId: string }) => InvocationBasis | null;
+  readonly recordedBasis?: (at: { readonly nodeId: string; readonly invocationId: string }) => InvocationBasis;
   /** The tool registry and rules that apply to an agent with this allowlist in this run. */
   readonly toolAccess: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
   /** The default when neither run nor node sets one. */

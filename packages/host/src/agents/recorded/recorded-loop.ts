@@ -20,6 +20,8 @@ const CLARIFICATION_ROUNDS = 10;
 /** Estimated bytes per token, as in `loop/rows.ts`. */
 const BYTES_PER_TOKEN = 4;
 
+const UNKNOWN_BASIS: InvocationBasis = { provider: 'unknown', model: 'unknown', isPriced: true, toolCount: 0 };
+
 export class RecordedLoop implements LoopOptions {
   readonly sha256: Sha256;
   /** Earlier versions pinned no templates; a node of theirs that refers to one cannot be decided again. */
@@ -53,7 +55,8 @@ export class RecordedLoop implements LoopOptions {
     const known = this.#invocations.get(invocationId);
     if (known !== undefined) return known;
     const failure = this.#failures.get(nodeId);
-    if (failure === undefined) return null;
+    // An invocation that did not begin because of a limit is in no row, and its host had a model for it.
+    if (failure === undefined) return UNKNOWN_BASIS;
     const { code, message, details } = failure;
     throw new TerminalError(code, { message, ...(details === undefined ? {} : { details }) });
   };
@@ -71,20 +74,23 @@ export class RecordedLoop implements LoopOptions {
 
   /** Call it for each row before the decision that wrote it is made again. */
   learn(row: RecordedRow): void {
-    this.#learners[row.type]?.(payloadOf(row), row.nodeId ?? '');
+    this.#learners.get(row.type)?.(payloadOf(row), row.nodeId ?? '');
   }
 
-  readonly #learners: Readonly<Record<string, (payload: JsonObject, nodeId: string) => void>> = {
-    'agent.invocation.started': (payload) => this.#learnInvocation(payload),
-    'cairn.model.returned': (payload) => this.#tools.learnTurn(payload),
-    'agent.toolCalled': (payload) => this.#tools.learnCall(payload),
-    'agent.toolReturned': (payload) => this.#tools.learnReturn(payload),
-    'agent.reasoned': (payload, nodeId) => this.#learnReasoning(payload, nodeId),
-    'cap.breached': (payload) => this.#learnLimit(payload),
-    'node.failed': ({ error }, nodeId) => {
-      if (isHostFailure(error)) this.#failures.set(nodeId, error);
-    },
-  };
+  readonly #learners = new Map<string, (payload: JsonObject, nodeId: string) => void>([
+    ['agent.invocation.started', (payload) => this.#learnInvocation(payload)],
+    ['cairn.model.returned', (payload) => this.#tools.learnTurn(payload)],
+    ['agent.toolCalled', (payload) => this.#tools.learnCall(payload)],
+    ['agent.toolReturned', (payload) => this.#tools.learnReturn(payload)],
+    ['agent.reasoned', (payload, nodeId) => this.#learnReasoning(payload, nodeId)],
+    ['cap.breached', (payload) => this.#learnLimit(payload)],
+    [
+      'node.failed',
+      ({ error }, nodeId) => {
+        if (isHostFailure(error)) this.#failures.set(nodeId, error);
+      },
+    ],
+  ]);
 
   #learnInvocation({ invocationId, resolvedProvider, resolvedModel, toolSurfaceCount }: JsonObject): void {
     this.#invocations.set(String(invocationId), {

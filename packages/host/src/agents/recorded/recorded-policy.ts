@@ -1,8 +1,8 @@
 /** The operator's tool policy, as the rules in a record quote it. `allowlist.ts` writes these rules. */
 import type { ToolLines } from '../allowlist.ts';
 
-/** One quoted line of a list: `tools.allow[2] "acme:*"`. */
-const quotedLine = /^(.*)\[(\d+)\] (".*")$/s;
+/** One quoted line of a list: `tools.allow[2] "acme:*"`. A record may hold any text, so the index is bounded. */
+const quotedLine = /^(.*)\[(\d{1,4})\] "([^"\\]*)"$/s;
 const starMissing = / counts only where (.*) has "\*"$/s;
 const lineMissing = /^(.*) has no line for /s;
 const listEmpty = /^(.*) is empty$/s;
@@ -29,11 +29,10 @@ export class RecordedPolicy {
     const [, policy = ''] = rule.split('; ');
     const [, name, index, line] = quotedLine.exec(policy) ?? [];
     if (name === undefined || line === undefined) return;
-    const text = String(JSON.parse(line));
-    if (this.#name === name && this.#lines.get(Number(index)) === text) return;
+    if (this.#name === name && this.#lines.get(Number(index)) === line) return;
     if (this.#name !== name) this.#lines.clear();
     this.#name = name;
-    this.#lines.set(Number(index), text);
+    this.#lines.set(Number(index), line);
     this.#built = null;
   }
 

@@ -148,3 +148,17 @@ describe('a record that lacks something', () => {
     });
   });
 });
+
+test('a record that lies about the policy of its host ends with a divergence, not with a crash', async () => {
+  const lies = ['x[999999999999] "a"', 'toolAllowlist[0] "x"; tools.allow[99999999] "*"', '; [1] "\\', '"'];
+  for (const rule of lies) {
+    const changed = rows.map((row) =>
+      row.type === 'agent.toolCalled' && row.payload.includes('"rule"')
+        ? { ...row, payload: JSON.stringify({ ...JSON.parse(row.payload), rule }) }
+        : row,
+    );
+    expect(found(await again({ rows: changed }))).toMatchObject({ differs: expect.arrayContaining(['payload.rule']) });
+  }
+  const types = rows.map((row) => (row.seq === 4 ? { ...row, type: 'constructor' } : row));
+  expect(found(await again({ rows: types }))).toMatchObject({ recorded: 'constructor desk', differs: ['type'] });
+});

@@ -80,7 +80,9 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     const known = cache.get(hash);
     if (known?.isChecked === true) return known.workflow;
     await longWork.inSlices(tenant, checkInSlices(definition, nodeTypes));
-    const workflow = await compile(tenant, definition, hash);
+    // As a restarted host reads it: the order of its keys shows in events, and in which expression fails first.
+    const stored = await longWork.inSlices(tenant, parsedInSlices(body));
+    const workflow = await compile(tenant, stored, hash);
     // A cached definition must be in the store: its runs must find it after a restart.
     await store.definitions.put(hash, body);
     return keep(tenant, { workflow, isChecked: true }, body.length);
