@@ -2,7 +2,10 @@
  * Makes the examples of the API description: sends every operation to a real host and keeps what it answers, with ids,
  * secrets and times replaced by fixed ones.
  */
+import { z } from 'zod';
+import { defineAgent } from '../../packages/host/src/agents/define-agent.ts';
 import { makeTarball } from '../../packages/host/src/agents/packs/tarball.ts';
+import { defineTool } from '../../packages/host/src/agents/tools/define-tool.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
@@ -62,6 +65,22 @@ const broken = {
   ],
   variables: [{ name: 'x', type: 'number' }],
 };
+
+const count = defineTool({
+  id: 'acme.shop:count',
+  description: 'Counts the orders.',
+  input: z.object({}),
+  safety: 'idempotent',
+  run: async (_, { data }) => ({ ...(await data('totals', { orders: 42 })) }),
+});
+
+const clerk = defineAgent({
+  id: 'host:clerk',
+  persona: 'Clerk',
+  instructions: 'Count the orders.',
+  tools: [count],
+  rehearsal: { turns: [[{ call: { tool: 'acme.shop:count', input: {} } }], [{ say: 'Counted.' }]] },
+});
 
 const nightly = {
   ...release,
@@ -132,7 +151,18 @@ async function story(send: Sent): Promise<void> {
   await get('cancelRuns', { body: { runIds: [third], reason: 'no longer needed' } });
   await get('deleteRun', { path: { runId: third } });
   await get('getRetention');
+  await artifacts(send);
   await catalogue(get);
+}
+
+/** A clerk that writes a record. */
+async function artifacts(send: Sent): Promise<void> {
+  const body = { agentId: 'host:clerk', inputs: { message: 'Count the orders.' } };
+  const run = await send({ id: 'createRun', request: { body }, isSilent: true });
+  await until(send, field(run, 'runId'), 'completed');
+  const contextId = field(run, 'contextId');
+  await send({ id: 'listArtifacts', request: { path: { contextId }, query: { limit: 20 } } });
+  await send({ id: 'getArtifact', request: { path: { contextId, artifactId: 'totals' }, query: { version: 1 } } });
 }
 
 async function catalogue(get: (id: string, request?: Request) => Promise<Value>): Promise<void> {
@@ -188,6 +218,8 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
       egress: { allow: [HOOKS] },
     },
     allowUnsignedPacks: true,
+    tools: [count],
+    agents: [clerk],
     report: () => undefined,
   });
   const api: Api = await (await fetch(`${host.url}/v1/openapi.json`)).json();

@@ -59,6 +59,7 @@ export class StoreLine implements Store {
   readonly packs: Store['packs'];
   readonly subscriptions: Store['subscriptions'];
   readonly blobs: Store['blobs'];
+  readonly artifacts: Store['artifacts'];
   /** No engine purges runs. */
   readonly retention: Store['retention'];
   /** The node is alive but temporarily cannot reach the store. */
@@ -87,6 +88,7 @@ export class StoreLine implements Store {
     this.subscriptions = this.#makeSubscriptions();
     this.retention = world.base.retention;
     this.blobs = this.#makeBlobs();
+    this.artifacts = world.base.artifacts;
   }
 
   async close(): Promise<void> {

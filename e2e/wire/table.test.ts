@@ -117,6 +117,17 @@ const elsewhere: Readonly<Record<string, string>> = {
   'forkRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
   'retryRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
   'deleteRun 202': 'packages/host/src/server/retention/purge-routes.test.ts',
+  ...Object.fromEntries(
+    [
+      'listArtifacts 200',
+      'listArtifacts validation_error',
+      'listArtifacts not_found',
+      'getArtifact 200',
+      'getArtifact 206',
+    ]
+      .concat('getArtifact validation_error', 'getArtifact not_found')
+      .map((answer) => [answer, 'packages/host/src/server/artifacts/artifacts.test.ts']),
+  ),
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 

@@ -20,6 +20,15 @@ export { z } from 'zod';
 export { type AgentOptions, type DefinedAgent, defineAgent } from './agents/define-agent.ts';
 export { defineWorkflow, type NodeConfigs, type NodeOptions, type WorkflowOptions } from './agents/define-workflow.ts';
 export type { PromptTemplate } from './agents/prompts/prompt-template.ts';
+export type {
+  ArtifactDataset,
+  ArtifactFile,
+  ArtifactOptions,
+  ArtifactRef,
+  DatasetOptions,
+  FileOptions,
+} from './agents/tools/artifact-port.ts';
+export type { ThoughtOptions } from './agents/tools/call-artifacts.ts';
 export { defineTool, type ToolOptions } from './agents/tools/define-tool.ts';
 export type { AskQuestion, SignInRequest, Tool, ToolContext } from './agents/tools/tool.ts';
 export type { AnswerInterrupt, CancelRun, Engine, StartRun } from './engine/engine.ts';

@@ -28,6 +28,8 @@ export const errorKinds = {
   interrupt_not_found: kind(404, 3),
   method_not_allowed: kind(405, 2),
   conflict: kind(409, 4),
+  artifact_version_conflict: kind(412, 4),
+  artifact_too_large: kind(413, 4),
   run_terminal: kind(409, 4),
   run_already_active: kind(409, 4),
   interrupt_already_resolved: kind(409, 4),

@@ -34,6 +34,8 @@ const names = [
   'answerInterrupt',
   'approvalActions',
   'approvalAnswer',
+  'artifactContent',
+  'artifactList',
   'artifactPiece',
   'audienceOf',
   'authoredWorkflow',

@@ -193,6 +193,7 @@ export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts'
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
 export { jsonSize } from './json-size.ts';
 export { parseShape } from './parse.ts';
+export { type ArtifactEntry, type ArtifactList, artifactContent, artifactList } from './runs/artifacts.ts';
 export {
   BUNDLE_VERSION,
   type BundleBlob,

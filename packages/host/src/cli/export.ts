@@ -1,7 +1,7 @@
 /** `cairn export`: writes a run and the runs below it to a bundle, even while a host uses the data folder. */
 import { relative, resolve } from 'node:path';
 import { type RunId, TerminalError } from '@cairn/protocol';
-import { blobOf, isArtifactRow } from '../log/blob-refs.ts';
+import { artifactChanges, blobsOf } from '../log/artifact-changes.ts';
 import { type BundledRow, bundleLines } from '../log/bundle/bundle-lines.ts';
 import { pinnedDefinitions } from '../log/pinned-definitions.ts';
 import { isTombstone, type Row } from '../log/ports/rows.ts';
@@ -61,7 +61,7 @@ export const linesOfRuns = (log: ReadOnlyLog, runId: RunId, runs: readonly KeptR
   bundleLines({
     runId,
     definitions: definitionsOf(log, runs),
-    blobs: blobsOf(log, runs),
+    blobs: bundledBlobs(log, runs),
     runs: runs.map((run) => ({ run: headerOf(run), rows: withoutPurged(log.rows(run)) })),
   });
 
@@ -108,12 +108,12 @@ function* definitionsOf(log: ReadOnlyLog, runs: readonly KeptRun[]): Iterable<{ 
 }
 
 /** Every blob that an event names, sorted by hash, read one at a time. */
-function* blobsOf(log: ReadOnlyLog, runs: readonly KeptRun[]): Iterable<{ sha256: string; data: string }> {
+function* bundledBlobs(log: ReadOnlyLog, runs: readonly KeptRun[]): Iterable<{ sha256: string; data: string }> {
   const users = new Map<string, KeptRun>();
   for (const run of runs) {
     for (const row of log.rows(run)) {
-      const sha256 = isArtifactRow(row) && !isTombstone(row) ? blobOf(row) : null;
-      if (sha256 !== null) users.set(sha256, run);
+      if (isTombstone(row)) continue;
+      for (const sha256 of blobsOf(artifactChanges([row]))) users.set(sha256, run);
     }
   }
   for (const [sha256, run] of [...users].sort(([a], [b]) => (a < b ? -1 : 1))) {

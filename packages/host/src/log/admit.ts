@@ -1,7 +1,7 @@
 /** Admits one append to a run: checks guards, stamps rows, folds the index. Pure, so all stores behave alike. */
 import type { RunId } from '@cairn/protocol';
 import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
-import { blobRefs } from './blob-refs.ts';
+import { type ArtifactChange, artifactChanges, blobsOf } from './artifact-changes.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
 import { checkRows } from './check-rows.ts';
 import { blobMissing, quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
@@ -48,13 +48,14 @@ export interface Admitted {
   readonly interrupts: readonly InterruptRecord[];
 }
 
-/** Rows that name blobs. */
-interface NamesBlobs {
+/** What rows write of artifacts, and the blobs that they name. */
+interface WritesArtifacts {
+  readonly artifacts: readonly ArtifactChange[];
   readonly blobs: readonly string[];
 }
 
 /** An admitted append to a local run. Rows of an imported run or of a replay never change memories. */
-export interface AdmittedAppend extends Admitted, NamesBlobs {
+export interface AdmittedAppend extends Admitted, WritesArtifacts {
   readonly memories: readonly MemoryChange[];
 }
 
@@ -69,10 +70,11 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
   const memories = asksNobody(after.record) ? noMemories : memoryChanges(stamped.rows);
-  const blobs = blobRefs(stamped.rows);
+  const artifacts = artifactChanges(stamped.rows);
+  const blobs = blobsOf(artifacts);
   const missing = missingBlob(stamped.head, blobs, guards);
   if (missing !== undefined) invariant(false, 'row-names-kept-blob', { runId: append.runId, sha256: missing });
-  return { ...stamped, head: after, memories, blobs };
+  return { ...stamped, head: after, memories, artifacts, blobs };
 }
 
 /** The run after a new owner claims its lease. The claim consumes the pending wake. */
@@ -110,15 +112,16 @@ export function admitImported(
   rows: readonly NewRow[],
   cursor: number,
   guards: Pick<GuardQueries, 'hasBlob'>,
-): Admitted & NamesBlobs {
+): Admitted & WritesArtifacts {
   const next = { runId: head.record.runId, rows, at: head.seq + 1 };
   invariant(head.record.endedAt === null, 'terminal-row-is-last', { runId: next.runId });
   checkRows(next);
   const stamped = stamp(next, head, cursor);
-  const blobs = blobRefs(stamped.rows);
+  const artifacts = artifactChanges(stamped.rows);
+  const blobs = blobsOf(artifacts);
   const missing = missingBlob(head, blobs, guards);
   if (missing !== undefined) throw blobMissing(next.runId, missing);
-  return { ...stamped, blobs };
+  return { ...stamped, artifacts, blobs };
 }
 
 /** A blob that rows name and the tenant does not have. */

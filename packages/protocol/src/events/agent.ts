@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
 import { conversationTurn, participant } from '../interrupts/conversation.ts';
+import { thoughtTypes, verbosityLevels } from '../task-events/kinds.ts';
 import { recoveries, reusedFrom, stepSafety } from './cairn.ts';
 
 const contentTrust = z.enum(['trusted', 'untrusted']);
@@ -21,7 +22,18 @@ const promptLayer = z.enum([
 ]);
 
 export const agentPayloads = {
-  'agent.reasoned': z.looseObject({ agentId, reasoning: z.string(), verbosity, causationHostId }),
+  'agent.reasoned': z.looseObject({
+    agentId,
+    reasoning: z.string(),
+    verbosity,
+    causationHostId,
+    /** For a thought that a tool wrote: what kind it is, its level, and what belongs to it. */
+    thoughtType: z.enum(thoughtTypes).optional(),
+    level: z.enum(verbosityLevels).optional(),
+    confidence: share.optional(),
+    alternatives: z.array(z.string()).optional(),
+    relatedTo: z.string().optional(),
+  }),
   'agent.reasoning.delta': z.looseObject({ agentId, delta: z.string(), sequence: count, verbosity }),
   'agent.toolCalled': z.looseObject({
     agentId,

@@ -69,6 +69,9 @@ export const enginePayloads = {
     registrationSource: z.enum(['pack', 'host']).optional(),
     /** The whole record, for the type `data`. */
     data: jsonObject.optional(),
+    /** Of the whole content of a file or a dataset. */
+    sha256: z.string().optional(),
+    bytes: count.optional(),
     name: z.string().optional(),
     description: z.string().optional(),
     callId: z.string().optional(),

@@ -1,5 +1,5 @@
 /** The artifacts of a context, as a fold of the events of its runs. */
-import type { FoldEvent, RunEvent } from '../events/event.ts';
+import type { FoldEvent } from '../events/event.ts';
 import { isTerminalType } from '../events/terminal-types.ts';
 import type { RunId } from '../ids.ts';
 import { own, put } from './dictionary.ts';
@@ -105,8 +105,11 @@ const pieceOf = (family: ArtifactFamily, payload: PiecePayload): ArtifactPiece =
   blob: payload.blob?.sha256 ?? null,
 });
 
+/** An event, and the run that it belongs to. */
+type WrittenEvent = FoldEvent & { readonly runId: RunId };
+
 /** Folds the next event of any run of the context, in place. Open versions of a run that ends are abandoned. */
-export function foldArtifacts(view: ArtifactsView, event: RunEvent): void {
+export function foldArtifacts(view: ArtifactsView, event: WrittenEvent): void {
   if (isTerminalType(event.type)) abandonAll(view, event.runId);
   const piece = artifactPiece(event);
   if (piece === null) return;
@@ -117,7 +120,7 @@ export function foldArtifacts(view: ArtifactsView, event: RunEvent): void {
 
 interface Written {
   readonly piece: ArtifactPiece;
-  readonly event: RunEvent;
+  readonly event: WrittenEvent;
 }
 
 /** The first piece opens a version. An open version of the same run is abandoned by it: a call was tried again. */

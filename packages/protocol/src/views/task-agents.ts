@@ -67,15 +67,22 @@ function contentComplete({ ended: block }: RunView, finishReason: string | undef
 function thought(view: RunView, event: EventOf<'agent.reasoned'>): JsonObject | null {
   const reasoned = event.payload;
   if (!isThought(reasoned)) return null;
-  const { agentId, reasoning, verbosity } = reasoned;
+  const { agentId, reasoning, verbosity, thoughtType = 'reasoning', level } = reasoned;
+  const { confidence, alternatives, relatedTo } = reasoned;
+  const metadata = {
+    ...(confidence !== undefined && { confidence }),
+    ...(alternatives !== undefined && { alternatives }),
+    ...(relatedTo !== undefined && { relatedTo }),
+  };
   return {
     kind: 'thought-stream',
     thoughtId: thoughtId(view, event.seq),
-    thoughtType: 'reasoning',
-    verbosity: verbosity === 'full' ? 'detailed' : 'normal',
+    thoughtType,
+    verbosity: level ?? (verbosity === 'full' ? 'detailed' : 'normal'),
     content: reasoning,
     index: view.thoughts - 1,
     agentId,
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
 

@@ -7,6 +7,7 @@ import { own } from './dictionary.ts';
 import type { NodeView } from './nodes.ts';
 import type { RunView } from './run-view.ts';
 import { agentFace } from './task-agents.ts';
+import { artifactFace } from './task-artifacts.ts';
 import { type ErrorInfo, errorInfo } from './task-errors.ts';
 import { answered, asked } from './task-questions.ts';
 import { statusFace } from './task-status.ts';
@@ -56,6 +57,10 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
       return pauseStatus(view, 'paused');
     case 'run.resumed':
       return pauseStatus(view, 'resumed');
+    case 'cairn.artifact.chunk':
+    case 'cairn.artifact.rows':
+    case 'artifact.created':
+      return artifactFace(event);
     default:
       return agentFace(view, event);
   }

@@ -17,7 +17,7 @@ export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
     evolve: evolveLoop,
     next: (context) => nextOfLoop(context, options),
     callInput: (context, call) =>
-      call.step === MODEL_PERFORMER ? modelInput(context, options) : toolInput(context, call),
+      call.step === MODEL_PERFORMER ? modelInput(context, options) : toolInput(context, call, options),
     about: (context, call) => (call.step === MODEL_PERFORMER ? aboutModel(context) : aboutTool(context, call, options)),
     returned: (context, call, result) =>
       call.step === MODEL_PERFORMER

@@ -24,7 +24,7 @@ import type { LoopOptions } from './loop-options.ts';
 import { loopToolCalled } from './loop-tools.ts';
 import { callPrefix } from './model-calls.ts';
 import { type FailedTool, toolCalledRow, toolReturnedRow } from './rows.ts';
-import { principalOf } from './settings.ts';
+import { principalOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from './sizes.ts';
 import { QUESTION_ID } from './state/evolve-tool-calls.ts';
 import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage } from './state/loop-state.ts';
@@ -138,16 +138,18 @@ function callOf({ inner }: Context, callId: string): ToolCall {
 }
 
 /** Builds the input of a tool call. */
-export function toolInput(context: Context, { callId }: OpenCall): ToolCallInput {
+export function toolInput(context: Context, { callId }: OpenCall, options: LoopOptions): ToolCallInput {
   const { stage, agentId } = openInvocation(context.inner);
   const { toolId, index, records } = callOf(context, callId);
   const asked = 'turn' in stage ? stage.turn.toolCalls[index] : undefined;
-  return { toolId, input: asked?.input ?? null, agentId, records, principal: principalOf(context) };
+  const reasoning = verbosityOf(context, options);
+  const call = { toolId, input: asked?.input ?? null, agentId, records, principal: principalOf(context) };
+  return reasoning === 'summary' ? call : { ...call, reasoning };
 }
 
 /** Describes, for human review, an interrupted call that may have written. */
 export function aboutTool(context: Context, call: OpenCall, options: LoopOptions): JsonObject {
-  const { toolId, input, agentId } = toolInput(context, call);
+  const { toolId, input, agentId } = toolInput(context, call, options);
   const schema = options.toolAccess(context.state.view, undefined).registry.get(toolId)?.inputSchema;
   return { tool: toolId, agentId, inputs: inDeclaredOrder(input, schema?.properties) };
 }

@@ -29,7 +29,7 @@ function perform(
   call: CallContext,
   ports: ToolPerformerPorts,
 ): ToolOutcome | Promise<ToolOutcome> {
-  const { toolId, agentId, records, principal } = asked;
+  const { toolId, agentId, records, principal, reasoning = 'summary' } = asked;
   const tool = ports.registry.get(toolId);
   if (tool === undefined) return failed('tool_not_found', `This host has no tool ${JSON.stringify(toolId)}.`);
   // A tool of the host that sends nothing out would only store the values: in files and in memory.
@@ -44,5 +44,5 @@ function perform(
   if (waitMs > 0) {
     return failed('rate_limited', `The tool ${toolId} may be called again in ${waitMs} ms.`, true);
   }
-  return new ToolEntry({ tool, agentId, records, call }, ports).enter(checked.input);
+  return new ToolEntry({ tool, agentId, records, reasoning, call }, ports).enter(checked.input);
 }

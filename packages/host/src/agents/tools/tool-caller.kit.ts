@@ -1,6 +1,7 @@
 /** Calls tools in tests, with a manual clock, the emitted rows, and records as the agent loop keeps them. */
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
+import type { ArtifactPort } from './artifact-port.ts';
 import type { Tool, ToolOutcome, ToolRecord } from './tool.ts';
 import { createToolPerformer } from './tool-call.ts';
 import { ToolRegistry } from './tool-registry.ts';
@@ -31,8 +32,20 @@ interface CallOptions {
 interface ToolCallerOptions {
   readonly redactor?: Redactor;
   readonly secrets?: Readonly<Record<string, string>>;
+  readonly artifacts?: ArtifactPort;
   readonly takeCall?: (tenant: string, principal: string | null, toolId: string) => number;
 }
+
+/** For tools that write no artifacts. */
+const none: ArtifactPort = {
+  file: () => {
+    throw new Error('The caller has no artifacts.');
+  },
+  dataset: () => {
+    throw new Error('The caller has no artifacts.');
+  },
+  data: () => Promise.reject(new Error('The caller has no artifacts.')),
+};
 
 export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
   let now = 1_000;
@@ -62,6 +75,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         now: () => now,
         after,
         secret: (_tenant, name) => options.secrets?.[name],
+        artifacts: options.artifacts ?? none,
         takeCall: options.takeCall ?? (() => 0),
       });
       const context: CallContext = {

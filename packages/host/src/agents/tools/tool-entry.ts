@@ -2,32 +2,45 @@
  * One entry into the function of a tool, and the context the function gets. A recorded ctx call returns its record. A
  * ctx call that waits for a person ends the entry, and the function never continues past that await.
  */
-import { type Json, type RunId, TerminalError } from '@cairn/protocol';
+import { type ContextId, type Json, type RunId, TerminalError } from '@cairn/protocol';
 import type { CallContext, Emission } from '../../engine/ports.ts';
-import { type JsonResult, jsonResult } from './json-result.ts';
+import type { ReasoningVerbosity } from '../models/turn.ts';
+import type { ArtifactPort } from './artifact-port.ts';
+import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
 import { Progress } from './progress.ts';
 import { type Asked, asked, askedAgain, signInAsked } from './questions.ts';
-import type { AskQuestion, HostToolContext, SignInRequest, Tool, ToolOutcome, ToolRecord } from './tool.ts';
+import { recordable, settledStep } from './step-settled.ts';
+import type {
+  AskQuestion,
+  HostToolContext,
+  SignInRequest,
+  Tool,
+  ToolContext,
+  ToolOutcome,
+  ToolRecord,
+} from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
+import { secretOf } from './tool-secret.ts';
+import { never, unwatched } from './unwatched.ts';
 
 export interface ToolEntryPorts {
   readonly now: () => number;
   /** Calls `wake` once after `ms`. Returns a function that cancels it. */
   readonly after: (ms: number, wake: () => void) => () => void;
   readonly secret: (tenant: string, name: string) => string | undefined;
+  readonly artifacts: ArtifactPort;
 }
 
 export interface Entry {
   readonly tool: Tool;
   readonly agentId: string;
   readonly records: readonly ToolRecord[];
+  readonly reasoning: ReasoningVerbosity;
   readonly call: CallContext;
 }
 
 /** Largest result as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
 const MAX_RESULT_BYTES = 240_000;
-/** Largest result of a step. Each is a row, and all rows of a call are loaded when it is entered again. */
-const MAX_STEP_BYTES = 120_000;
 /** Most ctx calls of one call. Each is a row and stays in memory while the call is open. */
 const MAX_RECORDS = 1000;
 const MAX_STEP_NAME = 200;
@@ -42,7 +55,7 @@ export class ToolEntry implements HostToolContext {
   readonly callId: string;
   readonly attempt: number;
   readonly tenant: string;
-  readonly contextId: string;
+  readonly contextId: ContextId;
   readonly requestedSeq: number;
   readonly #ports: ToolEntryPorts;
   readonly #tool: Tool;
@@ -51,6 +64,7 @@ export class ToolEntry implements HostToolContext {
   /** The number of ctx calls up to the point that an earlier entry reached. */
   readonly #known: number;
   readonly #progress: Progress;
+  readonly #artifacts: CallArtifacts;
   #stop: AbortController | null = null;
   /** Pending steps. They are recorded before a question ends the entry; otherwise they would run twice. */
   readonly #steps = new Set<Promise<unknown>>();
@@ -59,7 +73,7 @@ export class ToolEntry implements HostToolContext {
   #phase: 'running' | 'asking' | 'over' = 'running';
   #end: (outcome: ToolOutcome) => void = () => undefined;
 
-  constructor({ tool, agentId, records, call }: Entry, ports: ToolEntryPorts) {
+  constructor({ tool, agentId, records, reasoning, call }: Entry, ports: ToolEntryPorts) {
     this.runId = call.runId;
     this.nodeId = call.nodeId;
     this.agentId = agentId;
@@ -73,6 +87,8 @@ export class ToolEntry implements HostToolContext {
     this.#call = call;
     this.#records = new Map(records.map((record) => [record.ordinal, record]));
     this.#known = records.reduce((known, { ordinal }) => Math.max(known, ordinal + 1), 0);
+    const begin = (name: string): BegunCall => this.#begin(name);
+    this.#artifacts = new CallArtifacts({ port: ports.artifacts, call: this, reasoning, begin });
     this.#progress = new Progress({ ...ports, write: (share, message) => this.#writeProgress(share, message) });
   }
 
@@ -103,6 +119,7 @@ export class ToolEntry implements HostToolContext {
         callOff();
         signal.removeEventListener('abort', giveUp);
         this.#progress.end();
+        this.#artifacts.abandonAll();
         // Also after a return: work that the function left running has no consumer.
         this.#stop?.abort(new Error('The call is over.'));
         resolve(outcome);
@@ -132,13 +149,18 @@ export class ToolEntry implements HostToolContext {
   #returned(value: unknown): void {
     if (this.#phase !== 'running') return;
     const skipped = [...this.#records.values()].find(({ ordinal }) => ordinal >= this.#nextOrdinal);
+    const [unclosed] = this.#artifacts.openNames;
     if (skipped !== undefined) this.#diverged(skipped, 'returned before it');
-    else this.#end(this.#result(value));
+    else if (unclosed === undefined) this.#end(this.#result(value));
+    else
+      this.#end(
+        failed('tool_failed', `The tool ${this.#tool.id} returned before it closed ${JSON.stringify(unclosed)}.`),
+      );
   }
 
   #result(value: unknown): ToolOutcome {
     const { id } = this.#tool;
-    const result = this.#recordable(value, MAX_RESULT_BYTES);
+    const result = recordable(value, MAX_RESULT_BYTES, this.#call.redactor);
     if ('problem' in result) return failed('tool_failed', `The result of ${id} cannot be recorded: ${result.problem}.`);
     const problems = this.#tool.outputProblems(result.json);
     if (problems.length === 0) return { kind: 'result', value: result.json };
@@ -169,6 +191,7 @@ export class ToolEntry implements HostToolContext {
       const known = this.#recorded(ordinal, question.kind, question.name);
       if (known === undefined) {
         this.#phase = 'asking';
+        this.#artifacts.abandonAll();
         await Promise.allSettled(this.#steps);
         this.#end({ kind: 'suspended', ordinal, question });
         return never();
@@ -188,23 +211,34 @@ export class ToolEntry implements HostToolContext {
       const message = `A step of ${this.#tool.id} needs a name of at most ${MAX_STEP_NAME} characters.`;
       throw new TerminalError('tool_failed', { message });
     }
+    const begun = this.#begin(name);
+    if (begun === null) return never();
+    return ('known' in begun ? begun.known : await begun.end(work)) as Result;
+  }
+
+  /** Begins a ctx call that is recorded when it ends. A recorded error is thrown again. */
+  #begin(name: string): BegunCall {
     const ordinal = this.#take();
-    if (ordinal === null) return never();
+    if (ordinal === null) return null;
     const known = this.#recorded(ordinal, 'step', name);
-    if (known === 'diverged') return never();
-    if (known !== undefined) return this.#call.open(outcomeOf(known)) as Result;
+    if (known === 'diverged') return null;
+    if (known !== undefined) return { known: this.#call.open(outcomeOf(known)) };
+    return { end: (work) => this.#endStep(ordinal, name, work) };
+  }
+
+  async #endStep(ordinal: number, name: string, work: () => unknown): Promise<Json> {
     const done = this.#perform(ordinal, name, work);
     this.#steps.add(done);
     const settled = await done;
     this.#steps.delete(done);
     // After a question the function does not continue. The next entry gets this result from the record.
     if (settled === null || this.#phase !== 'running') return never();
-    return this.#call.open(outcomeOf(settled)) as Result;
+    return this.#call.open(outcomeOf(settled));
   }
 
   /** Null when the attempt is over, so that the step is never recorded. */
   async #perform(ordinal: number, name: string, work: () => unknown): Promise<Settled | null> {
-    const settled = await this.#settle(name, work);
+    const settled = await settledStep(name, work, this.#call.redactor);
     if (this.#phase === 'over') return null;
     const { nodeId, attempt, callId: of } = this;
     const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name) };
@@ -216,37 +250,18 @@ export class ToolEntry implements HostToolContext {
     }
   }
 
-  async #settle(name: string, work: () => unknown): Promise<Settled> {
-    try {
-      const result = this.#recordable(await work(), MAX_STEP_BYTES);
-      if ('json' in result) return { outcome: result.json };
-      const step = JSON.stringify(this.#clean(name));
-      const message = `The result of the step ${step} cannot be recorded: ${result.problem}.`;
-      return { error: { code: 'tool_failed', message, retryable: false } };
-    } catch (error) {
-      return { error: toolError(error, this.#call.redactor) };
-    }
+  readonly file: ToolContext['file'] = (name, options) => this.#artifacts.file(name, options);
+  readonly dataset: ToolContext['dataset'] = (name, options) => this.#artifacts.dataset(name, options);
+  readonly data: ToolContext['data'] = (name, record, options) =>
+    unwatched(this.#artifacts.data(name, record, options));
+  readonly think: ToolContext['think'] = (content, options) => unwatched(this.#artifacts.think(content, options));
+
+  get redactor() {
+    return this.#call.redactor;
   }
 
-  /** Redacts the value. A marker may be longer than its secret, so the size is checked again. */
-  #recordable(value: unknown, maxBytes: number): JsonResult {
-    const { redactor } = this.#call;
-    const result = jsonResult(value, maxBytes);
-    if ('problem' in result) return { problem: this.#clean(result.problem) };
-    const clean = redactor === null ? result.json : redactor.value(result.json);
-    return clean === result.json ? result : jsonResult(clean, maxBytes);
-  }
-
-  readonly secret = (name: string): string => {
-    const { id, secrets } = this.#tool;
-    const value = secrets.includes(name) ? this.#ports.secret(this.tenant, name) : undefined;
-    if (value !== undefined) return value;
-    const why = secrets.includes(name) ? 'the configuration has no such secret' : 'the tool does not declare it';
-    throw new TerminalError('credential_forbidden', {
-      message: `The tool ${id} cannot have the secret ${JSON.stringify(String(name).slice(0, 80))}: ${why}.`,
-      hint: 'Name it in the tool’s secrets and in the secrets of the configuration.',
-    });
-  };
+  readonly secret = (name: string): string =>
+    secretOf(this.#tool, name, (known) => this.#ports.secret(this.tenant, known));
 
   readonly record = async (rows: readonly Emission[]): Promise<void> => {
     await this.#call.emit(rows);
@@ -281,12 +296,3 @@ export class ToolEntry implements HostToolContext {
     return this.#call.redactor?.text(text) ?? text;
   }
 }
-
-/** Marks the rejection as handled: a tool that does not await the promise must not crash the host. */
-function unwatched<Result>(promise: Promise<Result>): Promise<Result> {
-  promise.catch(() => undefined);
-  return promise;
-}
-
-/** For a function that never continues. Only the function itself references this promise. */
-const never = (): Promise<never> => new Promise(() => undefined);

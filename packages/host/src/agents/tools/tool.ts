@@ -2,6 +2,16 @@
 import type { ErrorCode, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { z } from 'zod';
 import type { Emission, StepSafety } from '../../engine/ports.ts';
+import type { ReasoningVerbosity } from '../models/turn.ts';
+import type {
+  ArtifactDataset,
+  ArtifactFile,
+  ArtifactOptions,
+  ArtifactRef,
+  DatasetOptions,
+  FileOptions,
+} from './artifact-port.ts';
+import type { ThoughtOptions } from './call-artifacts.ts';
 
 /** A tool as the host runs it, built-in or custom. */
 export interface Tool {
@@ -66,6 +76,17 @@ export interface ToolContext {
   signIn(request: SignInRequest): Promise<Json>;
   /** Runs work once and records its result. A later entry returns the recorded result. */
   step<Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result>;
+  /**
+   * Opens a file for writing, as a new version of the artifact with this name. Its pieces are recorded as they come, and
+   * readers follow them. Close it before the function returns, or it never becomes current.
+   */
+  file(name: string, options?: FileOptions): ArtifactFile;
+  /** Writes a JSON record as a new version of an artifact, whole. */
+  data(name: string, record: JsonObject, options?: ArtifactOptions): Promise<ArtifactRef>;
+  /** Opens a dataset, which takes rows in batches. */
+  dataset(name: string, options?: DatasetOptions): ArtifactDataset;
+  /** Records a thought, unless the run does not ask for thoughts of this level. */
+  think(content: string, options?: ThoughtOptions): Promise<void>;
   /** Returns a declared secret by its configured name. Use it in this call only, and do not store it. */
   secret(name: string): string;
 }
@@ -159,6 +180,8 @@ export type ToolCallInput = {
   readonly records: readonly ToolRecord[];
   /** The principal that started the run; null when it is unknown. */
   readonly principal: string | null;
+  /** Which thoughts the run asks for. Default `summary`. */
+  readonly reasoning?: ReasoningVerbosity;
 };
 
 /** Outcome of the performer `cairn.tool`. It throws only for defects of the host. */

@@ -2,7 +2,7 @@
 import { eventPayloads, isEventType, isTerminalType } from '@cairn/protocol';
 import type { z } from 'zod';
 import { utf8Size } from '../../utf8.ts';
-import { blobOf, isArtifactRow } from '../blob-refs.ts';
+import { artifactChanges, blobsOf } from '../artifact-changes.ts';
 import { pinnedDefinitions } from '../pinned-definitions.ts';
 import { MAX_EVENT_BYTES, type Row } from '../ports/rows.ts';
 import type { KnownParts } from './known-parts.ts';
@@ -56,10 +56,10 @@ export class RowCheck {
   }
 
   #blobProblem({ seq, type, payload }: Pick<Row, 'seq' | 'type' | 'payload'>): string | null {
-    const hash = isArtifactRow({ type }) ? blobOf({ seq, at: 0, type, nodeId: null, cause: null, payload }) : null;
-    if (hash === null) return null;
-    if (!this.#known.blobs.has(hash)) return `the bundle lacks the blob ${hash}, which event ${seq} names`;
-    this.#known.usedBlobs.add(hash);
+    for (const hash of blobsOf(artifactChanges([{ seq, at: 0, type, nodeId: null, cause: null, payload }]))) {
+      if (!this.#known.blobs.has(hash)) return `the bundle lacks the blob ${hash}, which event ${seq} names`;
+      this.#known.usedBlobs.add(hash);
+    }
     return null;
   }
 

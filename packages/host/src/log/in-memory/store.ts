@@ -1,6 +1,7 @@
 /** An in-memory store, for tests and the simulation. It is also the simplest reference implementation of a store. */
 import type { ListenerFault } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
+import { inMemoryArtifacts } from './artifacts.ts';
 import { inMemoryBlobs } from './blobs.ts';
 import { inMemoryCheckpoints } from './checkpoints.ts';
 import { inMemoryDefinitions } from './definitions.ts';
@@ -34,6 +35,7 @@ export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
     subscriptions: inMemorySubscriptions(tables),
     retention: inMemoryRetention(tables),
     blobs: inMemoryBlobs(tables),
+    artifacts: inMemoryArtifacts(tables),
     close: async () => tables.close(),
   };
 }

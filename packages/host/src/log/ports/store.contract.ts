@@ -1,5 +1,6 @@
 /** The contract of a whole store: every port, and the end of all of them. */
 import { describe, expect, it } from 'vitest';
+import { artifactsContract } from './artifacts.contract.ts';
 import { blobsContract } from './blobs.contract.ts';
 import { checkpointsContract } from './checkpoints.contract.ts';
 import { contextContract, contextRunsContract } from './context.contract.ts';
@@ -13,7 +14,7 @@ import { purgedForksContract } from './purged-forks.contract.ts';
 import { queueContract } from './queue.contract.ts';
 import { retentionContract } from './retention.contract.ts';
 import { runIndexContract } from './run-index.contract.ts';
-import { creation, row, runA } from './samples.kit.ts';
+import { context, creation, row, runA } from './samples.kit.ts';
 import { subscriptionsContract } from './subscriptions.contract.ts';
 
 export function storeContract(open: Open): void {
@@ -31,6 +32,7 @@ export function storeContract(open: Open): void {
   describe('retention', () => retentionContract(open));
   describe('forks of purged runs', () => purgedForksContract(open));
   describe('blobs', () => blobsContract(open));
+  describe('artifacts', () => artifactsContract(open));
   describe('once it is closed', () => closedContract(open));
 }
 
@@ -59,6 +61,7 @@ function closedContract(open: Open): void {
     await expect(store().packs.list('t')).rejects.toMatchObject(refused);
     await expect(store().subscriptions.list('webhook')).rejects.toMatchObject(refused);
     await expect(store().retention.unfinished(1)).rejects.toMatchObject(refused);
+    await expect(store().artifacts.get(context, 'x')).rejects.toMatchObject(refused);
     await expect(store().blobs.get('t', 'x')).rejects.toMatchObject(refused);
     await store().close();
   });

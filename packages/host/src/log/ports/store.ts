@@ -4,6 +4,7 @@
  * The ports fit a Postgres shared by many nodes as well as one SQLite file. No port assumes that the caller is the only
  * writer. One `EventLog.append` commits everything that must be consistent.
  */
+import type { Artifacts } from './artifacts.ts';
 import type { Blobs } from './blobs.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Definitions } from './definitions.ts';
@@ -28,6 +29,7 @@ export interface Store {
   readonly subscriptions: Subscriptions;
   readonly retention: Retention;
   readonly blobs: Blobs;
+  readonly artifacts: Artifacts;
   /** Waits for accepted writes, then releases every resource. */
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ import { maySave } from '../ports/idempotency.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
 import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
+import { ArtifactTables } from './artifacts/artifact-tables.ts';
 import type { BlobTables } from './blobs/blob-tables.ts';
 import { chunksOf } from './chunks-of.ts';
 import type { Work } from './commit/job.ts';
@@ -48,6 +49,7 @@ export class Appender implements GuardQueries {
   readonly #usage: TenantUsage;
   readonly #segments: ContextSegments;
   readonly #blobs: BlobTables;
+  readonly #artifacts: ArtifactTables;
   readonly #refuseImport: (run: ImportRun) => void;
   readonly #db: DatabaseSync;
   /** The last assigned cursor; null after a failed transaction, which leaves no gap. */
@@ -68,6 +70,7 @@ export class Appender implements GuardQueries {
     this.#usage = ports.usage;
     this.#segments = ports.segments;
     this.#blobs = ports.blobs;
+    this.#artifacts = new ArtifactTables(db);
     this.#refuseImport = importGuard(db);
     this.#cursorEnd = cursorEnd(db);
   }
@@ -139,7 +142,7 @@ export class Appender implements GuardQueries {
   write(
     append: Append,
     entry: CachedHead | null,
-    { head, rows, interrupts, memories, blobs }: AdmittedAppend,
+    { head, rows, interrupts, memories, artifacts, blobs }: AdmittedAppend,
   ): Appended {
     const { runId, claim } = append;
     const { key } = entry ?? this.#runs.create(runId, head);
@@ -151,6 +154,7 @@ export class Appender implements GuardQueries {
     for (const interrupt of interrupts) this.#runs.interrupt(key, interrupt, head.record);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
     if (blobs.length > 0) this.#blobs.name(head.record.tenant, key, blobs);
+    if (artifacts.length > 0) this.#artifacts.apply({ context: head.record.contextId, run: key }, artifacts);
     if (claim !== undefined) this.#sessions.extend(claim.owner, claim.until);
     for (const wake of append.wakes ?? []) this.#wake(wake.runId, wake.at);
     for (const { record } of append.idempotency ?? []) this.#statements.saveRecord(record, key);
@@ -202,6 +206,7 @@ export class Appender implements GuardQueries {
       this.#note(key, admitted.rows);
       for (const interrupt of admitted.interrupts) this.#runs.interrupt(key, interrupt, head.record);
       this.#blobs.name(run.tenant, key, admitted.blobs);
+      this.#artifacts.apply({ context: run.contextId, run: key }, admitted.artifacts);
       this.#cursor = this.cursor + chunk.length;
     }
     if (head.seq !== run.seq || head.hash !== run.hash) throw importMismatch(run, head);
@@ -236,23 +241,8 @@ export class Appender implements GuardQueries {
     }
     const kept = this.#values.keep(run, payload, task);
     const { cuts } = kept;
-    insertCut.run(
-      cursor,
-      run,
-      seq,
-      at,
-      type,
-      nodeId,
-      cause,
-      audience,
-      kept.payload,
-      kept.task,
-      rowHash,
-      hash,
-      face,
-      cuts,
-      bytes,
-    );
+    const place = [cursor, run, seq, at, type, nodeId, cause, audience] as const;
+    insertCut.run(...place, kept.payload, kept.task, rowHash, hash, cuts, bytes);
   }
 
   #wake(runId: RunId, at: number): void {

@@ -1,9 +1,11 @@
 /** Rebuilds run list, inbox and memories from the rows, run by run, interleaved with other appends. */
 import type { DatabaseSync } from 'node:sqlite';
+import { artifactChanges, isArtifactRow } from '../artifact-changes.ts';
 import { asksNobody, type FullIndex, reindex, sameIndex } from '../fold-run-index.ts';
 import { isMemoryRow, memoryChanges } from '../memory-changes.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord, Rebuilt, RunRecord } from '../ports/run-index.ts';
+import { ArtifactTables } from './artifacts/artifact-tables.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from './columns.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
 import { IndexCheckpoints } from './forks/index-checkpoints.ts';
@@ -25,6 +27,7 @@ interface RebuildPorts {
 export async function rebuild(db: DatabaseSync, { writer, heads, listed }: RebuildPorts): Promise<Rebuilt> {
   const index = indexTables(db);
   const repairMemories = memoryRepair(db);
+  const artifacts = new ArtifactTables(db);
   const indexes = new IndexCheckpoints(db);
   const keys = query<[key: number]>(db, 'SELECT key FROM runs ORDER BY key').all();
   let repaired = 0;
@@ -36,14 +39,17 @@ export async function rebuild(db: DatabaseSync, { writer, heads, listed }: Rebui
         heads.save(); // check the table, not the cache
         const stored = index.stored(key);
         const { record } = stored;
-        const memoryRows: Row[] = [];
+        const noted: Row[] = [];
         // A fork whose shared rows were purged keeps the index that it had: it cannot be folded any more.
         if (index.isPurged(key, record)) return false;
-        const fresh = reindex(record, noting(index.rows(key, record), memoryRows));
-        const ownRows = memoryRows.filter(({ seq }) => seq >= (record.fork?.fromSeq ?? 0));
+        const fresh = reindex(record, noting(index.rows(key, record), noted));
+        const firstOwnSeq = record.fork?.fromSeq ?? 0;
+        const ownRows = noted.filter((row) => isMemoryRow(row) && row.seq >= firstOwnSeq);
+        const place = { context: record.contextId, run: key };
+        const isArtifactWrong = artifacts.repair(place, artifactChanges(noted), firstOwnSeq);
         const changes = asksNobody(record) ? [] : memoryChanges(ownRows);
         const isMemoryWrong = repairMemories(record.tenant, key, changes);
-        if (sameIndex(fresh, stored) && listed.isRight(key, fresh.record)) return isMemoryWrong;
+        if (sameIndex(fresh, stored) && listed.isRight(key, fresh.record)) return isMemoryWrong || isArtifactWrong;
         index.store(key, fresh);
         listed.repair(key, fresh.record);
         indexes.drop(key);
@@ -56,10 +62,10 @@ export async function rebuild(db: DatabaseSync, { writer, heads, listed }: Rebui
   return { runs: keys.length, repaired };
 }
 
-/** Passes the rows through and collects memory rows, so that a run's rows are read only once. */
-function* noting(rows: Iterable<Row>, memoryRows: Row[]): Iterable<Row> {
+/** Passes the rows through and collects those of memories and artifacts, so that a run's rows are read only once. */
+function* noting(rows: Iterable<Row>, noted: Row[]): Iterable<Row> {
   for (const row of rows) {
-    if (isMemoryRow(row)) memoryRows.push(row);
+    if (isMemoryRow(row) || isArtifactRow(row)) noted.push(row);
     yield row;
   }
 }

@@ -5,6 +5,7 @@ import { storeClosed } from '../errors.ts';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import { Appender } from './append.ts';
+import { sqliteArtifacts } from './artifacts/artifacts.ts';
 import { BlobTables } from './blobs/blob-tables.ts';
 import { sqliteBlobs } from './blobs/blobs.ts';
 import { sqliteCheckpoints } from './checkpoints.ts';
@@ -123,6 +124,7 @@ export function assembleStore({
     packs: sqlitePacks(connection),
     subscriptions: sqliteSubscriptions(connection),
     retention: sqliteRetention({ ...connection, heads, usage, blobs, checkpointer }),
+    artifacts: sqliteArtifacts({ ...connection, heads }),
     blobs: sqliteBlobs({ ...connection, tables: blobs, usage }),
     facts: folderFacts(connection),
     rebuildFaces: () => rebuildFaces(connection, log),

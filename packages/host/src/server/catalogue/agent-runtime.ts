@@ -17,7 +17,8 @@ import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { AgentSource, Clock, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { sha256 } from '../compose.ts';
+import { createArtifactPort } from '../artifacts/artifact-port.ts';
+import { sha256, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import type { App } from '../define-app.ts';
 import type { HostExtension } from '../host-extension.ts';
@@ -34,7 +35,7 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 }
 
 export interface AgentRuntimePorts {
-  readonly store: Pick<Store, 'log' | 'memories' | 'definitions'>;
+  readonly store: Pick<Store, 'log' | 'definitions' | 'memories' | 'blobs' | 'artifacts'>;
   readonly clock: Clock;
   readonly redactor: Redactor | null;
   readonly agentSource: AgentSource;
@@ -50,7 +51,8 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
   const now = () => clock.now();
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
-  const hostTools = createHostTools(config, { tools, memory: memory.port, now });
+  const artifacts = createArtifactPort({ store, now, life: uniqueId(), maxTenantBytes: config.limits.tenantLogBytes });
+  const hostTools = createHostTools(config, { tools, memory: memory.port, artifacts, now });
   const models = hostModels(config, clock);
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
   const { credentials, registry } = models;

@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { authorize, toolSurface } from '../../agents/allowlist.ts';
 import { defineTool } from '../../agents/tools/define-tool.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { createArtifactPort } from '../artifacts/artifact-port.ts';
 import { type ConfigInput, parseConfig } from '../config/config.ts';
 import { createHostTools, type HostTools } from './host-tools.ts';
 
@@ -34,6 +36,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
     tools: [lookup],
     memory,
     now: () => 0,
+    artifacts: createArtifactPort({ store: inMemoryStore(), now: () => 0, life: 'one', maxTenantBytes: 1 }),
   });
 }
 

@@ -1,6 +1,7 @@
 /** Assembles the tools of a host: the offered tools, the configured permissions and the call performer. */
 import { type RunView, TerminalError } from '@cairn/protocol';
 import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts';
+import type { ArtifactPort } from '../../agents/tools/artifact-port.ts';
 import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
@@ -28,6 +29,7 @@ export interface HostToolsPorts {
   readonly tools: readonly Tool[];
   readonly memory: MemoryPort;
   readonly now: () => number;
+  readonly artifacts: ArtifactPort;
 }
 
 export function createHostTools(
@@ -51,6 +53,7 @@ export function createHostTools(
     now,
     after: systemTimers.after,
     secret: (_tenant, name) => secrets.get(name)?.reveal(),
+    artifacts: ports.artifacts,
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
   return { registry, policy, performer, access: accessOf({ registry, policy }), redefine };

@@ -6,6 +6,7 @@ import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Gate } from '../access/gate.ts';
 import { limitRoutes, type ShareLimits, tenantFigures } from '../access/limit-routes.ts';
 import { readTokenRoutes } from '../access/read-token-routes.ts';
+import { artifactRoutes } from '../artifacts/routes.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
 import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.ts';
 import { discoveryRoutes } from '../catalogue/discovery.ts';
@@ -195,6 +196,7 @@ function surfaceOf(
     }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
+    ...artifactRoutes({ store: ports.store, responses }),
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),
     ...ports.gate.routes,

@@ -43,9 +43,13 @@ interface WriterOptions {
   readonly keptBytes?: number;
   /** Called when the client does not keep up. */
   readonly stalled?: () => void;
+  /** Default: JSON. */
+  readonly contentType?: string;
+  /** Default 200. */
+  readonly status?: number;
 }
 
-/** Writes a JSON document at the pace of its client, and counts what waits for it. */
+/** Writes a document at the pace of its client, and counts what waits for it. */
 export class PacedWriter {
   readonly #response: ServerResponse;
   readonly #tenant: string;
@@ -59,7 +63,8 @@ export class PacedWriter {
     this.#tenant = call.caller.tenant;
     this.#unread = unread;
     this.#response.setTimeout(STALLED_MS, () => this.#response.destroy());
-    this.#response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
+    const { status = 200, contentType = 'application/json; charset=utf-8' } = options;
+    this.#response.writeHead(status, { 'content-type': contentType });
   }
 
   get isGone(): boolean {
@@ -67,7 +72,7 @@ export class PacedWriter {
   }
 
   /** Resolves when the client has room for more, or is gone. */
-  async write(text: string): Promise<void> {
+  async write(text: string | Uint8Array): Promise<void> {
     const response = this.#response;
     if (response.destroyed || response.write(text)) return;
     const { keptBytes = 0, stalled } = this.#options;

@@ -96,6 +96,19 @@ async function webhook(host: Served): Promise<Names> {
   return { ...names, other: String(webhookId) };
 }
 
+/** A record that a run wrote, and the context that has it. */
+async function artifact(host: Served): Promise<Names> {
+  const names = await waitingRun(host);
+  const runId = names.runId as RunId;
+  const payload = JSON.stringify({ artifactId: 'totals', artifactType: 'data', version: '1', data: { sum: 1 } });
+  await host.store.log.append({
+    runId,
+    rows: [{ at: 0, type: 'artifact.created', audience: 'client', payload, task: null }],
+  });
+  const head = await host.store.log.head(runId);
+  return { ...names, other: head?.record.contextId ?? '' };
+}
+
 const packBody = (fields: object = {}) => ({ tarball: makeTarball(samplePack(fields)).toString('base64') });
 
 /** A pack name that no other tenant uses, because all tenants send the requests of all cases. */
@@ -156,6 +169,16 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   cancelRunAlias: { request: ofRun, status: 200 },
   deleteRun: { given: cancelledRun, request: ofRun, status: 200 },
   getRetention: { request: nothing, status: 200 },
+  listArtifacts: {
+    given: artifact,
+    request: ({ other = '' }) => ({ path: { contextId: other } }),
+    status: 200,
+  },
+  getArtifact: {
+    given: artifact,
+    request: ({ other = '' }) => ({ path: { contextId: other, artifactId: 'totals' } }),
+    status: 200,
+  },
   cancelRuns: { request: ({ runId }) => ({ body: { runIds: [runId] } }), status: 200 },
   pauseRun: { given: (host) => runOf(host, delayed), request: ofRun, status: 202 },
   resumeRun: { given: pausedRun, request: ofRun, status: 202 },

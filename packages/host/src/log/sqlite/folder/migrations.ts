@@ -1,5 +1,6 @@
 /** The database schema as numbered, forward-only migrations. */
 
+import { artifactTables } from './artifact-tables.ts';
 import { blobTables } from './blob-tables.ts';
 import { contextIndex, contextRuns, indexOlderRows } from './context-index.ts';
 import { forks } from './forks.ts';
@@ -255,4 +256,5 @@ export const migrations: readonly Migration[] = [
   blobTables,
   marks,
   contextRuns,
+  artifactTables,
 ];

@@ -7,6 +7,7 @@ import { contextTaken, forkContextTaken, idempotencyRefused } from '../../errors
 import type { ForkRun } from '../../ports/event-log.ts';
 import { maySave } from '../../ports/idempotency.ts';
 import { sourcePurged } from '../../ports/run-purged.ts';
+import { ArtifactTables } from '../artifacts/artifact-tables.ts';
 import type { Work } from '../commit/job.ts';
 import type { CachedHead, HeadCache } from '../head-cache.ts';
 import { idempotencyReader, idempotencyWriter } from '../idempotency.ts';
@@ -30,6 +31,7 @@ export class Forks {
   readonly #heads: HeadCache;
   readonly #runs: RunWriter;
   readonly #shared: SharedRows;
+  readonly #artifacts: ArtifactTables;
   readonly #checkpoints: IndexCheckpoints;
   readonly #cuts: CutFinder;
   readonly #purgedRuns: PurgedRuns;
@@ -44,6 +46,7 @@ export class Forks {
     this.#heads = heads;
     this.#runs = runs;
     this.#shared = new SharedRows(db);
+    this.#artifacts = new ArtifactTables(db);
     this.#checkpoints = new IndexCheckpoints(db);
     this.#cuts = new CutFinder(db, this.#checkpoints);
     this.#purgedRuns = new PurgedRuns(db);
@@ -90,6 +93,8 @@ export class Forks {
         const head = forkedHead(run, index, run.fork.fromSeq === 0 ? null : this.#lastOf(shared));
         const { key } = this.#runs.create(run.runId, head, shared);
         this.#shared.add(key, shared);
+        for (const { owner } of shared)
+          this.#artifacts.share({ context: run.contextId, run: key }, owner, run.fork.fromSeq);
         if (head.seq >= 0) this.#checkpoints.put(key, head.seq, index);
         for (const interrupt of index.open.values()) this.#runs.interrupt(key, interrupt, index.record);
         for (const { record } of run.idempotency ?? []) this.#saveRecord(record, key);

@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../../admit.ts';
 import { forkGoesOn, type PurgeStep, stillActive } from '../../ports/retention.ts';
+import { ArtifactTables } from '../artifacts/artifact-tables.ts';
 import type { BlobTables } from '../blobs/blob-tables.ts';
 import type { Work } from '../commit/job.ts';
 import type { HeadCache } from '../head-cache.ts';
@@ -35,6 +36,7 @@ export class Purger {
   readonly #heads: HeadCache;
   readonly #usage: TenantUsage;
   readonly #blobs: BlobTables;
+  readonly #artifacts: ArtifactTables;
   readonly #memories: DroppedMemories;
   readonly #retired: Query<[key: number, tenant: string, purgedAt: number]>;
   readonly #endedChildren: Query<[id: RunId]>;
@@ -56,6 +58,7 @@ export class Purger {
     this.#heads = heads;
     this.#usage = usage;
     this.#blobs = blobs;
+    this.#artifacts = new ArtifactTables(db);
     this.#memories = new DroppedMemories(db);
     defineMarks(db);
     this.#retired = query(db, 'SELECT key, tenant, purged_at FROM purged_runs WHERE id = ?');
@@ -134,7 +137,7 @@ export class Purger {
     if (this.#hasDroppedRecords(key, runId)) return nothing;
     const rows = this.#buryRows(key, tenant);
     if (rows !== null) return { ...nothing, ...rows };
-    if (this.#hasDroppedValues(key) || this.#blobs.forgetSome(key, purgedAt)) return nothing;
+    if (this.#hasDroppedValues(key) || this.#hasDroppedArtifacts(key, purgedAt)) return nothing;
     const memories = this.#memories.remove(key, STEP_ROWS);
     return { ...nothing, memories, isDone: memories === 0 };
   }
@@ -167,6 +170,10 @@ export class Purger {
     this.#dropRows.run(key, last);
     this.#usage.remove(tenant, bytes);
     return { events: count, bytes };
+  }
+
+  #hasDroppedArtifacts(key: number, at: number): boolean {
+    return this.#artifacts.forgetSome(key) || this.#blobs.forgetSome(key, at);
   }
 
   #hasDroppedValues(key: number): boolean {

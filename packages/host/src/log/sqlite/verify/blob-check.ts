@@ -1,7 +1,7 @@
 /** Checks blobs: their bytes against their names, and the references to them against the events. */
 import type { DatabaseSync } from 'node:sqlite';
+import { artifactChanges, blobsOf } from '../../artifact-changes.ts';
 import { blobHash } from '../../blob-hash.ts';
-import { blobOf, isArtifactRow } from '../../blob-refs.ts';
 import type { Row } from '../../ports/rows.ts';
 import { query } from '../query.ts';
 import type { Report } from './problem.ts';
@@ -42,12 +42,11 @@ export function blobCheck(db: DatabaseSync): BlobCheck {
       const found = new Set<number>();
       return {
         add(row) {
-          const sha256 = isArtifactRow(row) ? blobOf(row) : null;
-          if (sha256 === null) return;
-          const [blob] = named.get(key, tenant, sha256) ?? [];
-          if (blob === undefined)
-            report(row.seq, `event ${row.seq} names the blob ${sha256}, which is not kept for it`);
-          else found.add(blob);
+          for (const sha256 of blobsOf(artifactChanges([row]))) {
+            const [blob] = named.get(key, tenant, sha256) ?? [];
+            if (blob !== undefined) found.add(blob);
+            else report(row.seq, `event ${row.seq} names the blob ${sha256}, which is not kept for it`);
+          }
         },
         end() {
           if ((count.get(key)?.[0] ?? 0) > found.size) report(null, 'the run holds blobs that no event of it names');

@@ -1,0 +1,182 @@
+/** `ctx.file`, `ctx.data`, `ctx.dataset` and `ctx.think` of one entry into a tool. */
+import {
+  type Json,
+  type JsonObject,
+  quoted,
+  TerminalError,
+  type ThoughtType,
+  thoughtTypes,
+  type Verbosity,
+  verbosityLevels,
+} from '@cairn/protocol';
+import type { ReasoningVerbosity } from '../models/turn.ts';
+import type {
+  ArtifactCall,
+  ArtifactDataset,
+  ArtifactFile,
+  ArtifactOptions,
+  ArtifactPort,
+  ArtifactRef,
+  DatasetOptions,
+  FileOptions,
+  OpenArtifact,
+} from './artifact-port.ts';
+import { never } from './unwatched.ts';
+
+/** A ctx call that has a result in the record, or gets one at its end. Null: the function should no longer run. */
+export type BegunCall =
+  | { readonly known: Json }
+  | { readonly end: (work: () => Json | Promise<Json>) => Promise<Json> }
+  | null;
+
+export interface CallArtifactsPorts {
+  readonly port: ArtifactPort;
+  readonly call: ArtifactCall;
+  readonly reasoning: ReasoningVerbosity;
+  /** Takes the next place among the ctx calls. */
+  readonly begin: (name: string) => BegunCall;
+}
+
+export interface ThoughtOptions {
+  /** Default `reasoning`. */
+  readonly type?: ThoughtType | undefined;
+  /** Default `normal`. */
+  readonly verbosity?: Verbosity | undefined;
+  /** From 0 to 1. */
+  readonly confidence?: number | undefined;
+  readonly alternatives?: readonly string[] | undefined;
+  /** The id of a thought or of a tool call. */
+  readonly relatedTo?: string | undefined;
+}
+
+const MAX_NAME = 200;
+const MAX_THOUGHT = 20_000;
+const MAX_ALTERNATIVES = 20;
+
+export class CallArtifacts {
+  readonly #ports: CallArtifactsPorts;
+  /** Versions that are not closed, by name. */
+  readonly #open = new Map<string, { abandon(): Promise<void> }>();
+
+  constructor(ports: CallArtifactsPorts) {
+    this.#ports = ports;
+  }
+
+  /** The names of versions that the function has not closed. */
+  get openNames(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  /** The entry is over, or waits for a person: versions that are not closed never become current. */
+  abandonAll(): void {
+    for (const version of this.#open.values()) version.abandon().catch(() => undefined);
+    this.#open.clear();
+  }
+
+  file(name: string, options: FileOptions = {}): ArtifactFile {
+    const { port, call } = this.#ports;
+    const open = this.#opened<string | Uint8Array>(`file ${checkedName(name)}`, name, () =>
+      port.file(call, name, options),
+    );
+    let stream: WritableStream<string | Uint8Array> | null = null;
+    return {
+      ...open,
+      get stream() {
+        stream ??= new WritableStream({
+          write: (data) => open.write(data),
+          close: () => open.close().then(() => undefined),
+        });
+        return stream;
+      },
+    };
+  }
+
+  dataset(name: string, options: DatasetOptions = {}): ArtifactDataset {
+    const { port, call } = this.#ports;
+    return this.#opened<readonly JsonObject[]>(`dataset ${checkedName(name)}`, name, () =>
+      port.dataset(call, name, options),
+    );
+  }
+
+  async data(name: string, record: JsonObject, options: ArtifactOptions = {}): Promise<ArtifactRef> {
+    const { port, call } = this.#ports;
+    const begun = this.#ports.begin(`data ${checkedName(name)}`);
+    if (begun === null) return never();
+    if ('known' in begun) return refOf(begun.known);
+    return refOf(await begun.end(async () => ({ ...(await port.data(call, name, record, options)) })));
+  }
+
+  async think(content: string, options: ThoughtOptions = {}): Promise<void> {
+    const begun = this.#ports.begin('think');
+    if (begun === null) return never();
+    if ('known' in begun) return;
+    await begun.end(async () => {
+      await this.#recordThought(content, options);
+      return null;
+    });
+  }
+
+  async #recordThought(content: string, options: ThoughtOptions): Promise<void> {
+    const { call, reasoning } = this.#ports;
+    const { type = 'reasoning', verbosity = 'normal', confidence, alternatives, relatedTo } = options;
+    if (!thoughtTypes.includes(type) || !verbosityLevels.includes(verbosity)) {
+      const message = `A thought has one of the types ${thoughtTypes.join(', ')} and one of the levels ${verbosityLevels.join(', ')}.`;
+      throw new TerminalError('tool_failed', { message });
+    }
+    if (reasoning === 'off' || (reasoning === 'summary' && verbosity === 'detailed')) return;
+    const metadata = {
+      ...(confidence !== undefined && { confidence: Math.min(1, Math.max(0, confidence)) }),
+      ...(alternatives !== undefined && {
+        alternatives: alternatives.slice(0, MAX_ALTERNATIVES).map((one) => one.slice(0, MAX_THOUGHT / 10)),
+      }),
+      ...(relatedTo !== undefined && { relatedTo: relatedTo.slice(0, MAX_NAME) }),
+    };
+    // Redacted before it is cut: a secret that is cut in two would not be found.
+    const text = (call.redactor?.text(content) ?? content).slice(0, MAX_THOUGHT).toWellFormed();
+    const level = verbosity === 'detailed' ? 'full' : 'summary';
+    const thought = {
+      agentId: call.agentId,
+      reasoning: text,
+      verbosity: level,
+      thoughtType: type,
+      level: verbosity,
+    } as const;
+    await call.record([{ type: 'agent.reasoned', payload: { ...thought, ...metadata } }]);
+  }
+
+  /** A version whose result is in the record takes writes without performing them. */
+  #opened<Piece>(ctxCall: string, name: string, open: () => OpenArtifact<Piece>) {
+    const begun = this.#ports.begin(ctxCall);
+    if (begun === null) return { write: () => never<void>(), close: () => never<ArtifactRef>() };
+    if ('known' in begun) {
+      const { known } = begun;
+      return { write: async (_: Piece) => undefined, close: async () => refOf(known) };
+    }
+    const version = open();
+    this.#open.set(name, version);
+    return {
+      write: (piece: Piece) => version.write(piece),
+      close: async () => {
+        const ref = await begun.end(async () => ({ ...(await version.close()) }));
+        this.#open.delete(name);
+        return refOf(ref);
+      },
+    };
+  }
+}
+
+/** The record holds what `close` and `data` returned. */
+const refOf = (value: Json): ArtifactRef => {
+  const { artifactId = '', version = 0 } = value as Partial<Record<keyof ArtifactRef, Json>>;
+  return { artifactId: String(artifactId), version: Number(version) };
+};
+
+const wellFormed = /^(?!\.{1,2}(?:\/|$))[^/\\\p{C}]{1,128}(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{C}]{1,128}){0,15}$/u;
+
+function checkedName(name: string): string {
+  if (typeof name === 'string' && name.length <= MAX_NAME && wellFormed.test(name)) return name;
+  throw new TerminalError('tool_failed', {
+    message: `An artifact cannot have the name ${quoted(String(name), 80)}.`,
+    hint: `Use at most ${MAX_NAME} characters, such as report.md: no "..", "\\" or control characters.`,
+  });
+}

@@ -1,0 +1,358 @@
+/** Artifacts that tools write on a whole host: as events, as task faces, over HTTP, across questions and versions. */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createClient } from '@cairn/client';
+import type { Json, JsonObject } from '@cairn/protocol';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { present } from '../../../test/kit/present.ts';
+import { defineAgent } from '../../agents/define-agent.ts';
+import { defineTool } from '../../agents/tools/define-tool.ts';
+import type { ToolContext } from '../../agents/tools/tool.ts';
+import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
+import { openReadOnly, type ReadOnlyLog } from '../../log/sqlite/folder/read-only.ts';
+import { createHost } from '../create-host.ts';
+
+const key = 'a-key-of-enough-characters';
+const otherKey = 'another-key-of-enough-characters';
+const SECRET = 'sk-crm-0123456789abcdef';
+
+/** What the tool does in the test that runs. */
+let work: (context: ToolContext) => Promise<Json> = async () => null;
+
+const tool = defineTool({
+  id: 'acme.desk:work',
+  description: 'Works.',
+  input: z.object({}),
+  safety: 'idempotent',
+  secrets: ['crm'],
+  run: (_input, context) => work(context),
+});
+
+const agent = defineAgent({
+  id: 'host:desk',
+  persona: 'Desk',
+  instructions: 'Do it.',
+  tools: ['acme.desk:work'],
+  rehearsal: { turns: [[{ call: { tool: 'acme.desk:work', input: {} } }], [{ say: 'Done.' }]] },
+});
+
+const data = mkdtempSync(join(tmpdir(), 'cairn-artifacts-'));
+let host: Awaited<ReturnType<typeof createHost>>;
+
+beforeAll(async () => {
+  host = await createHost({
+    config: {
+      port: 0,
+      data,
+      keys: [
+        { key, tenant: 't', principal: 'ann' },
+        { key: otherKey, tenant: 'u', principal: 'bob' },
+      ],
+      secrets: { crm: { value: SECRET } },
+      limits: { tenantLogBytes: 8_000_000 },
+    },
+    tools: [tool],
+    agents: [agent],
+    report: () => undefined,
+  });
+});
+
+afterAll(async () => {
+  await host.close();
+  rmSync(data, { recursive: true, force: true });
+});
+
+const client = () => createClient({ url: host.url ?? '', key });
+
+interface Ended {
+  readonly contextId: string;
+  readonly runId: string;
+  readonly rows: readonly { readonly type: string; readonly payload: JsonObject }[];
+  readonly result: JsonObject;
+}
+
+async function ran(does: typeof work, { contextId, reasoning }: { contextId?: string; reasoning?: string } = {}) {
+  work = does;
+  const { runId } = await client().runs.create({
+    agentId: 'host:desk',
+    inputs: { message: 'Go.' },
+    configurable: {
+      ...(contextId !== undefined && { 'cairn.contextId': contextId }),
+      ...(reasoning !== undefined && { reasoningVerbosity: reasoning }),
+    },
+  });
+  return ended(runId);
+}
+
+async function ended(runId: string): Promise<Ended> {
+  const rows: { type: string; payload: JsonObject }[] = [];
+  for await (const { type, payload } of client().follow(runId)) rows.push({ type, payload: payload as JsonObject });
+  const returned = rows.findLast(({ type }) => type === 'agent.toolReturned')?.payload ?? {};
+  return { contextId: inFolder((log) => log.run(runId)?.contextId ?? ''), runId, rows, result: returned };
+}
+
+const get = (contextId: string, path = '', { as = key, headers = {} }: { as?: string; headers?: object } = {}) =>
+  fetch(`${host.url}/api/contexts/${contextId}/artifacts${path}`, {
+    headers: { authorization: `Bearer ${as}`, ...headers },
+  });
+
+/** Reads the data folder beside the host. */
+function inFolder<Result>(read: (log: ReadOnlyLog) => Result): Result {
+  const log = openReadOnly(data);
+  try {
+    return read(log);
+  } finally {
+    log.close();
+  }
+}
+
+const faces = async (runId: string): Promise<readonly JsonObject[]> =>
+  inFolder((log) => {
+    const run = log.run(runId);
+    const rows = run === null ? [] : [...log.rows(run)];
+    return rows.flatMap(({ task }) => (task === null ? [] : [JSON.parse(task) as JsonObject]));
+  });
+
+function blobBytes(): number {
+  using db = new DatabaseSync(join(data, 'cairn.db'), { readOnly: true });
+  return Number(db.prepare("SELECT bytes FROM blob_usage WHERE tenant = 't'").get()?.bytes);
+}
+
+const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');
+
+test('a file is recorded piece by piece, switches when it is closed, and is served as a download', async () => {
+  const { contextId, runId, result } = await ran(async ({ file }) => {
+    const report = file('report.md', { description: 'The report' });
+    await report.write('# Zürich\n');
+    await report.write('<script>alert(1)</script>');
+    return { ...(await report.close()) };
+  });
+  expect(result).toMatchObject({ status: 'ok', outcome: { artifactId: 'report.md', version: 1 } });
+  const text = '# Zürich\n<script>alert(1)</script>';
+  const answer = await get(contextId, '/report.md');
+  expect([answer.status, await answer.text()]).toEqual([200, text]);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    etag: '"1"',
+    'content-type': 'text/markdown',
+    'content-disposition': "attachment; filename*=UTF-8''report.md",
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': 'sandbox',
+  });
+  const shown = (await faces(runId)).filter(({ kind }) => kind === 'file-write');
+  expect(shown).toMatchObject([
+    {
+      artifactId: 'report.md',
+      index: 0,
+      complete: false,
+      data: '# Zürich\n',
+      name: 'report.md',
+      description: 'The report',
+      mimeType: 'text/markdown',
+      encoding: 'utf-8',
+      metadata: { version: 1 },
+    },
+    { index: 1, complete: false },
+    { index: 2, complete: true, data: '', metadata: { sha256: sha256(text) } },
+  ]);
+  expect(shown[1]).not.toHaveProperty('name');
+  expect(await (await get(contextId)).json()).toMatchObject({
+    artifacts: [{ artifactId: 'report.md', family: 'file', version: 1, open: false, taskId: runId, size: 35 }],
+    next: null,
+  });
+});
+
+test('a file beyond the log goes into blobs, the same bytes again cost little, and a range reads a part', async () => {
+  const bytes = Buffer.alloc(900_001);
+  // Text that repeats would share its blobs with itself.
+  for (let i = 0; i < bytes.length; i += 4)
+    bytes.writeUInt32LE((i * 2_654_435_761) % 4_294_967_296, Math.min(i, bytes.length - 4));
+  const does: typeof work = async ({ file }) => {
+    const dump = file('dump.bin');
+    for (let at = 0; at < bytes.length; at += 100_000) await dump.write(bytes.subarray(at, at + 100_000));
+    return { ...(await dump.close()) };
+  };
+  const { contextId, runId } = await ran(does);
+  const whole = Buffer.from(await (await get(contextId, '/dump.bin')).arrayBuffer());
+  expect(sha256(whole)).toBe(sha256(bytes));
+  const part = await get(contextId, '/dump.bin', { headers: { range: 'bytes=262000-700000' } });
+  expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 262000-700000/900001']);
+  expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(262_000, 700_001))).toBe(true);
+  const kept = blobBytes();
+  expect(kept).toBeGreaterThan(500_000);
+  const again = await ran(does, { contextId });
+  expect(again.result).toMatchObject({ outcome: { version: 2 } });
+  expect(blobBytes()).toBe(kept);
+  expect((await get(contextId, '/dump.bin?version=1')).headers.get('etag')).toBe('"1"');
+  const chunks = (await faces(runId)).filter(({ kind }) => kind === 'file-write');
+  expect(chunks.some(({ metadata }) => (metadata as JsonObject).blob !== undefined)).toBe(true);
+  expect(chunks.map(({ index }) => index)).toEqual(chunks.map((_, i) => i));
+});
+
+test('records and datasets have versions, and a batch that breaks the schema fails the call', async () => {
+  const schema = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
+  const { contextId, runId } = await ran(async ({ data: record, dataset }) => {
+    await record('totals', { sum: 1 });
+    await record('totals', { sum: 2 }, { expectedVersion: 1 });
+    const people = dataset('people', { schema });
+    await people.write([{ id: 1 }, { id: 2 }]);
+    await people.write([{ id: 3 }]);
+    return { ...(await people.close()) };
+  });
+  expect(await (await get(contextId, '/totals')).json()).toEqual({ data: { sum: 2 } });
+  expect(await (await get(contextId, '/totals?version=1')).json()).toEqual({ data: { sum: 1 } });
+  expect(await (await get(contextId, '/people')).json()).toEqual({ schema, rows: [{ id: 1 }, { id: 2 }, { id: 3 }] });
+  const shown = await faces(runId);
+  expect(shown.filter(({ kind }) => kind === 'data-write')).toMatchObject([
+    { data: { sum: 1 }, metadata: { version: 1 } },
+    { data: { sum: 2 }, metadata: { version: 2 } },
+  ]);
+  expect(shown.filter(({ kind }) => kind === 'dataset-write')).toMatchObject([
+    { index: 0, schema, rows: [{ id: 1 }, { id: 2 }] },
+    { index: 1 },
+    { index: 2, complete: true, rows: [] },
+  ]);
+  const stale = await ran(
+    async ({ data: record }) => ({ ...(await record('totals', { sum: 3 }, { expectedVersion: 1 })) }),
+    { contextId },
+  );
+  expect(stale.result).toMatchObject({ error: { code: 'artifact_version_conflict' } });
+  const wrong = await ran(
+    async ({ dataset }) => {
+      await dataset('people', { schema }).write([{ id: 'x' }]);
+      return null;
+    },
+    { contextId },
+  );
+  expect(wrong.result).toMatchObject({ error: { message: expect.stringContaining('Row 0') } });
+  expect((await get(contextId, '/people')).headers.get('etag')).toBe('"1"');
+});
+
+test('a file that is not closed fails the call, never becomes current, and lets the next call write', async () => {
+  const first = await ran(async ({ file }) => {
+    await file('open.txt').write('half');
+    return null;
+  });
+  expect(first.result).toMatchObject({ error: { message: expect.stringContaining('before it closed "open.txt"') } });
+  expect((await get(first.contextId, '/open.txt')).status).toBe(404);
+  expect(await (await get(first.contextId)).json()).toMatchObject({ artifacts: [] });
+  const second = await ran(
+    async ({ file }) => {
+      const text = file('open.txt');
+      await text.write('whole');
+      return { ...(await text.close()) };
+    },
+    { contextId: first.contextId },
+  );
+  expect(second.result).toMatchObject({ outcome: { version: 2 } });
+  expect(await (await get(first.contextId, '/open.txt')).text()).toBe('whole');
+});
+
+test('a call that asks a person writes nothing twice when it goes on', async () => {
+  work = async ({ file, data: record, think, ask }) => {
+    const notes = file('notes.txt');
+    await notes.write('before');
+    const ref = await notes.close();
+    await record('facts', { seen: 1 });
+    await think('Ask first.', { type: 'planning' });
+    const yes = await ask({ prompt: 'Go on?', schema: { type: 'boolean' } });
+    return { ...ref, yes };
+  };
+  const { runId } = await client().runs.create({ agentId: 'host:desk', inputs: { message: 'Go.' } });
+  for await (const { type } of client().follow(runId)) if (type === 'interrupt.requested') break;
+  const [asked] = await client().interrupts.ofRun(runId);
+  const [question] = present(asked).data.questions as unknown as { id: string }[];
+  await client().runs.answer(runId, 'agent', { answers: { [question?.id ?? '']: true } });
+  const { rows, result } = await ended(runId);
+  expect(result).toMatchObject({ outcome: { artifactId: 'notes.txt', version: 1, yes: true } });
+  const count = (type: string) => rows.filter((row) => row.type === type).length;
+  expect([count('cairn.artifact.chunk'), count('artifact.created')]).toEqual([2, 2]);
+  expect((await faces(runId)).filter(({ thoughtType }) => thoughtType === 'planning')).toHaveLength(1);
+});
+
+test('thoughts carry their type and what belongs to it, as far as the run asks for them', async () => {
+  const does: typeof work = async ({ think }) => {
+    await think('First the index.', { type: 'planning', verbosity: 'brief' });
+    await think('Or the log?', { type: 'strategy', verbosity: 'detailed', confidence: 0.4, alternatives: ['index'] });
+    return null;
+  };
+  const thoughts = async (reasoning: string) =>
+    (await faces((await ran(does, { reasoning })).runId)).filter(
+      ({ kind, thoughtType }) => kind === 'thought-stream' && thoughtType !== 'decision',
+    );
+  expect(await thoughts('full')).toMatchObject([
+    { thoughtType: 'planning', verbosity: 'brief', content: 'First the index.' },
+    { thoughtType: 'strategy', verbosity: 'detailed', metadata: { confidence: 0.4, alternatives: ['index'] } },
+  ]);
+  expect(await thoughts('summary')).toMatchObject([{ thoughtType: 'planning' }]);
+  expect(await thoughts('off')).toEqual([]);
+});
+
+test('a secret never reaches an artifact, whole or split over two writes', async () => {
+  const { contextId, runId } = await ran(async ({ file, secret }) => {
+    const text = file('leak.txt');
+    await text.write(`key ${secret('crm').slice(0, 9)}`);
+    await text.write(`${secret('crm').slice(9)} end`);
+    await text.close();
+    const bytes = file('leak.bin');
+    await bytes.write(Buffer.from(`key ${secret('crm').slice(0, 9)}`));
+    await bytes.write(Buffer.from(`${secret('crm').slice(9)} end`));
+    await bytes.close();
+    return null;
+  });
+  for (const name of ['leak.txt', 'leak.bin']) {
+    const text = await (await get(contextId, `/${name}`)).text();
+    expect(text).toMatch(/^key .* end$/);
+    expect(text).not.toContain(SECRET);
+  }
+  expect(JSON.stringify(await faces(runId))).not.toContain(SECRET);
+});
+
+test('another tenant’s context, an unknown one and an unknown artifact are 404; wrong parameters are 400', async () => {
+  const { contextId } = await ran(async ({ data: record }) => ({ ...(await record('mine', { a: 1 })) }));
+  const status = async (...of: Parameters<typeof get>) => (await get(...of)).status;
+  expect(await status(contextId, '/mine', { as: otherKey })).toBe(404);
+  expect(await status(contextId, '', { as: otherKey })).toBe(404);
+  expect(await status('ctx_nobody')).toBe(404);
+  expect(await status(contextId, '/other')).toBe(404);
+  expect(await status(contextId, '/mine?version=2')).toBe(404);
+  expect(await status(contextId, '/mine?version=0')).toBe(400);
+  expect(await status(contextId, '?limit=x')).toBe(400);
+  expect(await status(contextId, '/__proto__')).toBe(404);
+});
+
+test('a name that is no name, and a tenant at its quota, fail the call alone', async () => {
+  const bad = await ran(async ({ file }) => {
+    await file('../etc/passwd').write('x');
+    return null;
+  });
+  expect(bad.result).toMatchObject({ error: { message: expect.stringContaining('cannot have the name') } });
+  const full = await ran(async ({ file }) => {
+    const huge = file('huge.bin');
+    for (let i = 0; i < 40; i += 1) await huge.write(new Uint8Array(262_144).fill(i));
+    return { ...(await huge.close()) };
+  });
+  expect(JSON.stringify(full.result)).toContain('quota_exceeded');
+});
+
+test('what was written verifies, and the index follows from the events', async () => {
+  await host.close();
+  const problems: string[] = [];
+  inFolder((log) => {
+    for (const { runId } of log.runs()) {
+      const run = log.run(runId);
+      if (run !== null) log.checks.run(run, log.rows(run), (_, message) => problems.push(message));
+    }
+    log.checks.folder(
+      (_, message) => problems.push(message),
+      () => undefined,
+    );
+  });
+  expect(problems).toEqual([]);
+  const store = await openSqliteStore({ folder: data });
+  expect(await store.runIndex.rebuild()).toMatchObject({ repaired: 0 });
+  await store.close();
+});

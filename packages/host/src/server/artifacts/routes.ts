@@ -1,0 +1,186 @@
+/** Reads of artifacts: the list of a context, and the content of a version. */
+import {
+  type ArtifactEntry,
+  type ArtifactList,
+  artifactContent,
+  artifactList,
+  type ContextId,
+  isoTime,
+  TerminalError,
+} from '@cairn/protocol';
+import { z } from 'zod';
+import type { ArtifactSummary, ArtifactVersion } from '../../log/ports/artifacts.ts';
+import type { Store } from '../../log/ports/store.ts';
+import { PacedWriter, type ResponsePorts } from '../http/large-response.ts';
+import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { datasetPieces, filePieces, type PiecePorts, recordOf } from './artifact-pieces.ts';
+import { type ByteRange, byteRange } from './byte-range.ts';
+
+export interface ArtifactRoutePorts {
+  readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
+  readonly responses: ResponsePorts;
+}
+
+const PATH = '/api/contexts/{contextId}/artifacts';
+const MAX_LIMIT = 200;
+
+export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
+  {
+    method: 'GET',
+    path: PATH,
+    scope: 'runs:read',
+    handle: (call) => list(call, ports),
+    doc: {
+      id: 'listArtifacts',
+      summary: 'The artifacts of a context, by id',
+      query: z.object({ after: z.string().optional(), limit: z.int().min(1).max(MAX_LIMIT).optional() }),
+      responses: { 200: { description: 'Artifacts with a complete or an open version.', shape: artifactList } },
+      errors: ['validation_error', 'not_found'],
+    },
+  },
+  {
+    method: 'GET',
+    path: `${PATH}/{artifactId}`,
+    scope: 'runs:read',
+    handle: (call) => content(call, ports),
+    doc: {
+      id: 'getArtifact',
+      summary: 'The content of an artifact',
+      query: z.object({ version: z.int().min(1).optional() }),
+      responses: {
+        200: { description: 'The bytes of a file; a record or a dataset as JSON.', shape: artifactContent },
+        206: { description: 'The bytes of the `Range`.', contentType: 'application/octet-stream' },
+      },
+      errors: ['validation_error', 'not_found'],
+    },
+  },
+];
+
+/** The context, if the caller may see it. */
+async function visibleContext({ caller, ...call }: Call, { store }: ArtifactRoutePorts): Promise<ContextId> {
+  const contextId = pathParam(call, 'contextId') as ContextId;
+  const isGranted = caller.grant === undefined || caller.grant.contextId === contextId;
+  if (isGranted && (await store.log.contextTenant(contextId)) === caller.tenant) return contextId;
+  throw new TerminalError('not_found', {
+    message: `There is no context ${JSON.stringify(contextId.slice(0, 200))}.`,
+    hint: 'Check the id, and that the key belongs to the tenant of the context.',
+  });
+}
+
+async function list(call: Call, ports: ArtifactRoutePorts): Promise<string> {
+  const limit = wholeParam(call, 'limit', MAX_LIMIT) ?? MAX_LIMIT;
+  const contextId = await visibleContext(call, ports);
+  const found = await ports.store.artifacts.list(contextId, { after: queryParam(call, 'after'), limit });
+  const last = found.at(-1);
+  const next = found.length < limit || last === undefined ? null : newestOf(last).artifactId;
+  const answer: ArtifactList = { artifacts: found.map(entryOf), next };
+  return JSON.stringify(answer);
+}
+
+const newestOf = ({ current, open }: ArtifactSummary): ArtifactVersion => {
+  const newest = current ?? open;
+  if (newest === null) throw new Error('A listed artifact has a version.');
+  return newest;
+};
+
+function entryOf(summary: ArtifactSummary): ArtifactEntry {
+  const { artifactId, family, name, mimeType, size, runId, updatedAt } = newestOf(summary);
+  const { current, open } = summary;
+  const about = { artifactId, family, name, mimeType, version: current?.version ?? 0, open: open !== null };
+  return { ...about, size, taskId: runId, updatedAt: isoTime(open?.updatedAt ?? updatedAt) };
+}
+
+async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | undefined> {
+  const asked = wholeParam(call, 'version', 1_000_000_000);
+  const contextId = await visibleContext(call, ports);
+  const artifactId = pathParam(call, 'artifactId');
+  const version = await ports.store.artifacts.get(contextId, artifactId, asked);
+  if (version?.state !== 'complete') throw await missing(contextId, artifactId, ports);
+  const { reply, request, caller } = call;
+  reply.header('etag', `"${version.version}"`);
+  reply.header('cache-control', 'private, no-cache');
+  const pieces: PiecePorts = { store: ports.store, tenant: caller.tenant };
+  if (version.family === 'data') return JSON.stringify({ data: await recordOf(version, pieces) });
+  if (version.family === 'dataset') return sendDataset(call, ports, datasetPieces(version, pieces));
+  const range = byteRange(request.headers.range, version.size);
+  return sendFile(call, ports, { version, range, pieces });
+}
+
+async function sendDataset(call: Call, { responses }: ArtifactRoutePorts, pieces: AsyncIterable<string>) {
+  const writer = new PacedWriter(call, responses.unread);
+  await inPieces(writer, pieces);
+  return undefined;
+}
+
+interface SentFile {
+  readonly version: ArtifactVersion;
+  readonly range: ByteRange;
+  readonly pieces: PiecePorts;
+}
+
+/** Content comes from agents and people: a browser must neither guess its type nor run it as a page of this host. */
+async function sendFile(call: Call, { responses }: ArtifactRoutePorts, { version, range, pieces }: SentFile) {
+  const { reply } = call;
+  const { start, end, isPart } = range;
+  reply.header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(fileName(version))}`);
+  reply.header('x-content-type-options', 'nosniff');
+  reply.header('content-security-policy', 'sandbox');
+  reply.header('accept-ranges', 'bytes');
+  reply.header('content-length', end - start);
+  if (isPart) reply.header('content-range', `bytes ${start}-${end - 1}/${version.size}`);
+  const contentType = version.mimeType ?? 'application/octet-stream';
+  const writer = new PacedWriter(call, responses.unread, { contentType, status: isPart ? 206 : 200 });
+  if (call.request.method === 'HEAD') writer.end();
+  else await inPieces(writer, filePieces(version, pieces, range));
+  return undefined;
+}
+
+/** The head is sent already, so that only a broken connection can say that something failed. */
+async function inPieces(writer: PacedWriter, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
+  try {
+    for await (const piece of pieces) {
+      if (writer.isGone) return;
+      await writer.write(piece);
+    }
+    writer.end();
+  } catch (error) {
+    writer.cut();
+    throw error;
+  }
+}
+
+const fileName = ({ name, artifactId }: ArtifactVersion): string =>
+  (name ?? artifactId).split('/').at(-1)?.toWellFormed() ?? 'artifact';
+
+async function missing(contextId: ContextId, artifactId: string, ports: ArtifactRoutePorts) {
+  const isOpen = await isFirstOpen(contextId, artifactId, ports);
+  return new TerminalError('not_found', {
+    message: `There is no ${isOpen ? 'complete ' : ''}version of the artifact ${JSON.stringify(artifactId.slice(0, 200))}.`,
+    hint: isOpen ? 'It is being written. Follow the context, or try again.' : 'List the artifacts of the context.',
+    details: { open: isOpen },
+  });
+}
+
+/** Attempts at a first version that are looked through. */
+const MAX_ATTEMPTS = 100;
+
+async function isFirstOpen(contextId: ContextId, artifactId: string, { store }: ArtifactRoutePorts): Promise<boolean> {
+  if ((await store.artifacts.get(contextId, artifactId)) !== null) return false;
+  for (let number = 1; number <= MAX_ATTEMPTS; number += 1) {
+    const version = await store.artifacts.get(contextId, artifactId, number);
+    if (version === null) return false;
+    if (version.state === 'open') return true;
+  }
+  return false;
+}
+
+function wholeParam(call: Call, name: string, most: number): number | undefined {
+  const text = queryParam(call, name);
+  if (text === undefined) return undefined;
+  const value = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= most) return value;
+  throw new TerminalError('validation_error', {
+    message: `${name} is ${JSON.stringify(text.slice(0, 40))}; it must be a whole number from 1 to ${most}.`,
+    hint: `Leave ${name} out, or correct it.`,
+  });
+}

@@ -1,0 +1,38 @@
+/** Artifacts of a context as the API shows them. */
+import { z } from 'zod';
+import type { DataOf } from '../data-of.ts';
+import { count, instant, json, jsonObject, text } from '../fields.ts';
+
+export const artifactEntry = z
+  .object({
+    artifactId: text,
+    family: z.enum(['file', 'data', 'dataset']),
+    name: z.string().nullable(),
+    mimeType: z.string().nullable(),
+    /** The current version; 0 while the first one is open. */
+    version: count,
+    /** Whether a version is being written. */
+    open: z.boolean(),
+    /** Bytes of a file, characters of a record as JSON, rows of a dataset. */
+    size: count,
+    /** The run that wrote the version. */
+    taskId: text,
+    updatedAt: instant,
+  })
+  .meta({ id: 'ArtifactEntry' });
+
+export const artifactList = z
+  .object({
+    artifacts: z.array(artifactEntry),
+    /** Pass it as `after` to read on; null at the end. */
+    next: z.string().nullable(),
+  })
+  .meta({ id: 'ArtifactList' });
+
+/** A record, or a dataset. Files are their bytes. */
+export const artifactContent = z
+  .object({ data: json.optional(), schema: jsonObject.optional(), rows: z.array(jsonObject).optional() })
+  .meta({ id: 'ArtifactContent' });
+
+export type ArtifactEntry = DataOf<typeof artifactEntry>;
+export type ArtifactList = DataOf<typeof artifactList>;
