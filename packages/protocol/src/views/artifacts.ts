@@ -9,6 +9,7 @@ export type ArtifactFamily = 'file' | 'data' | 'dataset';
 
 export interface ArtifactVersionView {
   readonly version: number;
+  readonly family: ArtifactFamily;
   readonly runId: RunId;
   /** `abandoned`: its run ended, or began again, before it was complete. It never becomes current. */
   state: 'open' | 'complete' | 'abandoned';
@@ -25,7 +26,6 @@ export interface ArtifactVersionView {
 
 export interface ArtifactView {
   readonly artifactId: string;
-  readonly family: ArtifactFamily;
   /** Oldest first. */
   readonly versions: ArtifactVersionView[];
   /** The newest complete version; null while there is none. */
@@ -132,10 +132,11 @@ function begin(view: ArtifactsView, known: ArtifactView | undefined, { piece, ev
     if (version <= newest.version || (newest.state === 'open' && newest.runId !== event.runId)) return;
     if (newest.state === 'open') newest.state = 'abandoned';
   }
-  const artifact = known ?? { artifactId, family, versions: [], current: null };
+  const artifact = known ?? { artifactId, versions: [], current: null };
   if (known === undefined) put(view.artifacts, artifactId, artifact);
   artifact.versions.push({
     version,
+    family,
     runId: event.runId,
     state: 'open',
     firstSeq: event.seq,

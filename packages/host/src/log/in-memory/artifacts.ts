@@ -17,7 +17,6 @@ export function inMemoryArtifacts(tables: Tables): Artifacts {
     a.contextId === b.contextId && a.artifactId === b.artifactId;
   const versionsOf = (contextId: string, artifactId: string): readonly ArtifactVersion[] =>
     (viewOf(tables, contextId)[artifactId]?.versions ?? []).map((version) => {
-      const artifact = viewOf(tables, contextId)[artifactId];
       const isGivenUp = claims.some(
         (one) =>
           one.contextId === contextId &&
@@ -27,7 +26,7 @@ export function inMemoryArtifacts(tables: Tables): Artifacts {
       );
       const state = isGivenUp && version.state === 'open' ? 'abandoned' : version.state;
       const { pieces: _, ...fields } = version;
-      return { ...fields, state, artifactId, family: artifact?.family ?? 'file' };
+      return { ...fields, state, artifactId };
     });
   const newestOf = (claim: ArtifactClaim): NewestVersion | null => {
     const stored = versionsOf(claim.contextId, claim.artifactId).at(-1);

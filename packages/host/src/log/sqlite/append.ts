@@ -242,7 +242,7 @@ export class Appender implements GuardQueries {
     const kept = this.#values.keep(run, payload, task);
     const { cuts } = kept;
     const place = [cursor, run, seq, at, type, nodeId, cause, audience] as const;
-    insertCut.run(...place, kept.payload, kept.task, rowHash, hash, cuts, bytes);
+    insertCut.run(...place, kept.payload, kept.task, rowHash, hash, face, cuts, bytes);
   }
 
   #wake(runId: RunId, at: number): void {
