@@ -1,4 +1,4 @@
-import type { AgentManifest, JsonObject, RunId } from '@cairn/protocol';
+import type { AgentManifest, ContextId, JsonObject, RunId } from '@cairn/protocol';
 import { beforeEach, expect, test } from 'vitest';
 import { testDefinition } from '../agent-definition.kit.ts';
 import { AgentMemory } from './agent-memory.ts';
@@ -66,6 +66,64 @@ test('a scratchpad ends with its run, a conversation with its context, and the r
   expect(await contents(second, 'host:elder')).toEqual([]);
   expect(await contents(second, 'host:talker')).toEqual(['conversation']);
   expect(await contents(await start('c', 'other'), 'host:all')).toEqual([]);
+});
+
+test('a fork sees every memory of its source as it was at the cut, and writes to its own', async () => {
+  const source = await start('a');
+  const note = async (runId: RunId, turn: number, content: string) => {
+    for (const [n, backend] of (['scratchpad', 'conversation', 'long-term'] as const).entries())
+      await memory.remember(await call(runId, turn * 3 + n, 'host:all'), {
+        content: `${content} ${backend}`,
+        in: backend,
+      });
+  };
+  const contents = async (runId: RunId) =>
+    (await memory.recall(await call(runId, 99, 'host:all'), {})).map(({ content }) => content).sort();
+  const of = (content: string) => ['conversation', 'long-term', 'scratchpad'].map((backend) => `${content} ${backend}`);
+  const forked = async (name: string, sourceRunId: RunId, fromSeq: number) => {
+    const runId = `run_${name}` as RunId;
+    const fork = { sourceRunId, fromSeq, mode: 'branch' as const };
+    await runs.store.log.fork({
+      runId,
+      tenant: 't',
+      contextId: `ctx_${name}` as ContextId,
+      originRunId: source,
+      fork,
+      at: 9_000_000,
+    });
+    return runId;
+  };
+  const seqOf = async (runId: RunId) => ((await runs.store.log.head(runId))?.seq ?? 0) + 1;
+  await note(source, 0, 'early');
+  const cut = await seqOf(source);
+  await note(source, 1, 'late');
+  const fork = await forked('f', source, cut);
+  expect(await contents(fork)).toEqual(of('early'));
+  await note(fork, 2, 'own');
+  expect(await contents(fork)).toEqual([...of('early'), ...of('own')]);
+  expect(await contents(source)).toEqual([...of('early'), ...of('late')]);
+  const second = await forked('g', fork, await seqOf(fork));
+  await note(fork, 3, 'later');
+  expect(await contents(second)).toEqual([...of('early'), ...of('own')]);
+});
+
+test('a fork forgets a note of its source without taking it from the source', async () => {
+  const source = await start('a');
+  const { id } = await memory.remember(await call(source, 0, 'host:all'), { content: 'x', in: 'scratchpad' });
+  const fromSeq = ((await runs.store.log.head(source))?.seq ?? 0) + 1;
+  const runId = 'run_f' as RunId;
+  const fork = { sourceRunId: source, fromSeq, mode: 'branch' as const };
+  await runs.store.log.fork({
+    runId,
+    tenant: 't',
+    contextId: 'ctx_f' as ContextId,
+    originRunId: source,
+    fork,
+    at: 9_000_000,
+  });
+  expect(await memory.forget(await call(runId, 1, 'host:all'), { id })).toBe(true);
+  expect(await memory.recall(await call(runId, 2, 'host:all'), {})).toEqual([]);
+  expect(await memory.recall(await call(source, 3, 'host:all'), {})).toHaveLength(1);
 });
 
 test('a note with a term is over when its term is', async () => {

@@ -10,7 +10,7 @@ import {
 } from '@cairn/protocol';
 import { type MemoryScope, memoryScopeOf } from '../../engine/family/memory-scope.ts';
 import type { AgentSource } from '../../engine/ports.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { MemoryName, MemoryPort, MemoryQuery, RememberRequest } from '../tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 import type { Memory, MemoryCall, MemoryEntry } from './memory.ts';
@@ -32,6 +32,14 @@ export interface Recollection extends MemoryEntry {
 interface OwnMemory {
   readonly name: MemoryName;
   readonly ref: string;
+  /** For a fork: the same memory of the runs that it was forked from. It sees them as they were at the cut. */
+  readonly inherited: readonly string[];
+}
+
+/** A run that a memory may belong to. */
+interface Owner {
+  readonly contextId: string;
+  readonly scope: MemoryScope;
 }
 
 type AgentCall = MemoryCall & Pick<HostToolContext, 'contextId'>;
@@ -41,6 +49,9 @@ export interface AgentMemoryPorts {
   readonly log: Pick<EventLog, 'read' | 'head'>;
   readonly agentSource: Pick<AgentSource, 'definition'>;
 }
+
+/** Forks of forks whose memories are read: each costs a query. */
+const MAX_SOURCES = 16;
 
 const DEFAULT_RECALLED = 10;
 const MAX_RECALLED = 50;
@@ -67,13 +78,15 @@ export class AgentMemory implements MemoryPort {
   async recall(call: AgentCall, { text = '', tag, limit = DEFAULT_RECALLED, in: wanted }: MemoryQuery) {
     const most = Math.max(1, Math.min(Math.floor(limit), MAX_RECALLED));
     const found: { readonly place: number; readonly entry: Recollection }[] = [];
-    for (const { name, ref } of await this.#memoriesOf(call, wanted)) {
+    for (const { name, ref, inherited } of await this.#memoriesOf(call, wanted)) {
       const options = { limit: most, tag };
-      const entries =
-        text.trim() === ''
-          ? await this.#ports.memory.list(call, ref, options)
-          : await this.#ports.memory.search(call, ref, text, options);
-      found.push(...entries.map((entry, place) => ({ place, entry: { ...entry, in: name } })));
+      for (const one of [ref, ...inherited]) {
+        const entries =
+          text.trim() === ''
+            ? await this.#ports.memory.list(call, one, options)
+            : await this.#ports.memory.search(call, one, text, options);
+        found.push(...entries.map((entry, place) => ({ place, entry: { ...entry, in: name } })));
+      }
     }
     const best = found.sort((a, b) => a.place - b.place).slice(0, most);
     return fitting(best.map(({ entry }) => entry));
@@ -81,8 +94,10 @@ export class AgentMemory implements MemoryPort {
 
   /** Returns whether the entry existed. The agent still sees it until its turn ends. */
   async forget(call: AgentCall, { id, in: wanted }: Parameters<MemoryPort['forget']>[1]): Promise<boolean> {
-    for (const { ref } of await this.#memoriesOf(call, wanted)) {
-      if (await this.#ports.memory.delete(call, ref, id)) return true;
+    for (const { name, ref, inherited } of await this.#memoriesOf(call, wanted)) {
+      // Later runs of the source's context read its conversation too, so that a fork drops nothing there.
+      for (const one of [ref, ...(name === 'scratchpad' ? inherited : [])])
+        if (await this.#ports.memory.delete(call, one, id)) return true;
     }
     return false;
   }
@@ -93,14 +108,31 @@ export class AgentMemory implements MemoryPort {
     const shape = await this.#shapeOf(started, call.agentId);
     const has = names.filter((name) => shape?.[shapeKeys[name]] === true);
     const chosen = wanted === undefined ? has : has.filter((name) => name === wanted);
-    const originRunId = (await this.#ports.log.head(call.runId))?.record.originRunId ?? call.runId;
-    const scope = memoryScopeOf({ runId: call.runId, originRunId }, started.memoryScope);
-    const [first, ...others] = chosen.map((name) => ({ name, ref: refOf(name, call, scope) }));
+    const [own, ...sources] = await this.#forkedFrom(call, started.memoryScope);
+    const [first, ...others] = chosen.map((name): OwnMemory => {
+      const inherited = name === 'long-term' ? [] : sources.map((source) => refOf(name, call.agentId, source));
+      return { name, ref: refOf(name, call.agentId, own), inherited };
+    });
     if (first !== undefined) return [first, ...others];
     throw new TerminalError('validation_error', {
       message: `The agent ${quoted(call.agentId, 260)} has no ${wanted === undefined ? '' : `${wanted} `}memory.`,
       hint: has.length === 0 ? 'Set memoryShape in its manifest.' : `It has ${has.join(', ')}.`,
     });
+  }
+
+  /** The run, and for a fork the runs that it was forked from, nearest first. */
+  async #forkedFrom({ runId, contextId }: AgentCall, recorded: MemoryScope | undefined): Promise<[Owner, ...Owner[]]> {
+    const head = await this.#ports.log.head(runId);
+    const originRunId = head?.record.originRunId ?? runId;
+    const found: [Owner, ...Owner[]] = [{ contextId, scope: memoryScopeOf({ runId, originRunId }, recorded) }];
+    for (let fork = head?.record.fork ?? null; fork !== null && found.length <= MAX_SOURCES; ) {
+      const source: RunHead | null = await this.#ports.log.head(fork.sourceRunId);
+      if (source === null) break;
+      const { runId: id, contextId: context } = source.record;
+      found.push({ contextId: context, scope: memoryScopeOf({ runId: id, originRunId }, recorded) });
+      fork = source.record.fork;
+    }
+    return found;
   }
 
   /** The payload of the run's first row. */
@@ -121,7 +153,7 @@ export class AgentMemory implements MemoryPort {
 }
 
 /** The prefixes cannot collide with an agent id. An isolated run does not share the conversation of its context. */
-function refOf(name: MemoryName, { agentId, contextId }: AgentCall, scope: MemoryScope): string {
+function refOf(name: MemoryName, agentId: string, { contextId, scope }: Owner): string {
   if (name === 'long-term') return longTermRef(agentId);
   if (name === 'scratchpad') return `run:${scope.runId}`;
   return scope.isolated ? `apart:${scope.runId}` : `context:${contextId}`;
