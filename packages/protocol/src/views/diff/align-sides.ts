@@ -36,29 +36,32 @@ export interface SectionAlignment {
   readonly same: number;
 }
 
+/** The parts of a side that are aligned. */
+type Side = Pick<DiffSide, 'compared' | 'events' | 'moves'>;
+
 /** Work between two yields: less than a millisecond. */
 const SLICE = 1_000;
 
 /** Yields where other work may go on: two runs of 100,000 events take about 50 ms. */
 export type Slices<Result> = Generator<undefined, Result>;
 
-export function* alignSides(a: DiffSide, b: DiffSide, limit: number): Slices<Alignment> {
-  const divergence = firstDivergence(a, b);
-  yield;
+export function* alignSides(a: Side, b: Side, limit: number): Slices<Alignment> {
+  const divergence = yield* firstDivergence(a, b);
   const { events, eventCount } = yield* byOrder(a, b, limit);
   return { divergence, events, eventCount, sections: yield* byKey(a, b, limit) };
 }
 
-function firstDivergence(a: DiffSide, b: DiffSide): Divergence | null {
+function* firstDivergence(a: Side, b: Side): Slices<Divergence | null> {
   const length = Math.max(a.compared.length, b.compared.length);
   for (let i = 0; i < length; i += 1) {
+    if (i % SLICE === 0) yield;
     const [one, other] = [a.compared[i], b.compared[i]];
     if (one?.hash !== other?.hash) return { a: one?.seq ?? null, b: other?.seq ?? null };
   }
   return null;
 }
 
-function* byOrder(a: DiffSide, b: DiffSide, limit: number): Slices<Pick<Alignment, 'events' | 'eventCount'>> {
+function* byOrder(a: Side, b: Side, limit: number): Slices<Pick<Alignment, 'events' | 'eventCount'>> {
   const events: EventDifference[] = [];
   let eventCount = 0;
   const differs = (seq: number, op: EventDifference['op']) => {
@@ -79,7 +82,7 @@ function* byOrder(a: DiffSide, b: DiffSide, limit: number): Slices<Pick<Alignmen
   return { events, eventCount };
 }
 
-function* byKey(a: DiffSide, b: DiffSide, limit: number): Slices<Record<DiffSection, SectionAlignment>> {
+function* byKey(a: Side, b: Side, limit: number): Slices<Record<DiffSection, SectionAlignment>> {
   const none = () => ({ pairs: [] as MovePair[], changed: 0, same: 0 });
   const sections = {
     decisions: none(),
@@ -90,7 +93,7 @@ function* byKey(a: DiffSide, b: DiffSide, limit: number): Slices<Record<DiffSect
     children: none(),
   } satisfies Record<DiffSection, SectionAlignment>;
   let count = 0;
-  for (const pair of pairsOf(a, b)) {
+  for (const pair of pairsOf(a, b, yield* onlyInSecond(a, b))) {
     count += 1;
     if (count % SLICE === 0) yield;
     const move = pair.a ?? pair.b;
@@ -105,9 +108,19 @@ function* byKey(a: DiffSide, b: DiffSide, limit: number): Slices<Record<DiffSect
   return sections;
 }
 
+function* onlyInSecond(a: Side, b: Side): Slices<readonly Move[]> {
+  const only: Move[] = [];
+  let count = 0;
+  for (const move of b.moves.values()) {
+    count += 1;
+    if (count % SLICE === 0) yield;
+    if (!a.moves.has(move.key)) only.push(move);
+  }
+  return only;
+}
+
 /** Every move of both, by its place in the first run, else in the second. Both sides are in order. */
-function* pairsOf(a: DiffSide, b: DiffSide): Generator<MovePair> {
-  const onlyB = [...b.moves.values()].filter(({ key }) => !a.moves.has(key));
+function* pairsOf(a: Side, b: Side, onlyB: readonly Move[]): Generator<MovePair> {
   let next = 0;
   for (const move of a.moves.values()) {
     for (; next < onlyB.length && (onlyB[next]?.firstSeq ?? 0) < move.firstSeq; next += 1) {
@@ -115,5 +128,5 @@ function* pairsOf(a: DiffSide, b: DiffSide): Generator<MovePair> {
     }
     yield { a: move, b: b.moves.get(move.key) ?? null };
   }
-  for (const move of onlyB.slice(next)) yield { a: null, b: move };
+  for (; next < onlyB.length; next += 1) yield { a: null, b: onlyB[next] ?? null };
 }

@@ -113,6 +113,47 @@ test('a side keeps a bounded number of moves, and counts the others', () => {
   expect([side.moves.size, side.left]).toEqual([MAX_MOVES, 5]);
 });
 
+test('the alignment of long runs yields after a bounded number of looks', () => {
+  let looks = 0;
+  const list = <Item>(items: Item[]): Item[] =>
+    new Proxy(items, {
+      get(target, name) {
+        looks += 1;
+        return Reflect.get(target, name);
+      },
+    });
+  class Looked<Key, Value> extends Map<Key, Value> {
+    override get(key: Key) {
+      looks += 1;
+      return super.get(key);
+    }
+    override has(key: Key) {
+      looks += 1;
+      return super.has(key);
+    }
+    override *values() {
+      for (const value of super.values()) {
+        looks += 1;
+        yield value;
+      }
+      return undefined;
+    }
+  }
+  const sideFrom = (first: number) => {
+    const told = Array.from({ length: 10_000 }, (_, i): Told => ['agent.decided', `n${first + i}`, { decision: 1 }]);
+    const { compared, events, moves } = sideOf(told);
+    return { compared: list(compared), events: list(events), moves: new Looked(moves) };
+  };
+  for (const first of [0, 5_000, 10_000]) {
+    const slices = alignSides(sideFrom(0), sideFrom(first), 50);
+    for (let isDone = false; !isDone; ) {
+      looks = 0;
+      isDone = slices.next().done === true;
+      expect(looks).toBeLessThan(10_000);
+    }
+  }
+});
+
 test('values are compared by path, and what is long is cut and counted', () => {
   const room = { characters: 10_000, cut: 0 };
   expect(valueChanges({ a: { b: [1, 2] }, c: 1 }, { a: { b: [1, 3] }, d: null }, room)).toEqual([
