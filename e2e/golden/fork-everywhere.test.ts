@@ -130,19 +130,26 @@ test('a replay from any event of any run of the tree writes the same run, and pe
   expect(outside.received[0]?.body).toMatchObject({ runId: live });
 });
 
-test('a branch at any event of the tree shares what was before it, and leaves its source alone', async () => {
+test('a branch at any event of any run of the tree shares what was before it, and leaves its source alone', async () => {
   const tree = await golden(app);
   const { host, runIds } = tree;
   const before = await tree.kept();
-  const [runId] = runIds as [RunId];
-  const source = await host.rows(runId);
-  for (const { seq: fromSeq } of source.slice(1)) {
-    const branch = await host.fork({ runId, mode: 'branch', fromSeq, rules: [{ calls: '*', use: 'reuse' }] });
-    await host.cancel(branch.runId, 'Enough.');
-    await host.ended(branch.runId);
-    const rows = await host.rows(branch.runId);
-    expect(rows.slice(0, fromSeq).map(shared), `at ${fromSeq}`).toEqual(source.slice(0, fromSeq).map(shared));
-    expect(rows.map(({ type }) => type)).toContain('cairn.run.forked');
+  for (const runId of runIds) {
+    const source = await host.rows(runId);
+    await Promise.all(
+      source.slice(1).map(async ({ seq: fromSeq }) => {
+        const branch = await host.fork({ runId, mode: 'branch', fromSeq, rules: [{ calls: '*', use: 'reuse' }] });
+        await host.cancel(branch.runId, 'Enough.');
+        await host.ended(branch.runId);
+        const rows = await host.rows(branch.runId);
+        const place = `${runId} at ${fromSeq}`;
+        expect(rows.slice(0, fromSeq).map(shared), place).toEqual(source.slice(0, fromSeq).map(shared));
+        expect(
+          rows.map(({ type }) => type),
+          place,
+        ).toContain('cairn.run.forked');
+      }),
+    );
   }
   expect(await tree.kept()).toEqual(before);
 });

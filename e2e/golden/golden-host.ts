@@ -24,6 +24,8 @@ export interface GoldenApp extends Partial<App> {
   readonly config?: HostOptions['config'];
   /** Default false. */
   readonly http?: boolean;
+  /** Of every run. */
+  readonly callbackUrl?: string;
 }
 
 export class GoldenHost {
@@ -61,7 +63,7 @@ export class GoldenHost {
   }
 
   async #begin(): Promise<void> {
-    const { config, ...app } = this.#app;
+    const { config, callbackUrl: _, ...app } = this.#app;
     this.#store = await openSqliteStore({ folder: this.folder });
     this.#host = await createHostOver(this.#store, {
       http: false,
@@ -100,7 +102,9 @@ export class GoldenHost {
   }
 
   async start(workflowId: string, inputs: JsonObject = {}, options: RunOptions = {}): Promise<RunId> {
-    const started = await this.engine.start({ tenant, principal: 'ann', workflowId, inputs, options });
+    const { callbackUrl } = this.#app;
+    const request = { tenant, principal: 'ann', workflowId, inputs, options, callbackUrl };
+    const started = await this.engine.start(request);
     return started.runId;
   }
 

@@ -1,6 +1,7 @@
 /** Runs of agents: tools, streams, reasoning, questions, handoffs, memory, reviews, templates, and what goes wrong. */
 import { defineAgent, defineTool, defineWorkflow, fixed, TerminalError, z } from '../../../packages/host/src/index.ts';
 import type { Story } from '../story.ts';
+import { untilStopped } from './control.ts';
 
 const dice = defineTool({
   id: 'acme.dice:roll',
@@ -144,7 +145,7 @@ const memory: Story = {
         persona: 'Clerk',
         instructions: 'You remember.',
         memory: { scratchpad: true, longTerm: true },
-        tools: ['openwop:remember', 'openwop:recall', 'openwop:time'],
+        tools: ['openwop:remember', 'openwop:recall', 'openwop:forget', 'openwop:time'],
         rehearsal: {
           turns: [
             [
@@ -152,6 +153,8 @@ const memory: Story = {
               { call: { tool: 'openwop:time', input: {} } },
             ],
             [{ call: { tool: 'openwop:recall', input: { text: 'tea' } } }],
+            [{ call: { tool: 'openwop:remember', input: { content: 'Ada likes coffee.', in: 'scratchpad' } } }],
+            [{ call: { tool: 'openwop:forget', input: { id: '{{last.id}}' } } }],
             [{ say: 'I know it.' }],
           ],
         },
@@ -231,4 +234,93 @@ const failing: Story = {
   },
 };
 
-export const agentStories: readonly Story[] = [tools, asking, memory, failing];
+/** A host stops in the middle of a turn and of a tool that writes; the next one asks a person about the tool. */
+const abandoned = (first = { isThere: true }): Story => ({
+  name: 'agent-left-alone',
+  app: {
+    tools: [
+      defineTool({
+        id: 'acme.bank:pay',
+        description: 'Pays.',
+        input: z.object({ euros: z.number() }),
+        run: (_, { signal, attempt }) => (first.isThere ? untilStopped(signal) : { attempt }),
+      }),
+    ],
+    agents: [
+      defineAgent({
+        id: 'host:payer',
+        persona: 'Payer',
+        instructions: 'You pay.',
+        tools: ['acme.bank:pay'],
+        rehearsal: {
+          turns: [
+            [{ say: 'Paying ' }, { delay: 5_000 }, { call: { tool: 'acme.bank:pay', input: { euros: 3 } } }],
+            [{ say: 'Paid.' }],
+          ],
+        },
+      }),
+    ],
+    workflows: [
+      defineWorkflow({
+        id: 'agent-left-alone',
+        version: '1',
+        nodes: { pay: { type: 'cairn.agent', agent: 'host:payer' } },
+      }),
+    ],
+  },
+  async play(host) {
+    const runId = await host.start('agent-left-alone');
+    await host.row(runId, 'output.chunk');
+    await host.stop();
+    host.pass(60_000);
+    await host.restart();
+    await host.row(runId, 'output.chunk', 2);
+    host.pass(5_000);
+    await host.row(runId, 'agent.toolCalled');
+    await host.stop();
+    first.isThere = false;
+    host.pass(60_000);
+    await host.restart();
+    await host.answer(runId, 'pay', { action: 'retry' });
+    await host.ended(runId);
+    return runId;
+  },
+});
+
+/** An operator pauses and cancels a run whose agent is in the middle of a turn. */
+const interrupted: Story = {
+  name: 'agent-interrupted',
+  app: {
+    agents: [
+      defineAgent({
+        id: 'host:slow',
+        persona: 'Slow',
+        instructions: 'You take your time.',
+        rehearsal: { turns: [[{ think: 'Slowly.' }, { say: 'First, ' }, { delay: 5_000 }, { say: 'second.' }]] },
+      }),
+    ],
+    workflows: [
+      defineWorkflow({
+        id: 'agent-interrupted',
+        version: '1',
+        nodes: { slow: { type: 'cairn.agent', agent: 'host:slow' } },
+      }),
+    ],
+  },
+  async play(host) {
+    const runId = await host.start('agent-interrupted');
+    await host.row(runId, 'output.chunk');
+    host.pass();
+    await host.pause(runId, 'immediate');
+    await host.row(runId, 'run.paused');
+    host.pass();
+    await host.resume(runId);
+    await host.row(runId, 'output.chunk', 2);
+    host.pass();
+    await host.cancel(runId, 'Too slow.');
+    await host.ended(runId);
+    return runId;
+  },
+};
+
+export const agentStories: readonly Story[] = [tools, asking, memory, failing, abandoned(), interrupted];

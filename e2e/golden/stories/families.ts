@@ -155,6 +155,56 @@ const archive = defineTool({
   run: ({ text }) => ({ found: `three pages about ${text}` }),
 });
 
+/** One worker is enough, the other is cancelled; a third run outlives its parent. */
+const racing: Story = {
+  name: 'racing-workers',
+  app: {
+    agents: [
+      defineAgent({
+        id: 'host:boss',
+        persona: 'Boss',
+        instructions: 'You send workers.',
+        rehearsal: decides({ kind: 'next-worker', nextWorkerIds: ['quick', 'slow'] }),
+      }),
+    ],
+    workflows: [
+      defineWorkflow({ id: 'quick', version: '1', nodes: { ask: { type: 'core.approvalGate' } } }),
+      defineWorkflow({
+        id: 'slow',
+        version: '1',
+        nodes: { wait: { type: 'core.delay', config: { delayMs: 60_000 } } },
+      }),
+      defineWorkflow({
+        id: 'racing-workers',
+        version: '1',
+        nodes: {
+          boss: {
+            type: 'core.orchestrator.supervisor',
+            agent: 'host:boss',
+            config: { workers: ['quick', 'slow'].map((id) => ({ id, description: `It is ${id}.` })) },
+          },
+          send: { type: 'core.dispatch', config: { fanOutPolicy: 'parallel', joinPolicy: 'any' } },
+          free: { type: 'core.subWorkflow', config: { workflowId: 'slow', propagateCancellation: false } },
+        },
+      }),
+    ],
+  },
+  async play(host) {
+    const runId = await host.start('racing-workers', {}, { configurable: { budget: { maxRuns: 5, maxToolCalls: 9 } } });
+    const below = (i: number) => `${runId}.${i}` as RunId;
+    const [quick, slow, free] = [below(0), below(1), below(2)];
+    await host.answer(quick, 'ask', { action: 'accept' });
+    await host.ended(slow);
+    await host.until(async () => (await host.store.log.head(free)) !== null);
+    await host.row(free, 'cairn.timer.set');
+    await host.cancel(runId, 'Enough.');
+    await host.ended(runId);
+    host.pass(60_000);
+    await host.ended(free);
+    return runId;
+  },
+};
+
 const supervised = (name: string, decision: JsonObject, config: JsonObject = {}): Pick<Story, 'name' | 'app'> => ({
   name,
   app: {
@@ -303,4 +353,4 @@ export const newsroom: Story = {
   },
 };
 
-export const familyStories: readonly Story[] = [nested, cancelled, parallel, asks, doubts, ends, newsroom];
+export const familyStories: readonly Story[] = [nested, cancelled, parallel, racing, asks, doubts, ends, newsroom];

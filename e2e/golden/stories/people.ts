@@ -130,6 +130,7 @@ const conversation: Story = {
 const waiting: Story = {
   name: 'still-waiting',
   app: {
+    callbackUrl: 'https://callback.example.org/runs',
     workflows: [
       defineWorkflow({
         id: 'still-waiting',
