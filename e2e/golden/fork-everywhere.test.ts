@@ -105,6 +105,8 @@ test('a replay from any event of any run of the tree writes the same run, and pe
     events: ['run.started', 'run.completed', 'interrupt.requested'],
   });
   const [before, made, armed] = [await tree.kept(), { ...effects }, host.clock.waiting];
+  // What the story itself did, which shows that effects are counted.
+  expect(made).toEqual({ turns: 5, toolCalls: 1, fetches: 0 });
   let forks = 0;
   for (const runId of runIds) {
     const source = await host.rows(runId);
