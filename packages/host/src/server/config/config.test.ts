@@ -99,6 +99,14 @@ test.each([
   [{ keys: [{ key, tenant: 'a', scopes: ['runs:everything'] }] }, 'keys[0].scopes[0]'],
   [{ keys: [{ keyEnv: 'NOT_SET', tenant: 'a' }] }, 'keys[0]: the environment variable NOT_SET is not set'],
   [{ conformance: true, bind: '0.0.0.0' }, 'conformance is on and bind is 0.0.0.0'],
+  [{ retention: [{}] }, 'retention[0]: must have afterDays, keepLast or both'],
+  [{ retention: [{ keepLast: 1 }, { afterDays: -1 }] }, 'retention[1].afterDays'],
+  [{ retention: [{ afterDays: 36_501 }] }, 'retention[0].afterDays'],
+  [{ retention: [{ afterDays: '30' }] }, 'retention[0].afterDays: "30" must be a number, not a text'],
+  [{ retention: [{ keepLast: 1.5 }] }, 'retention[0].keepLast: 1.5 must be a whole number'],
+  [{ retention: [{ keepLast: 1, workflows: 'x' }] }, 'Did you mean "workflow"?'],
+  [{ retention: { keepLast: 1 } }, 'cairn.json: retention'],
+  [{ retention: Array.from({ length: 1_001 }, () => ({ keepLast: 1 })) }, 'cairn.json: retention'],
   ['text', 'the configuration: must be an object, not a text'],
   [{ port: '4700' }, 'port: "4700" must be a number, not a text'],
   [{ port: 1.5 }, 'port: 1.5 must be a whole number'],
@@ -166,6 +174,15 @@ test.each([
   [{ otel: { sampling: 1 } }, 'otel.endpoint: is missing'],
 ])('refuses %j by name', (config, message) => {
   expect(refusal(config)).toContain(message);
+});
+
+test('takes rules of retention in their order, also fractions of days and nothing kept', () => {
+  const retention = [
+    { tenant: 'a', workflow: 'audit', afterDays: 0.5 },
+    { keepLast: 0 },
+    { afterDays: 30, keepLast: 9 },
+  ];
+  expect(parseConfig({ retention }, 'cairn.json').retention).toEqual(retention);
 });
 
 test('keeps keys only as hashes, whichever way they are given', () => {

@@ -47,6 +47,25 @@ it.each([1, 2, 5, 9])('goes on after a power cut behind step %i, and counts ever
   await next.close();
 });
 
+it('moves few events in each step, however long the run is, and at most one that is large', async () => {
+  const store = await open(fresh());
+  const large = Array.from({ length: 6 }, (_, i) => row('b', { payload: `{"v":"${String(i).repeat(700_000)}"}` }));
+  const small = Array.from({ length: 5_000 }, (_, i) => row('log.appended', { payload: `{"i":${i}}` }));
+  await store.log.append(creation(runA, { rows: [started()] }));
+  for (const rows of [small, large.slice(0, 3), large.slice(3), [ended]]) await store.log.append({ runId: runA, rows });
+  await store.retention.retire(runA, 9_000);
+  let events = 0;
+  for (;;) {
+    const step = await store.retention.purgeSome(runA);
+    events += step.events;
+    expect(step.events).toBeLessThanOrEqual(64);
+    expect(step.bytes).toBeLessThan(2 * 1_048_576);
+    if (step.isDone) break;
+  }
+  expect(events).toBe(5_008);
+  await store.close();
+});
+
 it('leaves tombstones that still form the chain, without any text of the run', async () => {
   const folder = fresh();
   const store = await open(folder);
