@@ -1,7 +1,7 @@
 /** A database of an earlier program is brought up to date with what its rows say. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../../test/kit/present.ts';
 import { purge } from '../../ports/purging.kit.ts';
@@ -147,4 +147,31 @@ it('finds the rows of contexts and the columns of faces, going on where it was c
   );
   log.close();
   expect(problems).toEqual([]);
+});
+
+it('lets runs of before the migration be forked, and finds no fork among them', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  const rows = [started(), asked('i1'), ...Array.from({ length: 2_100 }, (_, i) => row(`r${i}`)), resolved('i1')];
+  await store.log.append(creation(runA, { rows }));
+  const before = await store.log.read({ runId: runA, after: -1, limit: 9 });
+  await store.close();
+  undo(folder, 'forks, and checkpoints along a run');
+  const reopened = await open(folder);
+  expect(await reopened.log.read({ runId: runA, after: -1, limit: 9 })).toEqual(before);
+  expect(present(await reopened.log.head(runA)).record.fork).toBeNull();
+  const place = { runId: runB, tenant: 't', contextId: 'ctx_fork' as ContextId, originRunId: runA, at: 9_000 };
+  await reopened.log.fork({
+    ...place,
+    fork: { sourceRunId: runA, fromSeq: 2_050, mode: 'branch' },
+    rows: [row('own')],
+  });
+  expect(await reopened.log.read({ runId: runB, after: 2_048, limit: 9 })).toMatchObject([
+    { seq: 2_049, type: 'r2047', runId: runB },
+    { seq: 2_050, type: 'own' },
+  ]);
+  expect(await reopened.runIndex.interrupts(runB)).toMatchObject([{ interruptId: 'i1', open: true, runId: runB }]);
+  expect(await reopened.runIndex.interrupts(runA)).toMatchObject([{ interruptId: 'i1', open: false }]);
+  expect(await reopened.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
+  await reopened.close();
 });
