@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { present } from '../packages/host/test/kit/present.ts';
 import { agentGroup } from './agent-figures.ts';
+import { artifactGroup } from './artifact-figures.ts';
 import { childrenGroup } from './children-figures.ts';
 import { openFlushCounter } from './device-flushes.ts';
 import { expressionGroup } from './expression-figures.ts';
@@ -27,6 +28,7 @@ const groups: readonly Group[] = [
   runGroup,
   longRunGroup,
   forkGroup,
+  artifactGroup,
   suspendedGroup,
   listGroup,
   wakingGroup,

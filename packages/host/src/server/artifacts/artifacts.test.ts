@@ -251,6 +251,9 @@ test('a file that is not closed fails the call, never becomes current, and lets 
   expect(await (await get(first.contextId, '/open.txt')).text()).toBe('whole');
 });
 
+const questionId = (data: unknown): string =>
+  (data as { readonly questions: readonly { readonly id: string }[] }).questions[0]?.id ?? '';
+
 test('a call that asks a person writes nothing twice when it goes on', async () => {
   work = async ({ file, data: record, think, ask }) => {
     const notes = file('notes.txt');
@@ -264,8 +267,7 @@ test('a call that asks a person writes nothing twice when it goes on', async () 
   const { runId } = await client().runs.create({ agentId: 'host:desk', inputs: { message: 'Go.' } });
   for await (const { type } of client().follow(runId)) if (type === 'interrupt.requested') break;
   const [asked] = await client().interrupts.ofRun(runId);
-  const [question] = present(asked).data.questions as unknown as { id: string }[];
-  await client().runs.answer(runId, 'agent', { answers: { [question?.id ?? '']: true } });
+  await client().runs.answer(runId, 'agent', { answers: { [questionId(present(asked).data)]: true } });
   const { rows, result } = await ended(runId);
   expect(result).toMatchObject({ outcome: { artifactId: 'notes.txt', version: 1, yes: true } });
   const count = (type: string) => rows.filter((row) => row.type === type).length;
@@ -313,15 +315,19 @@ test('a secret never reaches an artifact, whole or split over two writes', async
 
 test('another tenant’s context, an unknown one and an unknown artifact are 404; wrong parameters are 400', async () => {
   const { contextId } = await ran(async ({ data: record }) => ({ ...(await record('mine', { a: 1 })) }));
-  const status = async (...of: Parameters<typeof get>) => (await get(...of)).status;
-  expect(await status(contextId, '/mine', { as: otherKey })).toBe(404);
-  expect(await status(contextId, '', { as: otherKey })).toBe(404);
-  expect(await status('ctx_nobody')).toBe(404);
-  expect(await status(contextId, '/other')).toBe(404);
-  expect(await status(contextId, '/mine?version=2')).toBe(404);
-  expect(await status(contextId, '/mine?version=0')).toBe(400);
-  expect(await status(contextId, '?limit=x')).toBe(400);
-  expect(await status(contextId, '/__proto__')).toBe(404);
+  const refused = async (...of: Parameters<typeof get>) => {
+    const answer = await get(...of);
+    return `${answer.status} ${((await answer.json()) as JsonObject).error}`;
+  };
+  const [notFound, wrong] = ['404 not_found', '400 validation_error'];
+  expect(await refused(contextId, '/mine', { as: otherKey })).toBe(notFound);
+  expect(await refused(contextId, '', { as: otherKey })).toBe(notFound);
+  expect(await refused('ctx_nobody')).toBe(notFound);
+  expect(await refused(contextId, '/other')).toBe(notFound);
+  expect(await refused(contextId, '/mine?version=2')).toBe(notFound);
+  expect(await refused(contextId, '/__proto__')).toBe(notFound);
+  expect(await refused(contextId, '/mine?version=0')).toBe(wrong);
+  expect(await refused(contextId, '?limit=x')).toBe(wrong);
 });
 
 test('a name that is no name, and a tenant at its quota, fail the call alone', async () => {

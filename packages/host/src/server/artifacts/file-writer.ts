@@ -17,7 +17,7 @@ export class FileWriter implements OpenArtifact<string | Uint8Array> {
   readonly #options: FileOptions;
   readonly #hash = createHash('sha256');
   /** Holds back what may be the beginning of a secret. Bytes pass as Latin-1, in which each byte is one character. */
-  readonly #redact: { push(piece: string): string; end(): string };
+  readonly #redact: { push(piece: string): string; end(): string } | null;
   #encoding: Encoding | null = null;
   /** Bytes that are not recorded yet; less than a blob. */
   #rest = Buffer.alloc(0);
@@ -29,20 +29,20 @@ export class FileWriter implements OpenArtifact<string | Uint8Array> {
     this.#version = new OpenVersion(call, ports, { artifactId: name, family: 'file', ...options });
     this.#name = name;
     this.#options = options;
-    this.#redact = call.redactor?.stream() ?? { push: (piece) => piece, end: () => '' };
+    this.#redact = call.redactor?.stream() ?? null;
   }
 
   write(data: string | Uint8Array): Promise<void> {
     return this.#inTurn(async () => {
       this.#encoding ??= typeof data === 'string' ? 'utf-8' : 'base64';
-      await this.#take(this.#redact.push(this.#textOf(data)));
+      await this.#take(this.#clean(data));
     });
   }
 
   close(): Promise<ArtifactRef> {
     return this.#inTurn(async () => {
       this.#encoding ??= 'utf-8';
-      await this.#take(this.#redact.end());
+      await this.#take(this.#encoded(this.#redact?.end() ?? ''));
       await this.#write(this.#rest, true);
       return this.#version.ref();
     });
@@ -60,19 +60,20 @@ export class FileWriter implements OpenArtifact<string | Uint8Array> {
     return done;
   }
 
-  #textOf(data: string | Uint8Array): string {
-    if (this.#encoding === 'base64')
-      return (typeof data === 'string' ? Buffer.from(data) : asBuffer(data)).toString('latin1');
-    if (typeof data === 'string') return data.toWellFormed();
-    throw new TerminalError('tool_failed', {
-      message: `The file ${JSON.stringify(this.#name)} began with text, so it takes no bytes.`,
-      hint: 'Write bytes from the beginning, or only text.',
-    });
+  #clean(data: string | Uint8Array): Buffer {
+    if (typeof data !== 'string' && this.#encoding === 'utf-8') throw noBytes(this.#name);
+    // Copied: the tool may use its buffer again before the bytes are recorded.
+    const bytes = Buffer.from(typeof data === 'string' ? data.toWellFormed() : data);
+    if (this.#redact === null) return bytes;
+    return this.#encoded(this.#redact.push(bytes.toString(this.#encoding === 'base64' ? 'latin1' : 'utf8')));
+  }
+
+  #encoded(text: string): Buffer {
+    return Buffer.from(text, this.#encoding === 'base64' ? 'latin1' : 'utf8');
   }
 
   /** Adds clean content. Cuts at fixed sizes, so that equal files have equal blobs. */
-  async #take(text: string): Promise<void> {
-    const added = Buffer.from(text, this.#encoding === 'base64' ? 'latin1' : 'utf8');
+  async #take(added: Buffer): Promise<void> {
     let content = this.#rest.length === 0 ? added : Buffer.concat([this.#rest, added]);
     while (content.length > 0) {
       const size = pieceSize(content, this.#encoding);
@@ -108,7 +109,11 @@ export class FileWriter implements OpenArtifact<string | Uint8Array> {
   }
 }
 
-const asBuffer = (data: Uint8Array): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+const noBytes = (name: string): TerminalError =>
+  new TerminalError('tool_failed', {
+    message: `The file ${JSON.stringify(name)} began with text, so it takes no bytes.`,
+    hint: 'Write bytes from the beginning, or only text.',
+  });
 
 /** The next piece for the log: whole characters, or whole groups of three bytes. */
 function pieceSize(content: Buffer, encoding: Encoding | null): number {
