@@ -20,6 +20,8 @@ interface Step {
   readonly request?: Request;
   /** Only what the first frames of its stream are. */
   readonly hasStream?: true;
+  /** Its stream has no end, and is all that it answers. */
+  readonly isEndless?: true;
   /** Sent to prepare a later step; no example. */
   readonly isSilent?: true;
 }
@@ -152,7 +154,8 @@ async function story(send: Sent): Promise<void> {
   await get('deleteRun', { path: { runId: third } });
   await get('getRetention');
   await artifacts(send);
-  await catalogue(get);
+  await conversation(send);
+  await catalogue(send);
 }
 
 /** A clerk that writes a record. */
@@ -165,7 +168,28 @@ async function artifacts(send: Sent): Promise<void> {
   await send({ id: 'getArtifact', request: { path: { contextId, artifactId: 'totals' }, query: { version: 1 } } });
 }
 
-async function catalogue(get: (id: string, request?: Request) => Promise<Value>): Promise<void> {
+/** A context, its tasks, and what they ask. */
+async function conversation(send: Sent): Promise<void> {
+  const get = (id: string, request: Request = {}) => send({ id, request });
+  const created = async (workflowId: string) => {
+    const run = await send({ id: 'createRun', request: { body: { workflowId } }, isSilent: true });
+    return { taskId: field(run, 'runId'), contextId: field(run, 'contextId') };
+  };
+  const { taskId, contextId } = await created('release');
+  await until(send, taskId, 'waiting-approval');
+  const path = { contextId };
+  await get('listContextTasks', { path, query: { limit: 20 } });
+  const task = await get('getContextTask', { path: { contextId, taskId } });
+  const inputId = /"id":"([^"]+)"/.exec(JSON.stringify(task))?.[1] ?? '';
+  await send({ id: 'streamContext', request: { path, query: { after: '0' } }, hasStream: true, isEndless: true });
+  await get('listContextEvents', { path, query: { after: 0, limit: 20, kinds: 'input-required' } });
+  await get('answerInput', { path: { contextId, inputId }, body: { value: true } });
+  const other = await created('nightly');
+  await get('cancelContextTask', { path: other, body: { reason: 'no longer needed' } });
+}
+
+async function catalogue(send: Sent): Promise<void> {
+  const get = (id: string, request: Request = {}) => send({ id, request });
   const hook = { url: `${HOOKS}/cairn`, events: ['run.completed', 'run.failed'] };
   const webhookId = field(await get('registerWebhook', { body: hook }), 'webhookId');
   await get('listWebhooks');
@@ -176,6 +200,16 @@ async function catalogue(get: (id: string, request?: Request) => Promise<Value>)
   await get('listPacks');
   await get('listAgents');
   await get('getAgent', { path: { agentId: 'vendor.acme.desk.triage' } });
+  const headers = { Prefer: 'respond-async' };
+  const message = { role: 'user', content: 'My parcel is late.' };
+  const first = await get('sendMessage', { body: { message, agentId: 'vendor.acme.desk.triage' }, headers });
+  await until(send, field(first, 'taskId'), 'completed', 'failed');
+  const context = { contextId: field(first, 'contextId') };
+  await get('sendContextMessage', {
+    path: context,
+    body: { message: { role: 'user', content: 'Order 17.' } },
+    headers,
+  });
   await get('removePack', { path: { packName: 'vendor.acme.desk' } });
   await get('listTools', { query: { view: 'compact' } });
   await get('getTool', { path: { toolId: 'openwop:time' } });
@@ -187,10 +221,10 @@ async function catalogue(get: (id: string, request?: Request) => Promise<Value>)
   for (const id of ['getDiscovery', 'getOpenApi', 'getDocs', 'health', 'readiness', 'metrics']) await get(id);
 }
 
-async function until(send: Sent, runId: string, status: string): Promise<void> {
+async function until(send: Sent, runId: string, ...statuses: readonly string[]): Promise<void> {
   for (;;) {
     const run = await send({ id: 'getRun', request: { path: { runId } }, isSilent: true });
-    if (field(run, 'status') === status) return;
+    if (statuses.includes(field(run, 'status'))) return;
   }
 }
 
@@ -234,7 +268,9 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
   await story(async (step) => {
     const operation = operations.get(step.id);
     if (operation === undefined) throw new Error(`This host has no operation ${step.id}.`);
-    const { status, answer } = await asked(`${host.url}`, operation, step.request ?? {});
+    const { status, answer } = step.isEndless
+      ? { status: 200, answer: undefined }
+      : await asked(`${host.url}`, operation, step.request ?? {});
     if (status >= 300) throw new Error(`${step.id} was answered ${status}: ${JSON.stringify(answer)}`);
     if (step.isSilent) return answer ?? null;
     const stream = step.hasStream ? { stream: await firstFrames(`${host.url}`, operation, step.request ?? {}) } : {};
@@ -275,7 +311,9 @@ async function firstFrames(base: string, operation: Operation, request: Request)
   let text = '';
   for await (const chunk of body ?? []) {
     text += new TextDecoder().decode(chunk);
-    const frame = /^(?:id|event|data):[\s\S]*?\n\n/m.exec(text)?.[0];
+    // Control frames say something about the stream, not about what it shows.
+    const whole = text.split(/(?<=\n\n)/).filter((one) => one.endsWith('\n\n') && !one.startsWith('event: stream:'));
+    const frame = whole.map((one) => /^(?:id|event|data):[\s\S]*/m.exec(one)?.[0]).find((one) => one !== undefined);
     // Leaving the loop closes the connection.
     if (frame !== undefined) return frame;
   }
@@ -317,6 +355,7 @@ function fixedNames(url: string): (example: ApiExample) => ApiExample {
       .replaceAll(/run_[0-9a-f][0-9a-zA-Z-]{15,}/g, named('run_'))
       .replaceAll(/ctx_[0-9a-zA-Z-]{16,}/g, named('ctx_'))
       .replaceAll(/wh_[0-9a-zA-Z_-]{16,}/g, named('wh_'))
+      .replaceAll(/(\\?"(?:cursor|next|head)\\?":)\d+/g, (_, name: string) => `${name}42`)
       .replaceAll(/eyJ[0-9a-zA-Z_-]{20,}\.[0-9a-zA-Z_-]{20,}/g, 'the-token')
       .replaceAll(/"tokenId":"[0-9a-zA-Z_-]{22}"/g, '"tokenId":"the-token-id"')
       .replaceAll(/"secretFingerprint":"\w+"/g, '"secretFingerprint":"00c0ffee"')

@@ -144,6 +144,8 @@ test('every answer that the host describes has a row here', async () => {
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
   const missing: string[] = [];
   for (const [path, operations] of Object.entries(paths)) {
+    // The task view is another wire: packages/host/src/server/contexts has its tests.
+    if (path.startsWith('/api/')) continue;
     const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/:]+')}(\\?.*)?$`);
     for (const [method, { operationId, responses }] of Object.entries(operations)) {
       const own = rows.filter(({ ask }) => {

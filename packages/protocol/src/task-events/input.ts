@@ -4,7 +4,7 @@ import { taskEventOf } from './envelope.ts';
 
 const input = { inputId: z.string() };
 
-export const inputTypes = ['tool-execution', 'confirmation', 'clarification', 'selection', 'custom', 'data'] as const;
+const inputTypes = ['tool-execution', 'confirmation', 'clarification', 'selection', 'custom', 'data'] as const;
 
 export const inputRequired = taskEventOf('input-required', {
   ...input,

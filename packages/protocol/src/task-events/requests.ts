@@ -10,7 +10,7 @@ import { taskEvent } from './task-event.ts';
 const id = z.string().min(1).max(MAX_ID_LENGTH);
 
 /** Longest text of a message, in UTF-16 units. */
-export const MAX_MESSAGE_LENGTH = 131_072;
+const MAX_MESSAGE_LENGTH = 131_072;
 
 export const sendMessage = z
   .strictObject({

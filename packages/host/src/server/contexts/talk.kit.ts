@@ -32,7 +32,7 @@ export const says = (...words: readonly string[]): FakeReply => ({
   ],
 });
 
-export const gate = defineWorkflow({ id: 'gate', version: '1', nodes: { ask: { type: 'core.approvalGate' } } });
+const gate = defineWorkflow({ id: 'gate', version: '1', nodes: { ask: { type: 'core.approvalGate' } } });
 
 export class Talk {
   readonly #folder: string;
@@ -166,7 +166,7 @@ export class Talk {
       const { body } = await this.json('GET', `/api/contexts/${contextId}/events?after=${after}&limit=7&${query}`, {
         key,
       });
-      events.push(...(body.events as unknown as typeof events));
+      events.push(...(body.events as typeof events));
       if (Number(body.next) >= Number(body.head)) return events;
       after = Number(body.next);
     }

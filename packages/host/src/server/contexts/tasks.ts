@@ -127,7 +127,7 @@ async function cancel(call: Call, surface: TaskSurface): Promise<string> {
 }
 
 /** The task in the path, if it is one of the context. */
-export async function visibleTask(
+async function visibleTask(
   call: Call,
   { log }: Pick<TaskSurface, 'log'>,
 ): Promise<{ readonly contextId: ContextId; readonly record: RunRecord }> {
