@@ -79,8 +79,12 @@ const keyOf = ([principal, key]: readonly [string, string]) => ({
   toolScopes: ['tool:*'],
 });
 
+/** The demo agent that answers messages which name none. */
+const DEMO_AGENT = 'community.cairn.support-triage.responder';
+
 const withDemoPacks = (config: HostConfig): HostConfig => ({
   ...config,
+  defaultAgent: config.defaultAgent ?? DEMO_AGENT,
   packs: { ...config.packs, folders: [...config.packs.folders, demoPacks] },
 });
 
