@@ -8,6 +8,8 @@ import { differingFields } from '../../engine/replay/differing-fields.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { openCrew, ranCrew } from '../../server/runs/replay-crew.kit.ts';
+import { defineAgent } from '../define-agent.ts';
+import { defineWorkflow } from '../define-workflow.ts';
 import { type RecordVerdict, redecideRecord } from './redecide-record.ts';
 
 const sha256 = (text: string, encoding: 'hex' | 'base64url') => hash('sha256', text, encoding);
@@ -161,4 +163,49 @@ test('a record that lies about the policy of its host ends with a divergence, no
   }
   const types = rows.map((row) => (row.seq === 4 ? { ...row, type: 'constructor' } : row));
   expect(found(await again({ rows: types }))).toMatchObject({ recorded: 'constructor desk', differs: ['type'] });
+});
+
+test('a decision that spans two pages of the record is known in whole, and its templates are those of the run', async () => {
+  const store = inMemoryStore();
+  const call = (input: JsonObject) => ({ call: { tool: 'acme.desk:look', input } });
+  const crew = await openCrew(store, {
+    prompts: [{ templateId: 'house', version: '1.0.0', kind: 'system', text: 'Be brief.' }],
+    agents: [
+      defineAgent({
+        id: 'host:long',
+        persona: 'Long',
+        instructions: 'Talk.',
+        tools: ['acme.desk:look'],
+        rehearsal: { turns: [[{ stream: { deltas: 988 } }, call({ n: 'x' }), call({ n: 1 })], [{ say: 'Done.' }]] },
+      }),
+    ],
+    workflows: [
+      defineWorkflow({
+        id: 'long',
+        version: '1',
+        nodes: {
+          work: {
+            type: 'cairn.agent',
+            agent: { agentId: 'host:long' },
+            config: { systemPromptRef: 'prompt:house' },
+            inputs: { message: { type: 'static', value: 'Go.' } },
+          },
+        },
+      }),
+    ],
+  });
+  const { runId } = await crew.client.runs.create({ workflowId: 'long' });
+  for await (const _ of crew.client.follow(runId)) void _;
+  const long = await rowsOf(store, runId as RunId);
+  expect(long.slice(999, 1_001).map(({ type }) => type)).toEqual(['agent.toolCalled', 'agent.toolReturned']);
+  expect(long.map(({ type }) => type)).toContain('prompt.composed');
+  const { definitionHash, agents, prompts } = JSON.parse(present(long[0]).payload);
+  const pins = [...Object.values<{ hash: string }>(agents), ...Object.values<{ hash: string }>(prompts)];
+  const known = new Map<string, string>();
+  for (const key of [definitionHash, ...pins.map((pin) => pin.hash)])
+    known.set(key, present(await store.definitions.get(key)));
+  await crew.close();
+  const record = { runId: runId as RunId, originRunId: runId as RunId, definitionHash, fork: null, rows: long };
+  const verdict = await redecideRecord({ ...record, definition: (key) => known.get(key) ?? null }, { sha256 });
+  expect(verdict).toEqual({ events: long.length, problem: null, divergence: null, leftAt: null });
 });

@@ -126,7 +126,7 @@ function workflows() {
 
 export async function openCrew(
   store: Store,
-  more: Partial<Pick<HostOptions, 'config' | 'tools' | 'agents'>> = {},
+  more: Partial<Pick<HostOptions, 'agents' | 'prompts' | 'workflows'>> = {},
 ): Promise<Crew> {
   const effects: string[] = [];
   const tool = (id: string, input: z.ZodType, safety: 'read' | 'write') =>
@@ -144,8 +144,8 @@ export async function openCrew(
       },
     });
   const host = await createHostOver(store, {
-    config: { port: 0, keys: [{ key: crewKey, tenant: 't', principal: 'ann', scopes: [...scopes] }], ...more.config },
-    tools: more.tools ?? [
+    config: { port: 0, keys: [{ key: crewKey, tenant: 't', principal: 'ann', scopes: [...scopes] }] },
+    tools: [
       tool('acme.desk:look', z.object({ n: z.number() }), 'read'),
       tool('acme.desk:save', z.object({ text: z.string() }), 'write'),
       tool('acme.desk:check', z.object({ n: z.number() }), 'read'),
@@ -162,7 +162,8 @@ export async function openCrew(
         },
       }),
     ],
-    workflows: workflows(),
+    prompts: more.prompts ?? [],
+    workflows: more.workflows ?? workflows(),
     report: () => undefined,
   });
   const url = host.url ?? '';
