@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
-import { openCrew, ranCrew } from '../server/runs/replay-crew.kit.ts';
+import { eventsOf, openCrew, ranCrew } from '../server/runs/replay-crew.kit.ts';
 import { type Typed, typed } from './recording-terminal.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
 
@@ -62,17 +62,36 @@ test('agents, supervisors and children are decided again from a folder or a bund
   const crew = await openCrew(await openSqliteStore({ folder: data }));
   const runId = await ranCrew(crew);
   const events = (await crew.client.events.all(runId)).length;
+  // A branch with children of its own, a replay of it, and a replay that finds no answer in its record.
+  const { sequence: fromSeq = 0 } =
+    (await crew.client.events.all(runId)).find(({ type, nodeId }) => type === 'node.started' && nodeId === 'boss') ??
+    {};
+  const branch = await crew.client.runs.fork(runId, { mode: 'branch', fromSeq });
+  await eventsOf(crew, branch.runId);
+  const replay = await crew.client.runs.fork(branch.runId, { mode: 'replay', fromSeq: 30 });
+  await eventsOf(crew, replay.runId);
+  const open = await crew.client.runs.create({ workflowId: 'inner' });
+  await crew.client.runs.wait(open.runId);
+  const left = await crew.client.runs.fork(open.runId, { mode: 'replay' });
+  await eventsOf(crew, left.runId);
   await crew.close();
   const cairn = (...args: readonly string[]) => typed([...args, '--data', data], { cwd });
   const { file } = JSON.parse((await cairn('export', runId, '--json')).out);
   const tree = ['', '.0', '.1', '.2'].map((suffix) => `${runId}${suffix}`);
-  for (const name of [runId, String(file), 'data']) {
+  for (const name of [runId, String(file)]) {
     const { code, out } = await cairn('replay', name, '--json');
     const verdicts = out.split('\n').map((line): { runId: string; events: number } => JSON.parse(line));
     expect([code, verdicts.map((verdict) => verdict.runId).sort()]).toEqual([0, tree]);
     expect(verdicts.find((verdict) => verdict.runId === runId)?.events).toBe(events);
   }
-  expect((await cairn('replay')).out.split('\n')).toHaveLength(4);
+  for (const all of [await cairn('replay'), await cairn('replay', 'data')]) {
+    expect(all.code).toBe(0);
+    const lines = all.out.split('\n');
+    expect(lines).toHaveLength(10);
+    expect(lines.filter((line) => line.includes('that left its record'))).toEqual([
+      expect.stringContaining(left.runId),
+    ]);
+  }
   const db = new DatabaseSync(join(data, 'cairn.db'));
   db.exec(`UPDATE definitions SET body = replace(body, '"defaultThreshold":0.8', '"defaultThreshold":0.3')`);
   db.close();
