@@ -33,6 +33,7 @@ const tables = [
 ];
 
 const otherTables: Readonly<Record<string, string>> = {
+  artifacts: 'an index of artifact rows, which a rebuild compares with the events and repairs',
   folder_facts: 'the key of the folder, and since when cursors have no gaps',
   idempotency: 'answers to requests, which expire',
   marks: 'how far readers of the log are',
