@@ -58,6 +58,8 @@ export class StoreLine implements Store {
   readonly memories: Store['memories'];
   readonly packs: Store['packs'];
   readonly subscriptions: Store['subscriptions'];
+  /** No run of the simulation signs in. */
+  readonly credentials: Store['credentials'];
   readonly blobs: Store['blobs'];
   readonly artifacts: Store['artifacts'];
   /** No engine purges runs. */
@@ -86,6 +88,7 @@ export class StoreLine implements Store {
     this.memories = this.#makeMemories();
     this.packs = this.#makePacks();
     this.subscriptions = this.#makeSubscriptions();
+    this.credentials = world.base.credentials;
     this.retention = world.base.retention;
     this.blobs = this.#makeBlobs();
     this.artifacts = world.base.artifacts;

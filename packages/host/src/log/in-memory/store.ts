@@ -4,6 +4,7 @@ import type { Store } from '../ports/store.ts';
 import { inMemoryArtifacts } from './artifacts.ts';
 import { inMemoryBlobs } from './blobs.ts';
 import { inMemoryCheckpoints } from './checkpoints.ts';
+import { inMemoryCredentials } from './credentials.ts';
 import { inMemoryDefinitions } from './definitions.ts';
 import { inMemoryEventLog } from './event-log.ts';
 import { inMemoryIdempotency } from './idempotency.ts';
@@ -33,6 +34,7 @@ export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
     memories: inMemoryMemories(tables),
     packs: inMemoryPacks(tables),
     subscriptions: inMemorySubscriptions(tables),
+    credentials: inMemoryCredentials(tables),
     retention: inMemoryRetention(tables),
     blobs: inMemoryBlobs(tables),
     artifacts: inMemoryArtifacts(tables),

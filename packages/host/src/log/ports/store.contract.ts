@@ -5,6 +5,7 @@ import { blobsContract } from './blobs.contract.ts';
 import { checkpointsContract } from './checkpoints.contract.ts';
 import { contextContract, contextRunsContract } from './context.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
+import { credentialsContract } from './credentials.contract.ts';
 import { definitionsContract } from './definitions.contract.ts';
 import { eventLogContract } from './event-log.contract.ts';
 import { idempotencyContract } from './idempotency.contract.ts';
@@ -29,6 +30,7 @@ export function storeContract(open: Open): void {
   describe('memories', () => memoriesContract(open));
   describe('packs', () => packsContract(open));
   describe('subscriptions', () => subscriptionsContract(open));
+  describe('credentials', () => credentialsContract(open));
   describe('retention', () => retentionContract(open));
   describe('forks of purged runs', () => purgedForksContract(open));
   describe('blobs', () => blobsContract(open));
@@ -60,6 +62,7 @@ function closedContract(open: Open): void {
     await expect(store().memories.list(memory)).rejects.toMatchObject(refused);
     await expect(store().packs.list('t')).rejects.toMatchObject(refused);
     await expect(store().subscriptions.list('webhook')).rejects.toMatchObject(refused);
+    await expect(store().credentials.get('x')).rejects.toMatchObject(refused);
     await expect(store().retention.unfinished(1)).rejects.toMatchObject(refused);
     await expect(store().artifacts.get(context, 'x')).rejects.toMatchObject(refused);
     await expect(store().blobs.get('t', 'x')).rejects.toMatchObject(refused);

@@ -7,6 +7,7 @@
 import type { Artifacts } from './artifacts.ts';
 import type { Blobs } from './blobs.ts';
 import type { Checkpoints } from './checkpoints.ts';
+import type { Credentials } from './credentials.ts';
 import type { Definitions } from './definitions.ts';
 import type { EventLog } from './event-log.ts';
 import type { IdempotencyRecords } from './idempotency.ts';
@@ -27,6 +28,7 @@ export interface Store {
   readonly memories: Memories;
   readonly packs: Packs;
   readonly subscriptions: Subscriptions;
+  readonly credentials: Credentials;
   readonly retention: Retention;
   readonly blobs: Blobs;
   readonly artifacts: Artifacts;

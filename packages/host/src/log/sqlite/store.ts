@@ -14,6 +14,7 @@ import { Checkpointer } from './commit/wal-checkpoint.ts';
 import { walFlush } from './commit/wal-flush.ts';
 import type { Connection } from './connection.ts';
 import { ContextSegments } from './contexts/segments.ts';
+import { sqliteCredentials } from './credentials.ts';
 import { sqliteDefinitions } from './definitions.ts';
 import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
@@ -123,6 +124,7 @@ export function assembleStore({
     memories: sqliteMemories(connection),
     packs: sqlitePacks(connection),
     subscriptions: sqliteSubscriptions(connection),
+    credentials: sqliteCredentials(connection),
     retention: sqliteRetention({ ...connection, heads, usage, blobs, checkpointer }),
     artifacts: sqliteArtifacts({ ...connection, heads }),
     blobs: sqliteBlobs({ ...connection, tables: blobs, usage }),

@@ -8,6 +8,7 @@ import { purge } from '../../ports/purging.kit.ts';
 import { rowBytes } from '../../ports/row-bytes.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
 import { contextIndex, indexOlderRows, indexRows } from './context-index.ts';
+import { credentialTables } from './credential-tables.ts';
 import { folders, open, undo } from './folders.kit.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
@@ -84,6 +85,30 @@ it('marks what is written from the migration on, and finds nothing wrong with wh
   using db = new DatabaseSync(join(folder, 'cairn.db'));
   expect(db.prepare("SELECT value FROM folder_facts WHERE name = 'dense_after'").get()).toEqual({ value: '2' });
   expect(db.prepare('SELECT count(mark) AS marked FROM tombstones').get()).toEqual({ marked: 2 });
+});
+
+it('adds credentials to a database that had none', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  await store.log.append(creation(runA));
+  await store.close();
+  undo(folder, credentialTables.name);
+  const reopened = await open(folder);
+  const record = {
+    ref: 'c',
+    tenant: 't',
+    principal: '',
+    provider: 'p',
+    scopes: [],
+    sealed: 's',
+    expiresAt: 1,
+    storedAt: 0,
+  };
+  await reopened.credentials.put(record);
+  await reopened.close();
+  const again = await open(folder);
+  expect(await again.credentials.get('c')).toEqual(record);
+  await again.close();
 });
 
 it('is reported before each step, and only for a database that has something to migrate', async () => {

@@ -3,6 +3,7 @@
 import { artifactTables } from './artifact-tables.ts';
 import { blobTables } from './blob-tables.ts';
 import { contextIndex, contextRuns, indexOlderRows } from './context-index.ts';
+import { credentialTables } from './credential-tables.ts';
 import { forks } from './forks.ts';
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
@@ -257,4 +258,5 @@ export const migrations: readonly Migration[] = [
   marks,
   contextRuns,
   artifactTables,
+  credentialTables,
 ];
