@@ -34,6 +34,7 @@ export const errorKinds = {
   run_already_active: kind(409, 4),
   interrupt_already_resolved: kind(409, 4),
   input_already_answered: kind(409, 4),
+  auth_expired: kind(409, 4),
   idempotency_key_mismatch: kind(409, 4),
   idempotency_in_flight: kind(409, 4),
   run_imported: kind(409, 4),
@@ -95,6 +96,7 @@ export const errorKinds = {
   tool_timeout: kind(504, 1),
   tool_canceled: kind(409, 1),
   tool_diverged: failure,
+  auth_denied: failure,
   // outbound requests
   http_url_rejected: kind(400, 4),
   http_timeout: kind(504, 1),

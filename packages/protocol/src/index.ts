@@ -91,6 +91,7 @@ export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { parseEvent, runEventDoc } from './events/run-event-doc.ts';
 export { isTerminalType, type TerminalType } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
+export { credentialList } from './host/credentials.ts';
 export {
   type Discovery,
   type DiscoveryLimits,
@@ -159,6 +160,7 @@ export {
   interruptKinds,
   interruptPayload,
   REQUIRE_USER,
+  SIGN_IN_EVENT,
 } from './interrupts/interrupts.ts';
 export {
   type InterruptCallback,
@@ -339,7 +341,10 @@ export {
 export {
   type AnswerInput,
   answerInput,
+  authCompletion,
+  type CompleteAuth,
   type ContextTask,
+  completeAuth,
   contextTask,
   contextTaskDetail,
   contextTasks,
@@ -379,7 +384,14 @@ export { type TextPart, textDiff } from './views/diff/text-diff.ts';
 export { type DiffRoom, shownValue, type ValueChange, valueChanges } from './views/diff/value-changes.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export { forkGapMs } from './views/forked.ts';
-export { type InterruptEnd, type InterruptView, requiresUser, type VoteView } from './views/interrupts.ts';
+export {
+  type InterruptEnd,
+  type InterruptView,
+  isDeniedSignIn,
+  isHostSignIn,
+  requiresUser,
+  type VoteView,
+} from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';
 export { promptOf } from './views/prompt.ts';
 export { foldRun } from './views/run.ts';

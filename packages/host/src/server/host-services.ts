@@ -22,6 +22,9 @@ import { sha256, systemClock, systemEventLoop, uniqueId as systemId, systemTimer
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { App } from './define-app.ts';
+import { createEgress } from './egress/egress.ts';
+import { publicDns } from './egress/public-dns.ts';
+import { HostAddress } from './host-address.ts';
 import type { HostExtension } from './host-extension.ts';
 import type { IdempotencyPorts } from './idempotency/idempotency.ts';
 import { TreePurger } from './retention/purger.ts';
@@ -29,6 +32,8 @@ import { removeRunFiles, runFolder } from './runs/run-files.ts';
 import { CHECKPOINT_KEYS, type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
 import { redactedReport } from './secrets/redacted-report.ts';
 import { createVault } from './secrets/vault.ts';
+import type { VaultPorts } from './sign-ins/credential-vault.ts';
+import { SignIns } from './sign-ins/sign-ins.ts';
 import { hostVersion } from './version.ts';
 
 export interface HostServices {
@@ -42,6 +47,8 @@ export interface HostServices {
   readonly registry: AgentRegistry;
   readonly tools: OfferedTools;
   readonly models: HostModels;
+  readonly signIns: SignIns;
+  readonly address: HostAddress;
   readonly deriveKeys: DeriveKeys;
   /** Keys of the digests in idempotency records, the current one first. */
   readonly digestKeys: IdempotencyPorts['digestKeys'];
@@ -83,22 +90,16 @@ export async function createServices(config: HostConfig, options: ServiceOptions
   const checkpointKeys = deriveKeys(CHECKPOINT_KEYS).map((secret) => signingKey(secret).publicKey);
   const facts = { ...discoveryFacts(config, options), checkpointKeys };
   // Packs are checked against what the host offers, before it is known which of the fixtures they make runnable.
-  const offered = discoveryDocument(facts);
-  const registry = new AgentRegistry({
-    definitions: store.definitions,
-    packs: store.packs,
-    now: () => clock.now(),
-    policy: { trust: config.packs.trust, allowUnsigned: options.allowUnsignedPacks },
-    discovery: offered,
-    redactor,
-  });
+  const registry = registryOf(config, { ...options, store, clock, redactor, discovery: discoveryDocument(facts) });
   await registry.defineOwn(options.agents, hostVersion());
   const ofPacks = await installPackFolders(registry, config.packs, workflows);
   const fixtures = extension.isUnderTest ? await runnableFixtures(workflows, registry) : null;
   const discovery = discoveryDocument({ ...facts, fixtures });
   const agentSource = createAgentSource(registry, store.definitions);
+  const signing = signInsOf(config, { credentials: store.credentials, keys: deriveKeys('credentials'), clock });
   const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
     store,
+    signIns: signing.signIns,
     agentSource,
     clock,
     redactor,
@@ -130,6 +131,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
       registry,
       tools,
       models,
+      ...signing,
       deriveKeys,
       digestKeys: digestKeysOf(config, options.folder, deriveKeys),
       extension,
@@ -142,6 +144,38 @@ export async function createServices(config: HostConfig, options: ServiceOptions
       await registry.defineOwn(app.agents, hostVersion());
     },
   };
+}
+
+interface RegistryPorts extends Pick<HostServices, 'store' | 'redactor' | 'discovery'> {
+  readonly clock: Clock;
+  readonly allowUnsignedPacks: boolean;
+}
+
+const registryOf = (config: HostConfig, { store, clock, allowUnsignedPacks, ...ports }: RegistryPorts): AgentRegistry =>
+  new AgentRegistry({
+    ...ports,
+    definitions: store.definitions,
+    packs: store.packs,
+    now: () => clock.now(),
+    policy: { trust: config.packs.trust, allowUnsigned: allowUnsignedPacks },
+  });
+
+function signInsOf(
+  { signIns: services, secrets, publicUrl }: HostConfig,
+  { clock, ...vault }: Omit<VaultPorts, 'now'> & { readonly clock: Clock },
+): Pick<HostServices, 'signIns' | 'address'> {
+  const address = new HostAddress(publicUrl);
+  // The operator chose these addresses, so they may be in a private network.
+  const allow = Object.values(services).flatMap((one) => (one.kind === 'oauth2' ? [one.tokenEndpoint] : []));
+  const signIns = new SignIns({
+    ...vault,
+    services,
+    now: () => clock.now(),
+    secret: (name) => secrets.get(name)?.reveal(),
+    egress: createEgress({ allow, resolve: publicDns, timers: systemTimers }),
+    baseUrl: () => address.url,
+  });
+  return { signIns, address };
 }
 
 const purgerOf = ({ data }: HostConfig, { store, recorder }: Telemetry): TreePurger =>
@@ -181,6 +215,7 @@ const discoveryFacts = (config: HostConfig, { extension }: ServiceOptions): Disc
   limits: config.limits,
   jwt: config.jwt,
   exportsTelemetry: config.otel !== undefined,
+  oauthProviders: Object.entries(config.signIns).flatMap(([id, { kind }]) => (kind === 'oauth2' ? [id] : [])),
   agents: agentFacts(config, extension),
   fixtures: extension.isUnderTest ? [] : null,
 });

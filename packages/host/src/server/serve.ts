@@ -39,7 +39,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
       now: systemClock.now,
       uniqueId,
       egress: createEgress({ allow: config.egress.allow, resolve: publicDns, timers: systemTimers }),
-      baseUrl: () => config.publicUrl?.replace(/\/+$/, '') ?? url,
+      baseUrl: () => services.address.url ?? url,
     },
     {
       maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
@@ -60,6 +60,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
     throw notListening(error, config);
   });
   url = `http://${reachableName(config.bind)}:${port}`;
+  services.address.url ??= url;
   return { url, http };
 }
 

@@ -32,6 +32,7 @@ import { elapsedMs, randomHexSupply, sampleEventLoop, systemClock, systemTimers 
 import type { JwtConfig } from './config/access.ts';
 import { type ConfigInput, parseConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
+import { publicDns } from './egress/public-dns.ts';
 import { noExtension } from './host-extension.ts';
 import type { ConnectionLimits } from './http/connection-limits.ts';
 import { createServer, type Server } from './http/http.ts';
@@ -223,6 +224,15 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
         policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
       },
       models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
+      signIns: new SignIns({
+        credentials: store.credentials,
+        keys: deriveKeys('credentials'),
+        services: {},
+        now: Date.now,
+        secret: () => undefined,
+        egress: createEgress({ allow: [], resolve: publicDns, timers: systemTimers }),
+        baseUrl: () => null,
+      }),
       extension: options.conformance ? conformance : noExtension,
       purger: new TreePurger({
         ...store,

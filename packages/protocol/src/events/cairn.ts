@@ -136,6 +136,8 @@ export const operatorPayloads = {
     of: text.optional(),
     ordinal: count.optional(),
     name: z.string().optional(),
+    /** For a call of the context that is no step. */
+    ctx: z.literal(['ask', 'signIn']).optional(),
   }),
   'cairn.timer.set': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId, fireAt: instant }),
   'cairn.timer.fired': z.looseObject({ timerId: text, purpose: z.enum(timerPurposes), nodeId }),

@@ -23,7 +23,6 @@ const namedPayloads = {
   'roster.run.initiated': named,
   'trigger.subscription.state.changed': named,
   'trigger.delivery.attempted': named,
-  'connector.authorized': named,
   'connector.auth_expired': named,
 } as const;
 

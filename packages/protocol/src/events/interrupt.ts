@@ -17,6 +17,12 @@ export const interruptPayloads = {
     outcome: z.string().optional(),
     reason: z.string().optional(),
   }),
+  /** A sign-in whose credential was stored. */
+  'connector.authorized': z.strictObject({
+    provider: text,
+    credentialRef: text,
+    scopes: z.array(z.string()).optional(),
+  }),
   'approval.requested': z.looseObject({
     nodeId: z.string(),
     artifactId: z.string(),

@@ -22,6 +22,9 @@ export type ApprovalAction = (typeof approvalActions)[number];
 /** The `contextType` of a clarification that only the originating user may answer. */
 export const REQUIRE_USER = 'cairn.require-user';
 
+/** The `eventType` of a sign-in that the host carries out. */
+export const SIGN_IN_EVENT = 'cairn.sign-in';
+
 const names = z.array(z.string());
 const conversationId = text.max(256);
 

@@ -92,6 +92,19 @@ export type AnswerInput = DataOf<typeof answerInput>;
 
 export const inputAnswered = z.object({ inputId: z.string(), taskId: id }).meta({ id: 'InputAnswered' });
 
+export const completeAuth = z
+  .union([
+    z.strictObject({
+      credential: z.string().min(1).describe('The credential as a compact JWE, encrypted to the encryptionKey.'),
+    }),
+    z.strictObject({ denied: z.literal(true) }),
+  ])
+  .meta({ id: 'CompleteAuth' });
+
+export type CompleteAuth = DataOf<typeof completeAuth>;
+
+export const authCompletion = z.object({ authId: z.string(), taskId: id }).meta({ id: 'AuthCompletion' });
+
 export const taskCancelled = z
   .object({ taskId: id, status: z.enum([...taskStatuses, 'queued']) })
   .meta({ id: 'TaskCancelled' });

@@ -1,7 +1,7 @@
 /** The interrupts of a run: the open ones with the data that answers are checked against, and how each closed one ended. */
 import type { PayloadOf } from '../events/catalogue.ts';
-import { type InterruptKind, REQUIRE_USER } from '../interrupts/interrupts.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { type InterruptKind, REQUIRE_USER, SIGN_IN_EVENT } from '../interrupts/interrupts.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
 import { type WaitCounts, waitingStatus } from './status.ts';
 
@@ -52,8 +52,17 @@ export function isSignIn(interrupt: InterruptView): boolean {
   return isJsonObject(correlation) && typeof correlation.authType === 'string';
 }
 
+/** Whether the host itself carries out the sign-in. It takes no other answer. */
+export const isHostSignIn = (interrupt: InterruptView): boolean =>
+  interrupt.data.eventType === SIGN_IN_EVENT && isSignIn(interrupt);
+
+/** Whether the user refused to sign in, by the value that resolved the interrupt. */
+export const isDeniedSignIn = (resumeValue: Json | undefined): boolean =>
+  isJsonObject(resumeValue) && isJsonObject(resumeValue.eventPayload) && resumeValue.eventPayload.denied === true;
+
 /** Whether only the originating user may answer. */
-export const requiresUser = ({ data }: Pick<InterruptView, 'data'>): boolean => data.contextType === REQUIRE_USER;
+export const requiresUser = (interrupt: InterruptView): boolean =>
+  interrupt.data.contextType === REQUIRE_USER || isHostSignIn(interrupt);
 
 /** The interrupt that has waited longest. The run shows its node. */
 export function oldestWait(view: Interrupts): InterruptView | undefined {

@@ -2,7 +2,7 @@
 import type { EventOf } from '../events/event.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
-import { type InterruptView, isSignIn, openWaits, requiresUser } from './interrupts.ts';
+import { type InterruptView, isDeniedSignIn, isSignIn, openWaits, requiresUser } from './interrupts.ts';
 import { promptOf } from './prompt.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
@@ -113,7 +113,7 @@ const awaitedCall = (interrupt: InterruptView, toolCallId: string | null): JsonO
   },
 });
 
-const authFields = ['authType', 'provider', 'scopes', 'authUrl'] as const;
+const authFields = ['authType', 'provider', 'scopes', 'authUrl', 'encryptionKey', 'infoUrl'] as const;
 
 function authRequired(interrupt: InterruptView, who: JsonObject): JsonObject {
   const correlation = isJsonObject(interrupt.data.correlation) ? interrupt.data.correlation : {};
@@ -133,7 +133,10 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
   const isTimeout = reason === 'timeout';
   const isRejected = isJsonObject(resumeValue) && resumeValue.action === 'reject';
   const userId = resolvedBy ?? view.owner?.principal ?? 'anonymous';
-  if (view.ended === 'sign-in') return signedIn(interruptId, userId, isTimeout, isRejected);
+  if (view.ended === 'sign-in') {
+    const refused = isTimeout ? 'auth_expired' : isRejected || isDeniedSignIn(resumeValue) ? 'auth_denied' : null;
+    return refused === null ? signedIn(interruptId, userId, resumeValue) : notSignedIn(interruptId, refused);
+  }
   const node = own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
   const askedAt = node?.suspendedAt ?? null;
   const provider = isTimeout ? { providedBy: 'agent', agentId: HOST_AGENT } : { providedBy: 'user', userId };
@@ -149,14 +152,21 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
 }
 
 /** Only a successful sign-in is `auth-completed`. The credential is not recorded. */
-function signedIn(authId: string, userId: string, isTimeout: boolean, isRejected: boolean): JsonObject {
-  if (!isTimeout && !isRejected) return { kind: 'auth-completed', authId, userId };
-  return {
-    kind: 'error',
-    code: isTimeout ? 'auth_expired' : 'auth_denied',
-    message: isTimeout ? 'Nobody signed in in time.' : 'The sign-in was refused.',
-    retryable: isTimeout,
-    scope: 'auth',
-    refId: authId,
+function signedIn(authId: string, userId: string, resumeValue: Json | undefined): JsonObject {
+  const payload = isJsonObject(resumeValue) && isJsonObject(resumeValue.eventPayload) ? resumeValue.eventPayload : {};
+  const { expiresAt, credentialRef } = payload;
+  const metadata = {
+    ...(typeof expiresAt === 'string' && { expiresAt }),
+    ...(typeof credentialRef === 'string' && { credentialRef }),
   };
+  return { kind: 'auth-completed', authId, userId, ...(Object.keys(metadata).length > 0 && { metadata }) };
 }
+
+const notSignedIn = (authId: string, code: 'auth_expired' | 'auth_denied'): JsonObject => ({
+  kind: 'error',
+  code,
+  message: code === 'auth_expired' ? 'Nobody signed in in time.' : 'The sign-in was refused.',
+  retryable: code === 'auth_expired',
+  scope: 'auth',
+  refId: authId,
+});

@@ -11,8 +11,9 @@ import {
   quoted,
   REQUIRE_USER,
   row,
+  SIGN_IN_EVENT,
 } from '@cairn/protocol';
-import { askDrafts } from '../../engine/core/interrupts.ts';
+import { askDrafts, nextInterruptId } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
 import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallResult, DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
@@ -250,14 +251,18 @@ function questionRows({ state, node }: Context, question: ToolQuestion): Draft[]
     const data = { questions: [asked], ...(requireUser ? { contextType: REQUIRE_USER } : {}) };
     return askDrafts(state, { nodeId: node.id, kind: 'clarification', data, timeoutMs });
   }
-  const { authType, provider, scopes, authUrl } = question;
+  const { authType, provider, scopes, authorizeAt, encryptionKey, infoUrl } = question;
+  const authUrl =
+    authorizeAt === undefined ? question.authUrl : `${authorizeAt}/${nextInterruptId(state, node.id)}/authorize`;
   const correlation = {
     authType,
     prompt,
     ...(provider === undefined ? {} : { provider }),
     ...(scopes === undefined ? {} : { scopes }),
     ...(authUrl === undefined ? {} : { authUrl }),
+    ...(encryptionKey === undefined ? {} : { encryptionKey }),
+    ...(infoUrl === undefined ? {} : { infoUrl }),
   };
-  const data = { eventType: 'cairn.sign-in', correlation };
+  const data = { eventType: SIGN_IN_EVENT, correlation };
   return askDrafts(state, { nodeId: node.id, kind: 'external-event', data, timeoutMs });
 }

@@ -1,17 +1,16 @@
 /**
  * Builds the questions of a tool for the record. They are validated when asked, so that every question can be answered.
  */
-import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { compileSchema } from '../../engine/values/schemas.ts';
-import type { AskOption, AskQuestion, SignInRequest, ToolQuestion } from './tool.ts';
+import type { AskOption, AskQuestion, ToolQuestion } from './tool.ts';
 import { jsonSchemaOf, parsed } from './zod-schemas.ts';
 
 /** Questions are shown on screens and sent to phones. */
 const MAX_PROMPT = 4000;
 /** Room for the reason why an answer was refused. */
 const MAX_REASON = 1000;
-const MAX_WORD = 512;
 /** A person reads all of them. */
 const MAX_OPTIONS = 200;
 const MAX_OPTION_CHARACTERS = 32_768;
@@ -21,6 +20,8 @@ const MAX_WAIT_MS = 2_147_483_647;
 /** A question for the record, and what its recorded answer means to the function. */
 export interface Asked<Answer> {
   readonly question: ToolQuestion;
+  /** Called when there is no answer yet: completes the question, or finds that there is nothing to ask. */
+  readonly prepare?: () => Promise<{ readonly ready: Json } | { readonly question: ToolQuestion }>;
   /** Throws when no answer can be read. */
   read(answer: Json): { readonly value: Answer } | { readonly problem: string };
 }
@@ -87,41 +88,13 @@ function shownSchema(schema: z.ZodType): JsonObject {
   }
 }
 
-export const signInAsked = (request: SignInRequest): Asked<Json> => ({
-  question: signInQuestion(request),
-  read: (value) => ({ value }),
-});
-
-function signInQuestion(request: SignInRequest): ToolQuestion {
-  const { prompt, name = prompt, authType, provider, scopes, authUrl, timeoutMs } = request;
-  checkWords(prompt, name);
-  checkWait(timeoutMs);
-  for (const word of [provider, authUrl, ...(scopes ?? [])]) {
-    if (word !== undefined && (typeof word !== 'string' || word.length > MAX_WORD * 4))
-      throw wrong('has a word that is too long');
-  }
-  if (authUrl !== undefined && !/^https?:$/.test(URL.canParse(authUrl) ? new URL(authUrl).protocol : '')) {
-    throw wrong(`has the authUrl ${quoted(authUrl, 120)}, which is no http address`);
-  }
-  return {
-    kind: 'signIn',
-    name,
-    prompt,
-    authType,
-    ...(provider === undefined ? {} : { provider }),
-    ...(scopes === undefined ? {} : { scopes: [...scopes] }),
-    ...(authUrl === undefined ? {} : { authUrl }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  };
-}
-
-function checkWords(prompt: unknown, name: unknown): void {
+export function checkWords(prompt: unknown, name: unknown): void {
   if (typeof prompt !== 'string' || prompt.trim() === '') throw wrong('has no prompt');
   if (prompt.length > MAX_PROMPT) throw wrong(`has ${prompt.length} characters; at most ${MAX_PROMPT} are shown`);
   if (typeof name !== 'string' || name === '' || name.length > MAX_PROMPT) throw wrong('has a name that cannot be one');
 }
 
-function checkWait(timeoutMs: number | undefined): void {
+export function checkWait(timeoutMs: number | undefined): void {
   if (timeoutMs === undefined) return;
   if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_WAIT_MS) return;
   throw wrong(`has the timeoutMs ${timeoutMs}, which is no whole number of milliseconds`);

@@ -6,15 +6,20 @@ import { type Settled, toolError } from './tool-error.ts';
 /** Largest result of a step. Each is a row, and all rows of a call are loaded when it is entered again. */
 const MAX_STEP_BYTES = 120_000;
 
-export async function settledStep(name: string, work: () => unknown, redactor: Redactor | null): Promise<Settled> {
+/** Asks for the redactor after the work, which may have got a credential. */
+export async function settledStep(
+  name: string,
+  work: () => unknown,
+  redactor: () => Redactor | null,
+): Promise<Settled> {
   try {
-    const result = recordable(await work(), MAX_STEP_BYTES, redactor);
+    const result = recordable(await work(), MAX_STEP_BYTES, redactor());
     if ('json' in result) return { outcome: result.json };
-    const step = JSON.stringify(redactor?.text(name) ?? name);
+    const step = JSON.stringify(redactor()?.text(name) ?? name);
     const message = `The result of the step ${step} cannot be recorded: ${result.problem}.`;
     return { error: { code: 'tool_failed', message, retryable: false } };
   } catch (error) {
-    return { error: toolError(error, redactor) };
+    return { error: toolError(error, redactor()) };
   }
 }
 

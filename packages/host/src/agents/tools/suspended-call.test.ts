@@ -6,8 +6,9 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import { defineTool, type ToolOptions } from './define-tool.ts';
+import type { SignInPort } from './sign-in.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
-import { toolCaller } from './tool-caller.kit.ts';
+import { askingSignIns, toolCaller } from './tool-caller.kit.ts';
 
 type Run = ToolOptions<object>['run'];
 
@@ -31,8 +32,8 @@ test('a question without an answer ends the call at once; on the answer the func
       return 'Ann';
     });
     const yes = await ask({ prompt: `Refund ${who}?`, schema: { type: 'boolean' }, timeoutMs: 1_000 });
-    const session = await signIn({ prompt: 'Sign in', authType: 'oauth2', provider: 'bank', scopes: ['pay'] });
-    return { who, yes, session };
+    const { credentialRef } = await signIn({ prompt: 'Sign in', provider: 'bank', scopes: ['pay'] });
+    return { who, yes, credentialRef };
   });
   const first = await caller.call(tool);
   expect(first).toEqual({
@@ -54,9 +55,9 @@ test('a question without an answer ends the call at once; on the answer the func
     ordinal: 2,
     question: {
       kind: 'signIn',
-      name: 'Sign in',
+      name: 'bank',
       prompt: 'Sign in',
-      authType: 'oauth2',
+      authType: 'api-key',
       provider: 'bank',
       scopes: ['pay'],
     },
@@ -64,7 +65,7 @@ test('a question without an answer ends the call at once; on the answer the func
   caller.answer(second, { credentialRef: 'cred_1' });
   expect(await caller.call(tool)).toEqual({
     kind: 'result',
-    value: { who: 'Ann', yes: true, session: { credentialRef: 'cred_1' } },
+    value: { who: 'Ann', yes: true, credentialRef: 'cred_1' },
   });
   expect(done).toEqual(['enter', 'look up', 'enter', 'enter']);
   // Only the step wrote a row, and only once.
@@ -249,10 +250,10 @@ test('a step whose row will never be durable gives nothing to its function', asy
 const steps =
   (...calls: readonly string[]): Run =>
   async (_input, { ask, signIn, step }) => {
-    const kinds: Record<string, (name: string) => Promise<Json>> = {
+    const kinds: Record<string, (name: string) => Promise<unknown>> = {
       step: (name) => step(name, () => name),
       ask: (name) => ask({ prompt: name }),
-      signIn: (name) => signIn({ prompt: name, authType: 'custom' }),
+      signIn: (name) => signIn({ provider: name }),
     };
     for (const call of calls) {
       const [kind, name] = call.split(' ') as [string, string];
@@ -306,11 +307,9 @@ test.each<[string, Run, string]>([
   ['of 5,000 characters', (_input, { ask }) => ask({ prompt: 'x'.repeat(5_000) }), '5000 characters'],
   ['with a schema that is none', (_input, { ask }) => ask({ prompt: 'x', schema: { type: 'odd' } }), 'schema'],
   ['that waits for NaN', (_input, { ask }) => ask({ prompt: 'x', timeoutMs: Number.NaN }), 'timeoutMs'],
-  [
-    'that leads to a script',
-    (_input, { signIn }) => signIn({ prompt: 'x', authType: 'oauth2', authUrl: 'javascript:alert(1)' }),
-    'no http address',
-  ],
+  ['that names no provider', (_input, { signIn }) => signIn({ provider: '' }), 'no provider'],
+  ['for scopes that are none', (_input, { signIn }) => signIn({ provider: 'x', scopes: ['a b'] }), 'scopes'],
+  ['without options', (_input, { ask }) => ask({ prompt: 'x', options: [] }), '0 options'],
 ])('a question %s fails the call instead of asking anybody', async (_what, run, message) => {
   expect(await toolCaller().call(toolOf(run))).toEqual(failure('tool_failed', message));
 });
@@ -352,7 +351,7 @@ test('however often it is cut short, a call ends as if it had run through, and e
           const got: Json[] = [];
           for (const [i, kind] of calls.entries()) {
             if (kind === 'ask') got.push(await ask({ prompt: `q${i}` }));
-            else if (kind === 'signIn') got.push(await signIn({ prompt: `q${i}`, authType: 'custom' }));
+            else if (kind === 'signIn') got.push(Number((await signIn({ provider: `q${i}` })).credentialRef));
             else
               got.push(
                 await step(`s${i}`, () => {
@@ -367,7 +366,8 @@ test('however often it is cut short, a call ends as if it had run through, and e
         for (let entry = 0; outcome.kind === 'suspended'; entry++) {
           // A crash before the answer: the same question comes again.
           if (cuts[entry] === true) expect(await caller.call(tool, {}, { attempt: 2 })).toEqual(outcome);
-          caller.answer(outcome, outcome.ordinal);
+          const { ordinal, question } = outcome;
+          caller.answer(outcome, question.kind === 'signIn' ? { credentialRef: String(ordinal) } : ordinal);
           outcome = await caller.call(tool);
         }
         expect(outcome).toEqual({ kind: 'result', value: calls.map((_kind, i) => i) });
@@ -376,4 +376,35 @@ test('however often it is cut short, a call ends as if it had run through, and e
     ),
     { numRuns: 150 },
   );
+});
+
+test('a stored credential answers at once, is recorded as what it is, and what it says stays out of the record', async () => {
+  const value = 'ghp_S3cretValueOfAnn';
+  let begun = 0;
+  const signIns: SignInPort = {
+    ...askingSignIns,
+    begin: async () => {
+      begun += 1;
+      return { ready: { provider: 'github', credentialRef: 'cred_1', scopes: ['repo'] } };
+    },
+    token: async () => value,
+  };
+  const caller = toolCaller({ signIns });
+  const tool = toolOf(async (_input, { ask, signIn, step }) => {
+    const github = await signIn({ provider: 'github', scopes: ['repo'] });
+    const told = await step('call', async () => `Authorization: Bearer ${await github.token()}`);
+    await ask({ prompt: `Used ${await github.token()}?` });
+    return [github.scopes, told, await github.token()];
+  });
+  const first = await caller.call(tool);
+  expect(payloadsOf(caller.rows, 'cairn.step.returned')[0]).toMatchObject({
+    ordinal: 0,
+    name: 'github',
+    ctx: 'signIn',
+  });
+  caller.answer(first, true);
+  const last = await caller.call(tool);
+  expect(last).toMatchObject({ kind: 'result', value: [['repo'], expect.any(String), expect.any(String)] });
+  expect(begun).toBe(1);
+  expect(JSON.stringify([first, caller.rows, last])).not.toContain(value);
 });

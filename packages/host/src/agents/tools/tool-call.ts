@@ -44,5 +44,5 @@ function perform(
   if (waitMs > 0) {
     return failed('rate_limited', `The tool ${toolId} may be called again in ${waitMs} ms.`, true);
   }
-  return new ToolEntry({ tool, agentId, records, reasoning, call }, ports).enter(checked.input);
+  return new ToolEntry({ tool, agentId, principal, records, reasoning, call }, ports).enter(checked.input);
 }

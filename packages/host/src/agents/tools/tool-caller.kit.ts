@@ -1,7 +1,9 @@
 /** Calls tools in tests, with a manual clock, the emitted rows, and records as the agent loop keeps them. */
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
+import { SensitiveRedactor } from '../../redaction/sensitive-redactor.ts';
 import type { ArtifactPort } from './artifact-port.ts';
+import type { SignInPort } from './sign-in.ts';
 import type { Tool, ToolOutcome, ToolRecord } from './tool.ts';
 import { createToolPerformer } from './tool-call.ts';
 import { ToolRegistry } from './tool-registry.ts';
@@ -33,8 +35,16 @@ interface ToolCallerOptions {
   readonly redactor?: Redactor;
   readonly secrets?: Readonly<Record<string, string>>;
   readonly artifacts?: ArtifactPort;
+  readonly signIns?: SignInPort;
   readonly takeCall?: (tenant: string, principal: string | null, toolId: string) => number;
 }
+
+/** Nobody is signed in, and everybody is asked for an API key. */
+export const askingSignIns: SignInPort = {
+  begin: async () => ({ challenge: { authType: 'api-key' } }),
+  token: () => Promise.reject(new Error('Nobody is signed in.')),
+  hiding: (value, redactor) => new SensitiveRedactor([{ reference: '[HIDDEN]', value }], [], redactor),
+};
 
 /** For tools that write no artifacts. */
 const none: ArtifactPort = {
@@ -76,6 +86,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         after,
         secret: (_tenant, name) => options.secrets?.[name],
         artifacts: options.artifacts ?? none,
+        signIns: options.signIns ?? askingSignIns,
         takeCall: options.takeCall ?? (() => 0),
       });
       const context: CallContext = {
@@ -113,7 +124,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
 }
 
 function stepRecord(payload: JsonObject): ToolRecord {
-  const { ordinal, name, outcome, error } = payload as { ordinal: number; name: string } & JsonObject;
-  const known = { ordinal, kind: 'step', name } as const;
+  const { ordinal, name, ctx = 'step', outcome, error } = payload as { ordinal: number; name: string } & JsonObject;
+  const known = { ordinal, kind: ctx, name };
   return (error === undefined ? { ...known, outcome } : { ...known, error }) as ToolRecord;
 }

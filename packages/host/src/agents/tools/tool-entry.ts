@@ -3,20 +3,24 @@
  * ctx call that waits for a person ends the entry, and the function never continues past that await.
  */
 import { type ContextId, type Json, type RunId, TerminalError } from '@cairn/protocol';
-import type { CallContext, Emission } from '../../engine/ports.ts';
+import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import type { ArtifactPort } from './artifact-port.ts';
 import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
+import { CallRecords } from './call-records.ts';
 import { Progress } from './progress.ts';
-import { type Asked, asked, askedAgain, signInAsked } from './questions.ts';
+import { type Asked, asked, askedAgain } from './questions.ts';
+import { type SignInPort, signInAsked } from './sign-in.ts';
 import { recordable, settledStep } from './step-settled.ts';
 import type {
   AskQuestion,
   HostToolContext,
+  SignedIn,
   SignInRequest,
   Tool,
   ToolContext,
   ToolOutcome,
+  ToolQuestion,
   ToolRecord,
 } from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
@@ -29,11 +33,14 @@ export interface ToolEntryPorts {
   readonly after: (ms: number, wake: () => void) => () => void;
   readonly secret: (tenant: string, name: string) => string | undefined;
   readonly artifacts: ArtifactPort;
+  readonly signIns: SignInPort;
 }
 
 export interface Entry {
   readonly tool: Tool;
   readonly agentId: string;
+  /** Whose credentials the tool may use; null for callers without a principal. */
+  readonly principal: string | null;
   readonly records: readonly ToolRecord[];
   readonly reasoning: ReasoningVerbosity;
   readonly call: CallContext;
@@ -41,8 +48,6 @@ export interface Entry {
 
 /** Largest result as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
 const MAX_RESULT_BYTES = 240_000;
-/** Most ctx calls of one call. Each is a row and stays in memory while the call is open. */
-const MAX_RECORDS = 1000;
 const MAX_STEP_NAME = 200;
 
 /** Applied after redaction: a secret that is cut in two would not be found. */
@@ -60,20 +65,20 @@ export class ToolEntry implements HostToolContext {
   readonly #ports: ToolEntryPorts;
   readonly #tool: Tool;
   readonly #call: CallContext;
-  readonly #records: ReadonlyMap<number, ToolRecord>;
-  /** The number of ctx calls up to the point that an earlier entry reached. */
-  readonly #known: number;
+  readonly #principal: string | null;
+  /** Also hides the credentials that the function has got. */
+  #redactor: Redactor | null;
+  readonly #records: CallRecords;
   readonly #progress: Progress;
   readonly #artifacts: CallArtifacts;
   #stop: AbortController | null = null;
   /** Pending steps. They are recorded before a question ends the entry; otherwise they would run twice. */
   readonly #steps = new Set<Promise<unknown>>();
-  #nextOrdinal = 0;
   /** `asking`: a question ends the entry once all pending steps are recorded. */
   #phase: 'running' | 'asking' | 'over' = 'running';
   #end: (outcome: ToolOutcome) => void = () => undefined;
 
-  constructor({ tool, agentId, records, reasoning, call }: Entry, ports: ToolEntryPorts) {
+  constructor({ tool, agentId, principal, records, reasoning, call }: Entry, ports: ToolEntryPorts) {
     this.runId = call.runId;
     this.nodeId = call.nodeId;
     this.agentId = agentId;
@@ -85,8 +90,9 @@ export class ToolEntry implements HostToolContext {
     this.#ports = ports;
     this.#tool = tool;
     this.#call = call;
-    this.#records = new Map(records.map((record) => [record.ordinal, record]));
-    this.#known = records.reduce((known, { ordinal }) => Math.max(known, ordinal + 1), 0);
+    this.#principal = principal;
+    this.#redactor = call.redactor;
+    this.#records = new CallRecords(tool.id, records);
     const begin = (name: string): BegunCall => this.#begin(name);
     this.#artifacts = new CallArtifacts({ port: ports.artifacts, call: this, reasoning, begin });
     this.#progress = new Progress({ ...ports, write: (share, message) => this.#writeProgress(share, message) });
@@ -132,8 +138,7 @@ export class ToolEntry implements HostToolContext {
 
   #run(input: unknown): void {
     const threw = (error: unknown) => {
-      const { redactor } = this.#call;
-      if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, redactor) });
+      if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, this.#redactor) });
     };
     try {
       // A fault in the result also fails the call, never the host.
@@ -148,9 +153,9 @@ export class ToolEntry implements HostToolContext {
 
   #returned(value: unknown): void {
     if (this.#phase !== 'running') return;
-    const skipped = [...this.#records.values()].find(({ ordinal }) => ordinal >= this.#nextOrdinal);
+    const leftOut = this.#records.leftOut();
     const [unclosed] = this.#artifacts.openNames;
-    if (skipped !== undefined) this.#diverged(skipped, 'returned before it');
+    if (leftOut !== null) this.#end(leftOut);
     else if (unclosed === undefined) this.#end(this.#result(value));
     else
       this.#end(
@@ -160,7 +165,7 @@ export class ToolEntry implements HostToolContext {
 
   #result(value: unknown): ToolOutcome {
     const { id } = this.#tool;
-    const result = recordable(value, MAX_RESULT_BYTES, this.#call.redactor);
+    const result = recordable(value, MAX_RESULT_BYTES, this.#redactor);
     if ('problem' in result) return failed('tool_failed', `The result of ${id} cannot be recorded: ${result.problem}.`);
     const problems = this.#tool.outputProblems(result.json);
     if (problems.length === 0) return { kind: 'result', value: result.json };
@@ -169,7 +174,7 @@ export class ToolEntry implements HostToolContext {
 
   /** Ignores progress while the function replays recorded ctx calls. */
   readonly progress = (share: number, message?: string): void => {
-    if (this.#phase === 'running' && this.#nextOrdinal >= this.#known) this.#progress.tell(share, message);
+    if (this.#phase === 'running' && !this.#records.isReplayed) this.#progress.tell(share, message);
   };
 
   #writeProgress(progress: number, message: string | undefined): void {
@@ -180,27 +185,52 @@ export class ToolEntry implements HostToolContext {
 
   readonly ask = <Answer = Json>(question: AskQuestion<Answer>): Promise<Answer> =>
     unwatched(this.#ask(() => asked(question)));
-  readonly signIn = (request: SignInRequest): Promise<Json> => unwatched(this.#ask(() => signInAsked(request)));
+  readonly signIn = (request: SignInRequest): Promise<SignedIn> =>
+    unwatched(
+      this.#ask(() =>
+        signInAsked(request, {
+          port: this.#ports.signIns,
+          owner: { tenant: this.tenant, principal: this.#principal, contextId: this.contextId },
+          handOut: (value) => {
+            this.#redactor = this.#ports.signIns.hiding(value, this.#redactor);
+          },
+        }),
+      ),
+    );
 
   /** Asks again while the recorded answers are refused, each time as the next ctx call. */
   async #ask<Answer>(checked: () => Asked<Answer>): Promise<Answer> {
-    const { question: first, read } = checked();
+    const { question: first, prepare, read } = checked();
     for (let question = first; ; ) {
       const ordinal = this.#take();
       if (ordinal === null) return never();
       const known = this.#recorded(ordinal, question.kind, question.name);
-      if (known === undefined) {
-        this.#phase = 'asking';
-        this.#artifacts.abandonAll();
-        await Promise.allSettled(this.#steps);
-        this.#end({ kind: 'suspended', ordinal, question });
-        return never();
-      }
       if (known === 'diverged') return never();
-      const answer = read(this.#call.open(outcomeOf(known)));
+      const found = known ?? (await this.#unanswered(ordinal, question, prepare));
+      if (found === null) return never();
+      const answer = read(this.#call.open(outcomeOf(found)));
       if ('value' in answer) return answer.value;
       question = askedAgain(first, this.#clean(answer.problem));
     }
+  }
+
+  /** Ends the entry with the question, unless it turns out that there is nothing to ask. Null when the entry is over. */
+  async #unanswered(ordinal: number, first: ToolQuestion, prepare: Asked<unknown>['prepare']): Promise<Settled | null> {
+    const prepared = prepare === undefined ? { question: first } : await prepare();
+    if (this.#phase !== 'running') return null;
+    if ('ready' in prepared) {
+      const { nodeId, attempt, callId: of } = this;
+      const { kind, name } = first;
+      const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name), ctx: kind };
+      await this.record([{ type: 'cairn.step.returned', payload: { ...payload, outcome: prepared.ready } }]);
+      return this.#phase === 'running' ? { outcome: prepared.ready } : null;
+    }
+    this.#phase = 'asking';
+    this.#artifacts.abandonAll();
+    await Promise.allSettled(this.#steps);
+    const { question } = prepared;
+    this.#end({ kind: 'suspended', ordinal, question: this.#redactor?.value(question) ?? question });
+    return null;
   }
 
   readonly step = <Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result> =>
@@ -238,7 +268,7 @@ export class ToolEntry implements HostToolContext {
 
   /** Null when the attempt is over, so that the step is never recorded. */
   async #perform(ordinal: number, name: string, work: () => unknown): Promise<Settled | null> {
-    const settled = await settledStep(name, work, this.#call.redactor);
+    const settled = await settledStep(name, work, () => this.#redactor);
     if (this.#phase === 'over') return null;
     const { nodeId, attempt, callId: of } = this;
     const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name) };
@@ -257,7 +287,7 @@ export class ToolEntry implements HostToolContext {
   readonly think: ToolContext['think'] = (content, options) => unwatched(this.#artifacts.think(content, options));
 
   get redactor() {
-    return this.#call.redactor;
+    return this.#redactor;
   }
 
   readonly secret = (name: string): string =>
@@ -271,28 +301,21 @@ export class ToolEntry implements HostToolContext {
   /** The ordinal of a ctx call; null when the function should no longer run. */
   #take(): number | null {
     if (this.#phase !== 'running') return null;
-    if (this.#nextOrdinal < MAX_RECORDS) return this.#nextOrdinal++;
-    this.#end(failed('tool_failed', `One call of ${this.#tool.id} may make ${MAX_RECORDS} ctx calls.`));
+    const taken = this.#records.take();
+    if (typeof taken === 'number') return taken;
+    this.#end(taken);
     return null;
   }
 
   /** What an earlier entry recorded at this ordinal; undefined when there is nothing. */
   #recorded(ordinal: number, kind: ToolRecord['kind'], name: string): Settled | 'diverged' | undefined {
-    const record = this.#records.get(ordinal);
-    if (record === undefined) return undefined;
-    const called = this.#clean(name);
-    if (record.kind === kind && record.name === called) return record;
-    this.#diverged(record, `called ctx.${kind} ${JSON.stringify(called.slice(0, 80))}`);
+    const found = this.#records.at(ordinal, kind, this.#clean(name));
+    if (found === undefined || !('diverged' in found)) return found;
+    this.#end(found.diverged);
     return 'diverged';
   }
 
-  #diverged({ ordinal, kind, name }: ToolRecord, instead: string): void {
-    const before = `its ctx call ${ordinal} was ctx.${kind} ${JSON.stringify(name.slice(0, 80))}`;
-    const message = `The tool ${this.#tool.id} does not do again what it did: ${before}, and now it ${instead}.`;
-    this.#end(failed('tool_diverged', message));
-  }
-
   #clean(text: string): string {
-    return this.#call.redactor?.text(text) ?? text;
+    return this.#redactor?.text(text) ?? text;
   }
 }

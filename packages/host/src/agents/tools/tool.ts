@@ -70,10 +70,10 @@ export interface ToolContext {
    */
   ask<Answer = Json>(question: AskQuestion<Answer>): Promise<NoInfer<Answer>>;
   /**
-   * Asks a person to sign in to a service. Returns the result of the sign-in, never a credential. Ends the call like
-   * `ask`.
+   * Has the user who started the run sign in to a service, unless a stored credential is enough. Ends the call like
+   * `ask`. Throws `auth_denied` when the user refuses.
    */
-  signIn(request: SignInRequest): Promise<Json>;
+  signIn(request: SignInRequest): Promise<SignedIn>;
   /** Runs work once and records its result. A later entry returns the recorded result. */
   step<Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result>;
   /**
@@ -127,14 +127,31 @@ export interface AskQuestion<Answer = Json> {
 }
 
 export interface SignInRequest {
-  readonly prompt: string;
-  readonly name?: string | undefined;
-  readonly authType: 'oauth2' | 'api-key' | 'password' | 'biometric' | 'custom';
-  /** The service to sign in to, e.g. `github`. */
-  readonly provider?: string | undefined;
+  /** One of the `signIns` of the configuration, e.g. `github`. It decides how the user signs in. */
+  readonly provider: string;
+  /** What the tool needs to be allowed. A stored credential with these scopes answers without asking. */
   readonly scopes?: readonly string[] | undefined;
-  readonly authUrl?: string | undefined;
+  /** Why the user should sign in, as the user reads it. */
+  readonly prompt?: string | undefined;
+  /** Identifies the sign-in within the call when it is asked for again. Default: the provider. */
+  readonly name?: string | undefined;
+  /** After this time, the call throws `auth_expired` here. */
   readonly timeoutMs?: number | undefined;
+}
+
+/** A user who is signed in to a service. */
+export interface SignedIn {
+  readonly provider: string;
+  /** Names the credential, for the log. It is of no use to anybody. */
+  readonly credentialRef: string;
+  /** What the user granted. It may be less than was asked for. */
+  readonly scopes: readonly string[];
+  readonly expiresAt?: string;
+  /**
+   * The access token, API key or password, renewed if it has expired. Use it in this call only; the host keeps it out of
+   * everything that the call records. Throws `auth_expired` when the user has to sign in again.
+   */
+  token(): Promise<string>;
 }
 
 /** The question of a suspended call: plain JSON, recorded with the suspension. */
@@ -151,9 +168,14 @@ export type ToolQuestion =
       readonly kind: 'signIn';
       readonly name: string;
       readonly prompt: string;
-      readonly authType: SignInRequest['authType'];
+      readonly authType: 'oauth2' | 'api-key' | 'pat' | 'password' | 'biometric' | 'custom';
       readonly provider?: string;
       readonly scopes?: readonly string[];
+      /** The address below which the sign-ins of the context begin. */
+      readonly authorizeAt?: string;
+      readonly encryptionKey?: JsonObject;
+      readonly infoUrl?: string;
+      /** Only in questions of earlier versions. */
       readonly authUrl?: string;
       readonly timeoutMs?: number;
     };

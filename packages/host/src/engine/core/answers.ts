@@ -6,6 +6,7 @@ import {
   type ApprovalAnswer,
   type ClarificationAnswer,
   type InterruptView,
+  isHostSignIn,
   isJsonObject,
   isoTime,
   type Json,
@@ -36,6 +37,8 @@ export interface AnswerRequest {
   readonly value: Json;
   readonly principal?: string | undefined;
   readonly tokenId?: string | undefined;
+  /** The host itself has carried out the sign-in, or knows that the user refused. */
+  readonly completesSignIn?: boolean | undefined;
 }
 
 export interface AnswerDrafts {
@@ -53,7 +56,8 @@ interface AnsweredRun {
 export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: number): AnswerDrafts {
   const interrupt = openInterrupt(run.state, request, now);
   const { interruptId, nodeId } = interrupt;
-  const { value, principal, tokenId } = request;
+  const { value, principal, tokenId, completesSignIn = false } = request;
+  if (isHostSignIn(interrupt) && !completesSignIn) throw onlyBySigningIn(interruptId);
   if (requiresUser(interrupt)) refuseOthers(run.state, interruptId, request);
   const sent: SentAnswer = { value, principal, tokenId, now };
   return { interruptId, nodeId, drafts: drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent) };
@@ -81,6 +85,7 @@ function usualAnswer(interrupt: InterruptView, sent: SentAnswer): readonly Draft
       return resolved(interrupt, answer, sent, clarified(interrupt, answer, sent));
     }
     case 'external-event': {
+      if (isHostSignIn(interrupt)) return signInDrafts(interrupt, sent);
       const event = parseExternalAnswer(sent.value);
       checkCorrelation(interrupt, event.eventPayload);
       checkBySchema(interrupt, event);
@@ -192,6 +197,27 @@ function checkCorrelation({ data, interruptId }: InterruptView, payload: Json): 
 
 /** A sign-in shows these fields to the user; the event does not return them. */
 const signInFields: readonly string[] = ['authType', 'provider', 'scopes', 'authUrl', 'prompt'];
+
+/** A caller that could send the result could name the credential of somebody else. */
+const onlyBySigningIn = (interruptId: string): TerminalError =>
+  new TerminalError('forbidden', {
+    message: `${interruptId} is a sign-in: it is completed by signing in, not by an answer.`,
+    hint: 'Send the user to its authUrl, or POST /api/contexts/{contextId}/auths/{authId}.',
+    details: { interruptId },
+  });
+
+/** `value` is what the host knows of the sign-in. A credential of an OAuth provider has a row of its own. */
+function signInDrafts(interrupt: InterruptView, sent: SentAnswer): Draft[] {
+  const { data, nodeId, seq } = interrupt;
+  const { provider, credentialRef, scopes } = isJsonObject(sent.value) ? sent.value : {};
+  const { correlation } = dataOf<'external-event'>(data);
+  const granted = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [];
+  const stored =
+    typeof provider === 'string' && typeof credentialRef === 'string' && correlation.authType === 'oauth2'
+      ? row('connector.authorized', { provider, credentialRef, scopes: granted }, { nodeId, cause: seq })
+      : null;
+  return resolved(interrupt, { eventPayload: sent.value }, sent, stored);
+}
 
 /** Each question needs exactly one answer that matches its schema. Other answers are rejected. */
 function checkAnswers({ data, interruptId }: InterruptView, answers: JsonObject): void {

@@ -35,8 +35,7 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   const { nodeId, kind, data } = question;
   const number = state.interruptCount + (question.ahead ?? 0);
   const { payloadRunId: runId, view } = state;
-  const local = `${number}_${nodeId}`;
-  const interruptId = (view.idToken === null ? `int_${local}` : payloadId(view.idToken, 'int', local)).slice(0, 128);
+  const interruptId = nextInterruptId(state, nodeId, question.ahead);
   const key = `${runId}:${nodeId}:${number}`;
   const asked: PayloadDraft<'interrupt.requested'> = { runId, nodeId, interruptId, kind, key, data };
   if (question.resumeSchema !== undefined) asked.resumeSchema = question.resumeSchema;
@@ -48,6 +47,12 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   const rows: Draft[] = [row('interrupt.requested', asked, { nodeId }), ...(older === null ? [] : [older])];
   const suspended = row('node.suspended', { nodeId, interruptId, kind, key, ...question.suspended }, { nodeId });
   return question.suspended === undefined ? [...rows, suspended] : [suspended, ...rows];
+}
+
+/** The id of the next interrupt of a node. `ahead` counts the interrupts before it in the same decision. */
+export function nextInterruptId({ interruptCount, view }: Readonly<RunState>, nodeId: string, ahead = 0): string {
+  const local = `${interruptCount + ahead}_${nodeId}`;
+  return (view.idToken === null ? `int_${local}` : payloadId(view.idToken, 'int', local)).slice(0, 128);
 }
 
 /** Maps an action to its name in the older row. */

@@ -12,6 +12,7 @@ import { createSupervisor } from '../../agents/orchestration/supervisor.ts';
 import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
 import { createPromptSource } from '../../agents/prompts/prompt-source.ts';
 import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
+import type { SignInPort } from '../../agents/tools/sign-in.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { AgentSource, Clock, Redactor } from '../../engine/ports.ts';
@@ -39,6 +40,7 @@ export interface AgentRuntimePorts {
   readonly clock: Clock;
   readonly redactor: Redactor | null;
   readonly agentSource: AgentSource;
+  readonly signIns: SignInPort;
   readonly extension: HostExtension;
   /** Tools defined with `defineTool`. */
   readonly tools?: readonly Tool[];
@@ -47,12 +49,12 @@ export interface AgentRuntimePorts {
 }
 
 export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts): AgentRuntime {
-  const { store, agentSource, clock, redactor, extension, tools = [], prompts: given = [] } = ports;
+  const { store, agentSource, clock, signIns, redactor, extension, tools = [], prompts: given = [] } = ports;
   const now = () => clock.now();
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
   const artifacts = createArtifactPort({ store, now, life: uniqueId(), maxTenantBytes: config.limits.tenantLogBytes });
-  const hostTools = createHostTools(config, { tools, memory: memory.port, artifacts, now });
+  const hostTools = createHostTools(config, { tools, memory: memory.port, artifacts, signIns, now });
   const models = hostModels(config, clock);
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
   const { credentials, registry } = models;

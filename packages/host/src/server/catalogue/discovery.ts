@@ -34,6 +34,8 @@ export interface DiscoveryFacts {
   readonly agents: AgentFacts | null;
   /** Public keys of signed checkpoints, the present one first. */
   readonly checkpointKeys?: readonly string[] | undefined;
+  /** The OAuth providers that users can sign in to. */
+  readonly oauthProviders?: readonly string[] | undefined;
   /** Set in conformance mode: the ids of the workflows registered at start. */
   readonly fixtures: readonly string[] | null;
 }
@@ -80,6 +82,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
     conversationPrimitive: true,
     multiPartyConversation: { supported: true, maxParticipants: MAX_PARTICIPANTS },
     ...agentFamilies(facts.agents, facts.hostId),
+    ...oauthOf(facts.oauthProviders ?? []),
     webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
     // `sideEffectSuppression` says more than `replay` alone: every effect of a replay comes from the record.
     replay: { supported: true, modes: [...forkModes], fork: true, sideEffectSuppression: 'recorded-outcome' },
@@ -106,6 +109,18 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   // Some suites read the families from a wrapper that the protocol has dropped.
   return { ...families, fixtures: [...facts.fixtures], capabilities: families };
 }
+
+/** Nothing without a provider: the host then never writes `connector.authorized`. */
+const oauthOf = (providers: readonly string[]) =>
+  providers.length === 0
+    ? {}
+    : {
+        oauth: {
+          supported: true,
+          grants: ['authorization_code', 'refresh_token'],
+          providers: providers.map((id) => ({ id })),
+        },
+      };
 
 /** Besides keys, which every host takes: tokens of the configured issuer. */
 function authOf(jwt: HostConfig['jwt']) {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { authorize, toolSurface } from '../../agents/allowlist.ts';
 import { defineTool } from '../../agents/tools/define-tool.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
+import { askingSignIns } from '../../agents/tools/tool-caller.kit.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createArtifactPort } from '../artifacts/artifact-port.ts';
 import { type ConfigInput, parseConfig } from '../config/config.ts';
@@ -35,6 +36,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
   return createHostTools(parseConfig({ data, secrets, ...config }, 'test'), {
     tools: [lookup],
     memory,
+    signIns: askingSignIns,
     now: () => 0,
     artifacts: createArtifactPort({ store: inMemoryStore(), now: () => 0, life: 'one', maxTenantBytes: 1 }),
   });

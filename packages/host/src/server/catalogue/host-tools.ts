@@ -4,6 +4,7 @@ import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts
 import type { ArtifactPort } from '../../agents/tools/artifact-port.ts';
 import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
+import type { SignInPort } from '../../agents/tools/sign-in.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
@@ -28,6 +29,7 @@ export interface HostToolsPorts {
   /** Tools defined with `defineTool`. */
   readonly tools: readonly Tool[];
   readonly memory: MemoryPort;
+  readonly signIns: SignInPort;
   readonly now: () => number;
   readonly artifacts: ArtifactPort;
 }
@@ -54,6 +56,7 @@ export function createHostTools(
     after: systemTimers.after,
     secret: (_tenant, name) => secrets.get(name)?.reveal(),
     artifacts: ports.artifacts,
+    signIns: ports.signIns,
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
   return { registry, policy, performer, access: accessOf({ registry, policy }), redefine };

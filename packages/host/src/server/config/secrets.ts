@@ -56,7 +56,7 @@ export function checkCredentialProviders({ models, credentials }: ParsedConfig, 
   }
 }
 
-function secretsNamedBy({ models, credentials, mcp, otel }: ParsedConfig): readonly SecretReference[] {
+function secretsNamedBy({ models, credentials, signIns, mcp, otel }: ParsedConfig): readonly SecretReference[] {
   const ofHeaders = (place: string, headers: HeadersInput) =>
     Object.entries(headers).flatMap(([header, value]) =>
       typeof value === 'string' ? [] : [{ place: `${place}.headers.${header}`, name: value.secret }],
@@ -68,6 +68,11 @@ function secretsNamedBy({ models, credentials, mcp, otel }: ParsedConfig): reado
       return [...ofKey, ...ofHeaders(place, headers)];
     }),
     ...Object.entries(credentials).map(([ref, { key }]) => ({ place: `credentials.${ref}.key`, name: key.secret })),
+    ...Object.entries(signIns).flatMap(([name, service]) =>
+      service.kind === 'oauth2' && service.clientSecret !== undefined
+        ? [{ place: `signIns.${name}.clientSecret`, name: service.clientSecret.secret }]
+        : [],
+    ),
     ...mcp.servers.flatMap(({ headers }, i) => ofHeaders(`mcp.servers[${i}]`, headers)),
     ...(otel === undefined ? [] : ofHeaders('otel', otel.headers)),
   ];

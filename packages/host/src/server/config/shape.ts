@@ -14,6 +14,7 @@ import { address, name, network, path } from './fields.ts';
 import { agentsSchema, credentialsSchema, modelsSchema } from './models.ts';
 import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
 import { retentionSchema } from './retention.ts';
+import { signInsSchema } from './sign-ins.ts';
 import { toolsSchema } from './tools.ts';
 
 const key = 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM';
@@ -133,6 +134,21 @@ export const configShape = z.strictObject({
   tools: toolsSchema.prefault({}).meta({
     description: 'The [tools](tools.md) that agents may call.',
     examples: [{ allow: ['openwop:*', 'acme.crm:*'], http: { allow: ['https://api.example.org'] } }],
+  }),
+  signIns: signInsSchema.default({}).meta({
+    description: 'The services that users [sign in](sign-ins.md) to for the tools that act for them, by name.',
+    examples: [
+      {
+        github: {
+          kind: 'oauth2',
+          authorizationEndpoint: 'https://github.com/login/oauth/authorize',
+          tokenEndpoint: 'https://github.com/login/oauth/access_token',
+          clientId: 'Iv1.1234567890abcdef',
+          clientSecret: { secret: 'github' },
+        },
+        linear: { kind: 'api-key', infoUrl: 'https://linear.app/settings/api' },
+      },
+    ],
   }),
   mcp: mcpSchema.prefault({}).meta({
     description: 'Model Context Protocol servers.',

@@ -35,6 +35,7 @@ import { PastRuns } from '../runs/past-runs.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
 import { sealerOf } from '../secrets/sealed.ts';
+import { signInRoutes } from '../sign-ins/routes.ts';
 import { EventStreams } from '../streams/event-streams.ts';
 import { eventRoutes } from '../streams/events.ts';
 import { pollRoutes } from '../streams/poll.ts';
@@ -52,7 +53,7 @@ import { watchSilent } from './silent-connections.ts';
 import { UnreadBytes, type UnreadLimits } from './unread-bytes.ts';
 
 /** The services of the host, and the ports of the HTTP surface. */
-export interface ServerPorts extends HostServices {
+export interface ServerPorts extends Omit<HostServices, 'address'> {
   readonly feed: LiveFeed;
   readonly gate: Gate;
   readonly timers: Timers;
@@ -194,6 +195,7 @@ function surfaceOf(
       ...talk,
       ...options,
     }),
+    ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...artifactRoutes({ store: ports.store, responses }),

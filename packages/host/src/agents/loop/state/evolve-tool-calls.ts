@@ -1,7 +1,14 @@
 /** Folds the rows of tool calls and questions into an invocation. */
-import { type EventOf, isJsonObject, type Json, type JsonObject, type PayloadOf } from '@cairn/protocol';
+import {
+  type EventOf,
+  isDeniedSignIn,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type PayloadOf,
+} from '@cairn/protocol';
 import { asUntrusted } from '../../models/untrusted.ts';
-import type { ToolQuestion } from '../../tools/tool.ts';
+import type { ToolError, ToolQuestion, ToolRecord } from '../../tools/tool.ts';
 import { inWords } from '../task.ts';
 import { verdictOf } from '../verdict.ts';
 import { type AskedQuestion, callsOf, type Invocation, type LoopState, type ToolCall } from './loop-state.ts';
@@ -66,9 +73,9 @@ export function stepReturned(invocation: Invocation, payload: PayloadOf<'cairn.s
 
 /** The first result of an ordinal wins: the function has already seen it. */
 function record(call: ToolCall, payload: PayloadOf<'cairn.step.returned'>): void {
-  const { ordinal = 0, name = '', outcome = null, error } = payload;
+  const { ordinal = 0, name = '', ctx: kind = 'step', outcome = null, error } = payload;
   if (call.records.some((known) => known.ordinal === ordinal)) return;
-  const place = { ordinal, kind: 'step', name } as const;
+  const place: Pick<ToolRecord, 'ordinal' | 'kind' | 'name'> = { ordinal, kind, name };
   if (error === undefined) call.records.push({ ...place, outcome });
   else call.records.push({ ...place, error: { ...error, retryable: error.retryable ?? false } });
 }
@@ -109,11 +116,18 @@ export function answered(invocation: Invocation, payload: PayloadOf<'interrupt.r
     const { ordinal, question } = progress;
     call.progress = { kind: 'answered' };
     const answer = { ordinal, kind: question.kind, name: question.name };
-    call.records.push(
-      reason === 'timeout' ? { ...answer, error: nobody } : { ...answer, outcome: answerTo(question, resumeValue) },
-    );
+    const error = refusalOf(question, resumeValue, reason === 'timeout');
+    call.records.push(error === null ? { ...answer, outcome: answerTo(question, resumeValue) } : { ...answer, error });
     return;
   }
+}
+
+/** Why the question has no answer; null when it has one. */
+function refusalOf({ kind, name }: ToolQuestion, value: Json, isTimeout: boolean): ToolError | null {
+  if (kind === 'ask') return isTimeout ? nobody : null;
+  if (isTimeout) return { code: 'auth_expired', message: `Nobody signed in to ${name} in time.`, retryable: true };
+  if (!isDeniedSignIn(value)) return null;
+  return { code: 'auth_denied', message: `The user did not sign in to ${name}.`, retryable: false };
 }
 
 const nobody = { code: 'interrupt_timeout', message: 'Nobody answered in time.', retryable: false } as const;
