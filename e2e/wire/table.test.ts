@@ -128,6 +128,34 @@ const elsewhere: Readonly<Record<string, string>> = {
       .concat('getArtifact validation_error', 'getArtifact not_found')
       .map((answer) => [answer, 'packages/host/src/server/artifacts/artifacts.test.ts']),
   ),
+  ...Object.fromEntries(
+    ['202', 'validation_error', 'not_found', 'auth_expired', 'interrupt_already_resolved', 'input_invalid']
+      .map((answer) => `completeAuth ${answer}`)
+      .concat(
+        ['302', 'not_found', 'auth_expired', 'interrupt_already_resolved', 'input_invalid'].map(
+          (answer) => `authorizeAuth ${answer}`,
+        ),
+      )
+      .concat(
+        [
+          '200',
+          'validation_error',
+          'forbidden',
+          'auth_expired',
+          'auth_denied',
+          'interrupt_already_resolved',
+          'http_network_error',
+        ].map((answer) => `signInCallback ${answer}`),
+      )
+      .concat(
+        'listCredentials 200',
+        'deleteCredential 204',
+        'deleteCredential validation_error',
+        'deleteCredential not_found',
+      )
+      .map((answer) => [answer, 'packages/host/src/server/sign-ins/sign-ins.test.ts']),
+  ),
+  'signInCallback http_timeout': 'packages/host/src/server/egress/egress.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 

@@ -26,6 +26,7 @@ export async function askUrl(url: string, method: string, ask: Ask = {}): Promis
   const content = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
   const response = await fetch(url, {
     method,
+    redirect: 'manual',
     headers: {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(content === undefined ? {} : { 'content-type': 'application/json' }),

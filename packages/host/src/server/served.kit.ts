@@ -42,6 +42,7 @@ import type { UnreadLimits } from './http/unread-bytes.ts';
 import { ManualTimers } from './manual-timers.kit.ts';
 import { TreePurger } from './retention/purger.ts';
 import { type DeriveKeys, hostSecret } from './secrets/host-secret.ts';
+import { SignIns } from './sign-ins/sign-ins.ts';
 
 export const keys = { alice: 'key-of-alice-0001', auditor: 'key-of-auditor-02', stranger: 'key-of-stranger-3' };
 
@@ -227,7 +228,15 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       signIns: new SignIns({
         credentials: store.credentials,
         keys: deriveKeys('credentials'),
-        services: {},
+        services: {
+          forge: {
+            kind: 'oauth2',
+            authorizationEndpoint: `${nobodyListens}/authorize`,
+            tokenEndpoint: `${nobodyListens}/token`,
+            clientId: 'cairn',
+            scopes: [],
+          },
+        },
         now: Date.now,
         secret: () => undefined,
         egress: createEgress({ allow: [], resolve: publicDns, timers: systemTimers }),

@@ -3,8 +3,9 @@
  */
 import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallContext, Performer } from '../../engine/ports.ts';
+import type { ToolEntryPorts } from './entry.ts';
 import type { ToolCallInput, ToolOutcome } from './tool.ts';
-import { ToolEntry, type ToolEntryPorts } from './tool-entry.ts';
+import { ToolEntry } from './tool-entry.ts';
 import { failed } from './tool-error.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 

@@ -4,13 +4,12 @@
  */
 import { type ContextId, type Json, type RunId, TerminalError } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
-import type { ReasoningVerbosity } from '../models/turn.ts';
-import type { ArtifactPort } from './artifact-port.ts';
 import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
 import { CallRecords } from './call-records.ts';
+import type { Entry, ToolEntryPorts } from './entry.ts';
 import { Progress } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
-import { type SignInPort, signInAsked } from './sign-in.ts';
+import { signInAsked } from './sign-in.ts';
 import { recordable, settledStep } from './step-settled.ts';
 import type {
   AskQuestion,
@@ -26,25 +25,6 @@ import type {
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 import { secretOf } from './tool-secret.ts';
 import { never, unwatched } from './unwatched.ts';
-
-export interface ToolEntryPorts {
-  readonly now: () => number;
-  /** Calls `wake` once after `ms`. Returns a function that cancels it. */
-  readonly after: (ms: number, wake: () => void) => () => void;
-  readonly secret: (tenant: string, name: string) => string | undefined;
-  readonly artifacts: ArtifactPort;
-  readonly signIns: SignInPort;
-}
-
-export interface Entry {
-  readonly tool: Tool;
-  readonly agentId: string;
-  /** Whose credentials the tool may use; null for callers without a principal. */
-  readonly principal: string | null;
-  readonly records: readonly ToolRecord[];
-  readonly reasoning: ReasoningVerbosity;
-  readonly call: CallContext;
-}
 
 /** Largest result as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
 const MAX_RESULT_BYTES = 240_000;

@@ -132,9 +132,6 @@ export function assembleStore({
     rebuildFaces: () => rebuildFaces(connection, log),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
     walBytes: () => statSync(walFile, { throwIfNoEntry: false })?.size ?? 0,
-    close: () => {
-      closing ??= close();
-      return closing;
-    },
+    close: () => (closing ??= close()),
   };
 }

@@ -20,6 +20,7 @@ test('fills in everything that was left out', () => {
   expect(parseConfig({}, 'test')).toEqual({
     port: 4700,
     retention: [],
+    signIns: {},
     bind: '127.0.0.1',
     data: '.cairn',
     hostId: 'cairn',
@@ -231,4 +232,20 @@ test('names the keys that were given and that nothing uses, and only those', () 
     peers: [{ hostId: 'h', url: 'https://h.example.org' }],
   };
   expect(parseConfig(given, 'test').unused).toEqual(['peers']);
+});
+
+test('takes services to sign in to, and only such as can be used', () => {
+  const forge = {
+    kind: 'oauth2' as const,
+    authorizationEndpoint: 'https://forge.example.org/authorize',
+    tokenEndpoint: 'https://forge.example.org/token',
+    clientId: 'cairn',
+  };
+  const { signIns } = parseConfig({ signIns: { forge, ledger: { kind: 'pat' } } }, 'test');
+  expect(signIns).toEqual({ forge: { ...forge, scopes: [] }, ledger: { kind: 'pat' } });
+  const refused = (service: object) => () => parseConfig({ signIns: { forge: service } }, 'test');
+  expect(refused({ ...forge, tokenEndpoint: 'ftp://x' })).toThrow(/signIns.forge.tokenEndpoint/);
+  expect(refused({ ...forge, clientSecret: { secret: 'nothing' } })).toThrow(/signIns.forge.clientSecret/);
+  expect(refused({ ...forge, scopes: ['a b'] })).toThrow(/scope/);
+  expect(refused({ kind: 'biometric' })).toThrow(/signIns.forge/);
 });

@@ -55,6 +55,8 @@ export interface RouteCase {
   /** A request that succeeds for a caller of tenant `t` with the route's scope. */
   readonly request: (names: Names) => CaseRequest;
   readonly status: number;
+  /** Only the user whose it is may do it; other keys with the scope may not. */
+  readonly isPersonal?: true;
 }
 
 const delayed = chain('delayed', { typeId: 'core.delay', config: { delayMs: 3_600_000 } });
@@ -143,6 +145,35 @@ async function askingContext(host: Served): Promise<Names> {
   return { ...names, nodeId: String(asked?.interruptId), other: String(head?.record.contextId) };
 }
 
+/** A run of the auditor that waits for a sign-in, in the place of the node, and its context. */
+async function signingIn(host: Served, authType: 'oauth2' | 'api-key'): Promise<Names> {
+  const data = { eventType: 'cairn.sign-in', correlation: { authType, provider: 'forge' } };
+  const definition = chain('signing', { typeId: 'core.interrupt', config: { kind: 'external-event', data } });
+  const workflowId = `signing-${authType}`;
+  await host.engine.register('t', { ...definition, id: workflowId });
+  const start = { tenant: 't', workflowId, inputs: {}, options: {}, principal: 'auditor' };
+  const { runId, contextId } = await host.engine.start(start);
+  const [asked] = await host.store.runIndex.interrupts(runId);
+  return { runId, workflowId, nodeId: String(asked?.interruptId), other: contextId };
+}
+
+/** A sign-in whose user is at the provider: the state, and the cookie in the place of the node. */
+async function atProvider(host: Served): Promise<Names> {
+  const names = await signingIn(host, 'oauth2');
+  const path = `/api/contexts/${names.other}/auths/${names.nodeId}/authorize`;
+  const { headers } = await host.ask('GET', path, { key: keys.auditor });
+  const state = new URL(String(headers.get('location'))).searchParams.get('state');
+  return { ...names, nodeId: String(headers.get('set-cookie')?.split(';')[0]), other: String(state) };
+}
+
+async function storedCredential(host: Served): Promise<Names> {
+  const record = { tenant: 't', principal: 'auditor', provider: 'forge', scopes: [], sealed: 'x', expiresAt: null };
+  const names = await waitingRun(host);
+  const ref = `cred_${names.runId}`;
+  await host.store.credentials.put({ ...record, ref, storedAt: 0 });
+  return { ...names, other: ref };
+}
+
 /** Sends a setup request as the owner. */
 async function told(host: Served, method: 'POST', path: string, body?: Json) {
   const reply = await host.ask(method, path, { key: keys.auditor, ...(body === undefined ? {} : { body }) });
@@ -203,6 +234,30 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     given: askingContext,
     request: ({ other = '', nodeId }) => ({ path: { contextId: other, inputId: nodeId }, body: { value: true } }),
     status: 202,
+  },
+  completeAuth: {
+    given: (host) => signingIn(host, 'api-key'),
+    request: ({ other = '', nodeId }) => ({ path: { contextId: other, authId: nodeId }, body: { denied: true } }),
+    status: 202,
+    isPersonal: true,
+  },
+  authorizeAuth: {
+    given: (host) => signingIn(host, 'oauth2'),
+    request: ({ other = '', nodeId }) => ({ path: { contextId: other, authId: nodeId } }),
+    status: 302,
+    isPersonal: true,
+  },
+  signInCallback: {
+    given: atProvider,
+    request: ({ other = '', nodeId }) => ({ query: `state=${other}&error=access_denied`, headers: { cookie: nodeId } }),
+    status: 200,
+  },
+  listCredentials: { given: storedCredential, request: nothing, status: 200 },
+  deleteCredential: {
+    given: storedCredential,
+    request: ({ other = '' }) => ({ path: { credentialRef: other } }),
+    status: 204,
+    isPersonal: true,
   },
   answerInterrupt: { request: (names) => ({ ...ofNode(names), body: accept }), status: 200 },
   listRunInterrupts: { request: ofRun, status: 200 },

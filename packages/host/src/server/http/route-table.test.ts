@@ -57,7 +57,7 @@ test('HEAD gives the status and headers of GET without its body, but where a req
     const ask = { ...rest, key: isOpen(route) ? null : keys.auditor };
     const head = await host.ask('HEAD', path, ask);
     expect([named(route), head.text]).toEqual([named(route), '']);
-    if ('holds' in route) {
+    if ('holds' in route || 'isOnce' in route) {
       expect([named(route), head.status, head.headers.get('allow')]).toEqual([named(route), 405, 'GET']);
       continue;
     }
@@ -110,6 +110,9 @@ test('every route refuses a key without its scope, names the scope, and passes o
       const reply = await send(host, route, keyWith(held));
       if (held === route.scope && route.alsoNeeds !== undefined) {
         expect(reply).toMatchObject({ status: 403, body: { details: { scopeRequired: route.alsoNeeds } } });
+      } else if (held === route.scope && caseOf(route).isPersonal) {
+        expect([403, 404]).toContain(reply.status);
+        expect(reply.body.details).not.toMatchObject({ scopeRequired: expect.anything() });
       } else if (held === route.scope) {
         expect([named(route), held, reply.status]).toEqual([named(route), held, caseOf(route).status]);
       } else {

@@ -62,6 +62,8 @@ interface RouteBase {
   readonly isEventBody?: true;
   /** A repeated request is meant to repeat its effect, so the `Idempotency-Key` is ignored. */
   readonly repeatable?: true;
+  /** A GET that changes something, such as a state that counts once. It answers no HEAD. */
+  readonly isOnce?: true;
   /** The response contains a secret, so it is sealed when recorded for an `Idempotency-Key`. */
   readonly answersSecret?: true;
 }
@@ -110,11 +112,14 @@ export const routerPath = (path: string): string =>
     .replaceAll(':', '::')
     .replace(/\{(\w+)\}(:?)/g, (_, name: string, verb: string) => (verb === '' ? `:${name}` : `:${name}(^[^:/]+):`));
 
-/** The methods of a route. GET includes HEAD, except where a request may stay open: its headers would be useless. */
+/**
+ * The methods of a route. GET includes HEAD, except where a request may stay open, because its headers would be useless,
+ * and where it counts once.
+ */
 export const methodsOf = (route: ServedRoute): readonly string[] =>
-  route.method === 'GET' && !('holds' in route) ? ['GET', 'HEAD'] : [route.method];
+  route.method === 'GET' && !('holds' in route) && !('isOnce' in route) ? ['GET', 'HEAD'] : [route.method];
 
-type ServedRoute = Pick<Route, 'method' | 'path'> & Pick<KeyedRoute, 'holds'>;
+type ServedRoute = Pick<Route, 'method' | 'path' | 'isOnce'> & Pick<KeyedRoute, 'holds'>;
 
 /** Returns a function that lists the methods served for a path; empty for an unknown path. */
 export function methodFinder(routes: readonly ServedRoute[]): (path: string) => readonly string[] {

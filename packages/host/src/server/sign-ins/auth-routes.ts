@@ -29,13 +29,14 @@ export const authRoutes = (surface: AuthSurface): readonly Route[] => [
       summary: 'Send the credential that a task asks for, or refuse to sign in',
       body: completeAuth,
       responses: { 202: { description: 'The sign-in counts.', shape: authCompletion } },
-      errors: ['not_found', 'auth_expired', 'interrupt_already_resolved', 'input_invalid', 'run_imported'],
+      errors: ['not_found', 'auth_expired', 'interrupt_already_resolved', 'input_invalid'],
     },
   },
   {
     method: 'GET',
     path: `${AUTH_PATH}/authorize`,
     scope: 'runs:read',
+    isOnce: true,
     handle: (call) => authorize(call, surface),
     doc: {
       id: 'authorizeAuth',

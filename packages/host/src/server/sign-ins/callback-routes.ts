@@ -21,6 +21,7 @@ export const callbackRoutes = (surface: CallbackSurface): readonly Route[] => [
     path: CALLBACK_PATH,
     // The state and the cookie of the browser are the credential.
     scope: null,
+    isOnce: true,
     handle: (call) => back(call, surface),
     doc: {
       id: 'signInCallback',

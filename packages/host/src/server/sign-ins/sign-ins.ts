@@ -90,6 +90,7 @@ export class SignIns implements SignInPort {
     asked: { readonly scopes: readonly string[]; readonly encryptionKey: Json | undefined },
     jwe: string,
   ) {
+    if (this.#service(owner.provider).kind === 'oauth2') throw notConfigured(owner.provider);
     const value = await openCredential(this.#ports.keys, asked.encryptionKey, jwe);
     return recordOf(
       owner.provider,

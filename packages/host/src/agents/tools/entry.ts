@@ -1,0 +1,25 @@
+/** What an entry into the function of a tool is given: the call, and the ports of its context. */
+import type { CallContext } from '../../engine/ports.ts';
+import type { ReasoningVerbosity } from '../models/turn.ts';
+import type { ArtifactPort } from './artifact-port.ts';
+import type { SignInPort } from './sign-in.ts';
+import type { Tool, ToolRecord } from './tool.ts';
+
+export interface ToolEntryPorts {
+  readonly now: () => number;
+  /** Calls `wake` once after `ms`. Returns a function that cancels it. */
+  readonly after: (ms: number, wake: () => void) => () => void;
+  readonly secret: (tenant: string, name: string) => string | undefined;
+  readonly artifacts: ArtifactPort;
+  readonly signIns: SignInPort;
+}
+
+export interface Entry {
+  readonly tool: Tool;
+  readonly agentId: string;
+  /** Whose credentials the tool may use; null for callers without a principal. */
+  readonly principal: string | null;
+  readonly records: readonly ToolRecord[];
+  readonly reasoning: ReasoningVerbosity;
+  readonly call: CallContext;
+}
