@@ -338,25 +338,7 @@ export {
   type Verbosity,
   verbosityLevels,
 } from './task-events/kinds.ts';
-export {
-  type AnswerInput,
-  answerInput,
-  authCompletion,
-  type CompleteAuth,
-  type ContextTask,
-  completeAuth,
-  contextTask,
-  contextTaskDetail,
-  contextTasks,
-  inputAnswered,
-  type MessageAccepted,
-  messageAccepted,
-  type SendMessage,
-  sendMessage,
-  type TaskEventPage,
-  taskCancelled,
-  taskEventPage,
-} from './task-events/requests.ts';
+export * from './task-events/requests.ts';
 export { type TaskEvent, type TaskEventOf, taskEvent } from './task-events/task-event.ts';
 export {
   type ArtifactFamily,

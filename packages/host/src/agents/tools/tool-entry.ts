@@ -11,17 +11,7 @@ import { Progress } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
 import { signInAsked } from './sign-in.ts';
 import { recordable, settledStep } from './step-settled.ts';
-import type {
-  AskQuestion,
-  HostToolContext,
-  SignedIn,
-  SignInRequest,
-  Tool,
-  ToolContext,
-  ToolOutcome,
-  ToolQuestion,
-  ToolRecord,
-} from './tool.ts';
+import type { AskQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolQuestion, ToolRecord } from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 import { secretOf } from './tool-secret.ts';
 import { never, unwatched } from './unwatched.ts';
@@ -165,15 +155,13 @@ export class ToolEntry implements HostToolContext {
 
   readonly ask = <Answer = Json>(question: AskQuestion<Answer>): Promise<Answer> =>
     unwatched(this.#ask(() => asked(question)));
-  readonly signIn = (request: SignInRequest): Promise<SignedIn> =>
+  readonly signIn: ToolContext['signIn'] = (request) =>
     unwatched(
       this.#ask(() =>
         signInAsked(request, {
           port: this.#ports.signIns,
           owner: { tenant: this.tenant, principal: this.#principal, contextId: this.contextId },
-          handOut: (value) => {
-            this.#redactor = this.#ports.signIns.hiding(value, this.#redactor);
-          },
+          handOut: (value) => this.#hide(value),
         }),
       ),
     );
@@ -200,16 +188,16 @@ export class ToolEntry implements HostToolContext {
     if (this.#phase !== 'running') return null;
     if ('ready' in prepared) {
       const { nodeId, attempt, callId: of } = this;
-      const { kind, name } = first;
-      const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name), ctx: kind };
-      await this.record([{ type: 'cairn.step.returned', payload: { ...payload, outcome: prepared.ready } }]);
-      return this.#phase === 'running' ? { outcome: prepared.ready } : null;
+      const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(first.name) };
+      const outcome = prepared.ready;
+      await this.record([{ type: 'cairn.step.returned', payload: { ...payload, ctx: first.kind, outcome } }]);
+      return this.#phase === 'running' ? { outcome } : null;
     }
     this.#phase = 'asking';
     this.#artifacts.abandonAll();
     await Promise.allSettled(this.#steps);
-    const { question } = prepared;
-    this.#end({ kind: 'suspended', ordinal, question: this.#redactor?.value(question) ?? question });
+    const question = this.#redactor?.value(prepared.question) ?? prepared.question;
+    this.#end({ kind: 'suspended', ordinal, question });
     return null;
   }
 
@@ -293,6 +281,10 @@ export class ToolEntry implements HostToolContext {
     if (found === undefined || !('diverged' in found)) return found;
     this.#end(found.diverged);
     return 'diverged';
+  }
+
+  #hide(value: string): void {
+    this.#redactor = this.#ports.signIns.hiding(value, this.#redactor);
   }
 
   #clean(text: string): string {
