@@ -21,6 +21,8 @@ export function fork(tables: Tables, guards: GuardQueries, run: ForkRun): () => 
   const source = runs.get(sourceRunId) ?? null;
   const owners = source === null ? 0 : stretchesOf(source).length;
   if (tables.purged.get(sourceRunId)?.run.tenant === tenant) throw sourcePurged(run.fork);
+  if (source !== null && source.head.record.tenant === tenant && isInPurgedTree(tables, source))
+    throw sourcePurged(run.fork);
   const head = checkFork(run, { source: source?.head ?? null, owners, isKnown: runs.has(runId) });
   const others = (tables.contexts.get(contextId) ?? []).map((other) => other.head.record);
   if (others.some((record) => record.tenant !== tenant)) throw contextTaken(run);
@@ -47,6 +49,14 @@ export function fork(tables: Tables, guards: GuardQueries, run: ForkRun): () => 
     }
     return first;
   };
+}
+
+function isInPurgedTree(tables: Tables, { head }: StoredRun): boolean {
+  for (let above = head.record.parentRunId; above !== null; ) {
+    if (tables.purged.has(above)) return true;
+    above = tables.runs().get(above)?.head.record.parentRunId ?? null;
+  }
+  return false;
 }
 
 function* before(run: StoredRun, seq: number): Iterable<Row> {

@@ -28,8 +28,10 @@ export const inMemoryRetention = (tables: Tables): Retention => ({
     if (run === undefined) return;
     const { endedAt, importedAt } = run.head.record;
     if (endedAt === null && importedAt === null) throw stillActive(run.head.record);
-    const [fork] = forksOf(tables, runId);
-    if (fork !== undefined && fork.endedAt === null) throw forkGoesOn(runId, fork.runId);
+    for (const id of treeOf(tables, runId)) {
+      const [fork] = forksOf(tables, id);
+      if (fork !== undefined && fork.endedAt === null) throw forkGoesOn(runId, fork.runId);
+    }
     retire(tables, runId, at);
   },
   purgeSome: async (runId) => purgeSome(tables, runId),
@@ -48,9 +50,17 @@ export const inMemoryRetention = (tables: Tables): Retention => ({
   shrink: async () => {},
 });
 
-/** Runs that share rows of a run; those that have not ended first. */
+/** The run and all runs below it. */
+function treeOf(tables: Tables, runId: RunId): readonly RunId[] {
+  const below = records(tables).filter(({ parentRunId }) => parentRunId === runId);
+  return [runId, ...below.flatMap((record) => treeOf(tables, record.runId))];
+}
+
+/** Runs that share rows of a run, or go on and have it as their source; those that have not ended first. */
 function forksOf(tables: Tables, runId: RunId): readonly RunRecord[] {
+  const follows = ({ endedAt, fork }: RunRecord): boolean => endedAt === null && fork?.sourceRunId === runId;
   const shares = (run: StoredRun): boolean =>
+    follows(run.head.record) ||
     stretchesOf(run).some(({ owner: { head }, through }) => {
       const { record } = head;
       return record.runId === runId && through > (record.fork?.fromSeq ?? 0);

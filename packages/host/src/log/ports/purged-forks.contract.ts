@@ -6,7 +6,7 @@ import type { RunFork } from './event-log.ts';
 import { apart, fork1, fork2, forkOf, seqs, ten, third } from './fork-samples.kit.ts';
 import { ids, kept } from './memory-samples.kit.ts';
 import { purge } from './purging.kit.ts';
-import { creation, row, runA, runB } from './samples.kit.ts';
+import { context, creation, row, runA, runB } from './samples.kit.ts';
 
 const ended = row('run.completed');
 const lost = { code: 'run_purged', details: { runId: fork1 } };
@@ -122,6 +122,54 @@ export function purgedForksContract(open: Open): void {
     expect(await log().head(runA)).not.toBeNull();
     await log().append({ runId: fork1, rows: [ended] });
     await expect(store().retention.retire(runA, 1)).resolves.toBeUndefined();
+  });
+
+  it.each<[string, RunFork['mode']]>([
+    ['branch that shares nothing', 'branch'],
+    ['replay from the start', 'replay'],
+  ])('refuses to retire a run while a %s goes on, which reads its record', async (_, mode) => {
+    await log().append(creation(runA, { rows: [...ten, ended] }));
+    await log().fork(forkOf(runA, 0, { mode, rows: [row('own')] }));
+    const refusal = { code: 'conflict', details: { runId: runA, forks: [fork1] } };
+    expect((await store().retention.forks(runA, 9)).map(({ runId }) => runId)).toEqual([fork1]);
+    await expect(store().retention.retire(runA, 1)).rejects.toMatchObject(refusal);
+    await log().append({ runId: fork1, rows: [ended] });
+    expect(await store().retention.forks(runA, 9)).toEqual([]);
+    await expect(store().retention.retire(runA, 1)).resolves.toBeUndefined();
+  });
+
+  /** Two generations below a root; all have ended. */
+  async function family(): Promise<readonly [child: RunId, grandchild: RunId]> {
+    const [child, grandchild] = [`${runA}.0` as RunId, `${runA}.0.0` as RunId];
+    await log().append(creation(runA, { rows: [...ten, ended] }));
+    for (const [runId, parentRunId] of [
+      [child, runA],
+      [grandchild, child],
+    ] as const) {
+      const create = { tenant: 't', contextId: context, originRunId: runId, parentRunId };
+      await log().append(creation(runId, { create, rows: [...ten, ended] }));
+    }
+    return [child, grandchild];
+  }
+
+  it('refuses to retire a tree while a fork of a run below the root goes on', async () => {
+    const [, grandchild] = await family();
+    await log().fork(forkOf(grandchild, 3, { originRunId: grandchild }));
+    const refusal = { code: 'conflict', details: { runId: runA, forks: [fork1] } };
+    await expect(store().retention.retire(runA, 1)).rejects.toMatchObject(refusal);
+    await log().append({ runId: fork1, rows: [ended] });
+    await expect(store().retention.retire(runA, 1)).resolves.toBeUndefined();
+  });
+
+  it('refuses a fork of a run below a root that was retired, although its rows are still there', async () => {
+    const below = await family();
+    await store().retention.retire(runA, 1);
+    for (const sourceRunId of below) {
+      const refusal = { code: 'replay_memory_snapshot_unavailable', details: { sourceRunId } };
+      await expect(log().fork(forkOf(sourceRunId, 3, { originRunId: sourceRunId }))).rejects.toMatchObject(refusal);
+      const foreign = forkOf(sourceRunId, 3, { originRunId: sourceRunId, tenant: 'other' });
+      await expect(log().fork(foreign)).rejects.toMatchObject({ code: 'not_found' });
+    }
   });
 
   it('names forks that go on before those that have ended, however many there are', async () => {

@@ -12,13 +12,16 @@ export interface Retention {
   nextGroup(after: RunGroup | null): Promise<RunGroup | null>;
   /** Runs that a run started, in order, after the one named. */
   children(parentRunId: RunId, after: RunId | null, limit: number): Promise<readonly RunRecord[]>;
-  /** Runs that share rows of this run, at most `limit`; those that have not ended first. */
+  /**
+   * Runs that share rows of this run, at most `limit`; those that have not ended first. A fork that goes on is one of them
+   * even if it shares nothing: it may take results from the record of its source.
+   */
   forks(runId: RunId, limit: number): Promise<readonly RunRecord[]>;
   /** The size of one page of a run's rows. */
   size(runId: RunId, afterSeq: number): Promise<SizePage>;
   /**
    * Takes an ended root run out of the index. Does nothing for a run that does not exist any more. Fails with `conflict`
-   * while the run, or a fork that shares its rows, goes on.
+   * while the run, or a fork of it or of a run below it, goes on. From then on, no run of the tree can be forked.
    */
   retire(runId: RunId, at: number): Promise<void>;
   /** Removes some content of a retired run, and retires some of the runs that it started. */
@@ -74,7 +77,7 @@ export const stillActive = ({ runId, status }: Pick<RunRecord, 'runId' | 'status
 
 export const forkGoesOn = (runId: RunId, fork: RunId): TerminalError =>
   new TerminalError('conflict', {
-    message: `Run ${runId} cannot be purged while run ${fork}, which shares its events, goes on.`,
+    message: `Run ${runId} cannot be purged while run ${fork}, a fork of it or of a run below it, goes on.`,
     hint: `Cancel run ${fork} first, or wait until it has ended.`,
     details: { runId, forks: [fork] },
   });

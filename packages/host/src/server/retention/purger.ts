@@ -24,7 +24,7 @@ export interface TreeSize {
   readonly events: number;
   /** As quotas count them. */
   readonly bytes: number;
-  /** Runs outside the tree that share its events, at most `SHOWN_FORKS`. */
+  /** Runs outside the tree that need its events, at most `SHOWN_FORKS`. */
   readonly forks: readonly RunId[];
 }
 
@@ -226,7 +226,7 @@ function neededByForks(
   const forks = others.slice(0, SHOWN_FORKS).map((fork) => fork.runId);
   const named = `${forks.join(', ')}${others.length > forks.length ? ' and more' : ''}`;
   return new TerminalError('conflict', {
-    message: `Forks share events of run ${runId} or of a run below it: ${named}.`,
+    message: `Forks need events of run ${runId} or of a run below it: ${named}.`,
     hint:
       active === undefined
         ? 'Purge the forks first. With force=true (--force) this run goes anyway, and the forks lose the events they share.'

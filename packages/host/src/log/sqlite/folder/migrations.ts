@@ -259,4 +259,8 @@ export const migrations: readonly Migration[] = [
   contextRuns,
   artifactTables,
   credentialTables,
+  {
+    name: 'forks that go on, by their source',
+    sql: 'CREATE INDEX runs_with_source ON runs (fork_source) WHERE fork_source IS NOT NULL AND ended_at IS NULL;',
+  },
 ];

@@ -109,9 +109,20 @@ export class Forks {
     const isKnown = this.#heads.get(run.runId) !== null;
     const head = checkFork(run, { source: source?.head ?? null, owners: source?.stretches.length ?? 0, isKnown });
     invariant(source !== null, 'fork-has-source');
+    if (this.#isInPurgedTree(head)) throw sourcePurged(run.fork);
     if (this.#purgedRows.isAmong(before(source.stretches, neededBefore(run.fork)))) throw sourcePurged(run.fork);
     if (this.#foreignRun.get(run.contextId, run.tenant) !== undefined) throw contextTaken(run);
     if (this.#sameOrigin.get(run.contextId, run.originRunId) !== undefined) throw forkContextTaken(run);
     return { source, head };
+  }
+
+  /** A purge retires the root of a tree first. Nobody begins to share a run that is about to go. */
+  #isInPurgedTree({ record }: FullHead): boolean {
+    for (let above = record.parentRunId; above !== null; ) {
+      const parent = this.#heads.get(above);
+      if (parent === null) return this.#purgedRuns.get(above) !== null;
+      above = parent.head.record.parentRunId;
+    }
+    return false;
   }
 }

@@ -73,7 +73,17 @@ export class Purger {
     );
     this.#activeFork = query(
       db,
-      `SELECT id FROM runs WHERE key IN (SELECT run FROM shared_rows WHERE owner = ?) AND ended_at IS NULL LIMIT 1`,
+      `WITH RECURSIVE tree (id, key) AS (
+         SELECT id, key FROM runs WHERE key = ?
+         UNION ALL
+         SELECT runs.id, runs.key FROM tree CROSS JOIN runs INDEXED BY runs_by_parent ON runs.parent = tree.id
+       )
+       SELECT runs.id FROM tree CROSS JOIN shared_rows ON shared_rows.owner = tree.key
+         CROSS JOIN runs ON runs.key = shared_rows.run WHERE runs.ended_at IS NULL
+       UNION ALL
+       SELECT runs.id FROM tree CROSS JOIN runs INDEXED BY runs_with_source
+         ON runs.fork_source = tree.id AND runs.ended_at IS NULL
+       LIMIT 1`,
     );
     this.#freeze = db.prepare(
       `UPDATE runs SET frozen = mark_of(${FROZEN_COLUMNS}) WHERE key IN (SELECT runs.key FROM shared_rows

@@ -35,12 +35,14 @@ export function sqliteRetention({ db, writer, read, heads, usage, blobs, checkpo
   const finish = db.prepare('UPDATE purged_runs SET unfinished = 0 WHERE id = ?');
   const forks = query<RunColumns>(
     db,
-    `SELECT ${RUN_COLUMNS} FROM runs WHERE key IN (SELECT run FROM shared_rows WHERE owner = ?)
-       ORDER BY ended_at IS NOT NULL, key LIMIT ?`,
+    `SELECT ${RUN_COLUMNS} FROM runs WHERE key IN (
+         SELECT run FROM shared_rows WHERE owner = ?
+         UNION SELECT key FROM runs INDEXED BY runs_with_source WHERE fork_source = ? AND ended_at IS NULL
+       ) ORDER BY ended_at IS NOT NULL, key LIMIT ?`,
   );
   const forksOf = (runId: RunId, limit: number) => {
     const entry = heads.get(runId);
-    return entry === null ? [] : forks.all(entry.key, limit).map((columns) => recordOf(columns));
+    return entry === null ? [] : forks.all(entry.key, runId, limit).map((columns) => recordOf(columns));
   };
   const sizeOf = sizes(db, heads);
   const space = freeSpace(db);
