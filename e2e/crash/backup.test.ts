@@ -91,9 +91,9 @@ test('a damaged, foreign or newer backup is refused by name, and leaves nothing'
   const refusals: readonly (readonly [string, object])[] = [
     [
       "UPDATE events SET payload = replace(payload, 'quick', 'quack') WHERE seq = 0",
-      { ...corrupt, message: expect.stringMatching(/event 0 of run/) },
+      { ...corrupt, message: expect.stringMatching(/run run_\S+: event 0 /) },
     ],
-    ['DELETE FROM events WHERE seq = 1', { ...corrupt, message: expect.stringMatching(/event \d+ of run/) }],
+    ['DELETE FROM events WHERE seq = 1', { ...corrupt, message: expect.stringMatching(/run run_\S+: event \d+ /) }],
     ['DELETE FROM events WHERE cursor = (SELECT max(cursor) FROM events)', corrupt],
     ['DROP TABLE backup_facts', { ...corrupt, message: expect.stringContaining('no backup') }],
     ['PRAGMA user_version = 9999', { code: 'store_newer' }],
