@@ -11,22 +11,8 @@ import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import type { ApiExample } from '../../packages/host/src/server/http/api-examples.ts';
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
-
-type Value = null | boolean | number | string | Value[] | { [key: string]: Value };
-type Request = Pick<ApiExample, 'path' | 'query' | 'headers' | 'body'>;
-
-interface Step {
-  readonly id: string;
-  readonly request?: Request;
-  /** Only what the first frames of its stream are. */
-  readonly hasStream?: true;
-  /** Its stream has no end, and is all that it answers. */
-  readonly isEndless?: true;
-  /** Sent to prepare a later step; no example. */
-  readonly isSilent?: true;
-}
-
-type Sent = (step: Step) => Promise<Value>;
+import { field, type Request, type Sent, until, type Value } from './example-story.ts';
+import { signIns, signingAgents, signingTools } from './sign-in-examples.ts';
 
 const KEY = 'a-key-for-the-examples';
 const HOOKS = 'https://hooks.example.org';
@@ -155,6 +141,7 @@ async function story(send: Sent): Promise<void> {
   await get('getRetention');
   await artifacts(send);
   await conversation(send);
+  await signIns(send);
   await catalogue(send);
 }
 
@@ -221,19 +208,6 @@ async function catalogue(send: Sent): Promise<void> {
   for (const id of ['getDiscovery', 'getOpenApi', 'getDocs', 'health', 'readiness', 'metrics']) await get(id);
 }
 
-async function until(send: Sent, runId: string, ...statuses: readonly string[]): Promise<void> {
-  for (;;) {
-    const run = await send({ id: 'getRun', request: { path: { runId } }, isSilent: true });
-    if (statuses.includes(field(run, 'status'))) return;
-  }
-}
-
-function field(value: Value, name: string): string {
-  const found = typeof value === 'object' && value !== null && !Array.isArray(value) ? value[name] : undefined;
-  if (typeof found === 'string') return found;
-  throw new Error(`There is no ${name} in ${JSON.stringify(value)}.`);
-}
-
 interface Api {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
 }
@@ -250,10 +224,19 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
       port: 0,
       keys: [{ key: KEY, tenant: 'acme', principal: 'ann', scopes: [...scopes], toolScopes: ['tool:*'] }],
       egress: { allow: [HOOKS] },
+      signIns: {
+        ledger: { kind: 'api-key' },
+        forge: {
+          kind: 'oauth2',
+          authorizationEndpoint: `${HOOKS}/authorize`,
+          tokenEndpoint: `${HOOKS}/token`,
+          clientId: 'cairn',
+        },
+      },
     },
     allowUnsignedPacks: true,
-    tools: [count],
-    agents: [clerk],
+    tools: [count, ...signingTools],
+    agents: [clerk, ...signingAgents],
     report: () => undefined,
   });
   const api: Api = await (await fetch(`${host.url}/v1/openapi.json`)).json();
@@ -268,15 +251,15 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
   await story(async (step) => {
     const operation = operations.get(step.id);
     if (operation === undefined) throw new Error(`This host has no operation ${step.id}.`);
-    const { status, answer } = step.isEndless
-      ? { status: 200, answer: undefined }
+    const { status, answer, way } = step.isEndless
+      ? { status: 200, answer: undefined, way: null }
       : await asked(`${host.url}`, operation, step.request ?? {});
-    if (status >= 300) throw new Error(`${step.id} was answered ${status}: ${JSON.stringify(answer)}`);
+    if (status >= 400) throw new Error(`${step.id} was answered ${status}: ${JSON.stringify(answer)}`);
     if (step.isSilent) return answer ?? null;
     const stream = step.hasStream ? { stream: await firstFrames(`${host.url}`, operation, step.request ?? {}) } : {};
     const response = answer === undefined ? {} : { response: shortened(step.id, answer) };
     examples[step.id] = fixed({ ...step.request, status, ...response, ...stream });
-    return answer ?? null;
+    return answer ?? way;
   });
   return { examples, api };
 }
@@ -291,6 +274,7 @@ async function asked(base: string, operation: Operation, request: Request) {
   const { body, headers = {} } = request;
   const response = await fetch(urlOf(base, operation, request), {
     method: operation.method,
+    redirect: 'manual',
     headers: {
       authorization: `Bearer ${KEY}`,
       ...headers,
@@ -301,7 +285,9 @@ async function asked(base: string, operation: Operation, request: Request) {
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
   const answer: Value | undefined = text === '' ? undefined : isJson ? JSON.parse(text) : text;
-  return { status: response.status, answer };
+  const location = response.headers.get('location');
+  const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? null;
+  return { status: response.status, answer, way: { location, cookie } };
 }
 
 /** The first frame of a stream. */
@@ -356,6 +342,9 @@ function fixedNames(url: string): (example: ApiExample) => ApiExample {
       .replaceAll(/ctx_[0-9a-zA-Z-]{16,}/g, named('ctx_'))
       .replaceAll(/wh_[0-9a-zA-Z_-]{16,}/g, named('wh_'))
       .replaceAll(/(\\?"(?:cursor|next|head)\\?":)\d+/g, (_, name: string) => `${name}42`)
+      .replaceAll(/eyJ[\w-]{20,}\.\.[\w.-]+/g, 'the-jwe')
+      .replaceAll(/"state":"[\w-]{43}"/g, '"state":"the-state"')
+      .replaceAll(/cairn_sign_in_\w+=[\w-]+/g, 'cairn_sign_in=the-cookie')
       .replaceAll(/eyJ[0-9a-zA-Z_-]{20,}\.[0-9a-zA-Z_-]{20,}/g, 'the-token')
       .replaceAll(/"tokenId":"[0-9a-zA-Z_-]{22}"/g, '"tokenId":"the-token-id"')
       .replaceAll(/"secretFingerprint":"\w+"/g, '"secretFingerprint":"00c0ffee"')

@@ -1,6 +1,7 @@
 /** Users sign in for the tools that act for them: over HTTP, with a real provider, across restarts. */
-import { CompactEncrypt, type CompactJWEHeaderParameters, importJWK, type JWK, UnsecuredJWT } from 'jose';
+import { type JWK, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encryptedTo } from '../../../test/kit/encrypted-to.ts';
 import { type Face, Forge, keys } from './forge.kit.ts';
 
 let forge: Forge;
@@ -18,13 +19,6 @@ async function forget(key: string = keys.ann): Promise<void> {
   for (const { credentialRef } of body.credentials as { credentialRef: string }[]) {
     expect((await forge.ask('DELETE', `/v1/host/cairn/credentials/${credentialRef}`, { key })).status).toBe(204);
   }
-}
-
-async function encrypted(encryptionKey: unknown, text: string, header: Partial<CompactJWEHeaderParameters> = {}) {
-  const key = await importJWK(encryptionKey as JWK, 'ECDH-ES');
-  return new CompactEncrypt(new TextEncoder().encode(text))
-    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', ...header })
-    .encrypt(key);
 }
 
 describe('an OAuth sign-in', () => {
@@ -179,7 +173,7 @@ describe('a key that the user types in', () => {
       infoUrl: 'https://ledger.example.org/keys',
     });
     const path = authPath(contextId, asked.authId);
-    const credential = await encrypted(asked.encryptionKey, secret);
+    const credential = await encryptedTo(asked.encryptionKey, secret);
     const send = (body: object, key: string = keys.ann, where = path) =>
       forge.ask('POST', where, { key, body: body as never });
     expect((await send({ credential }, keys.bob)).body).toMatchObject({ error: 'forbidden' });
@@ -219,7 +213,7 @@ describe('a key that the user types in', () => {
     const asked = await forge.required(contextId);
     const foreign = (await forge.required(other.contextId)).encryptionKey;
     const { kid: _, ...unnamed } = foreign as JWK;
-    const whole = await encrypted(asked.encryptionKey, secret);
+    const whole = await encryptedTo(asked.encryptionKey, secret);
     const [head = '', ...rest] = whole.split('.');
     const none = Buffer.from(JSON.stringify({ alg: 'none', enc: 'A256GCM' })).toString('base64url');
     const hostile = [
@@ -229,11 +223,11 @@ describe('a key that the user types in', () => {
       new UnsecuredJWT({ key: secret }).encode(),
       [none, ...rest].join('.'),
       [head, ...rest.slice(0, 3), 'AAAAAAAAAAAAAAAAAAAAAA'].join('.'),
-      await encrypted(unnamed, secret),
-      await encrypted(unnamed, secret, { kid: String((foreign as JWK).kid) }),
-      await encrypted(asked.encryptionKey, 'short'),
-      await encrypted(asked.encryptionKey, 'a key\r\nwith: a header'),
-      await encrypted(asked.encryptionKey, 'x'.repeat(20_000)),
+      await encryptedTo(unnamed, secret),
+      await encryptedTo(unnamed, secret, { kid: String((foreign as JWK).kid) }),
+      await encryptedTo(asked.encryptionKey, 'short'),
+      await encryptedTo(asked.encryptionKey, 'a key\r\nwith: a header'),
+      await encryptedTo(asked.encryptionKey, 'x'.repeat(20_000)),
     ];
     for (const credential of hostile) {
       const refused = await forge.ask('POST', authPath(contextId, asked.authId), { body: { credential } });
@@ -256,7 +250,7 @@ describe('a key that the user types in', () => {
     const [asked] = ofKind(faces, 'auth-required');
     expect(ofKind(faces, 'error')[0]).toMatchObject({ code: 'auth_expired', retryable: true });
     expect(ofKind(faces, 'tool-complete')[0]).toMatchObject({ errorInfo: { code: 'auth_expired' } });
-    const credential = await encrypted(asked?.encryptionKey, secret);
+    const credential = await encryptedTo(asked?.encryptionKey, secret);
     const late = await forge.ask('POST', authPath(contextId, asked?.authId), { body: { credential } });
     expect([late.status, late.body.error]).toEqual([409, 'auth_expired']);
   });
