@@ -338,10 +338,11 @@ export const rooms: readonly Room[] = [
   { name: 'root', path: '', imports: [], packages: 'any', builtins: 'any', world: 'any' },
 ];
 
-/** Maps a package name to its entry file in this repository. */
+/** Maps each public entry of a package to its file in this repository. */
 export const ownPackages: Readonly<Record<string, string>> = {
   '@cairn/protocol': 'packages/protocol/src/index.ts',
   '@cairn/client': 'packages/client/src/index.ts',
+  '@cairn/client/context': 'packages/client/src/context/index.ts',
   '@cairn/host': 'packages/host/src/index.ts',
 };
 

@@ -34,6 +34,6 @@ export function resolve(from: string, specifier: string): Target {
   const length = specifier.startsWith('@') ? 2 : 1;
   const name = parts.slice(0, length).join('/');
   const subpath = parts.slice(length).join('/');
-  const own = ownPackages[name];
-  return own !== undefined && subpath === '' ? { kind: 'file', path: own } : { kind: 'package', name, subpath };
+  const own = ownPackages[specifier];
+  return own !== undefined ? { kind: 'file', path: own } : { kind: 'package', name, subpath };
 }

@@ -3,7 +3,7 @@ import type { Calibration, Discovery, EventDoc, RetentionPlan, TenantLimits } fr
 import { type Agents, agentCalls } from './agents.ts';
 import { readCalibration } from './calibration.ts';
 import { type CallOptions, read } from './calls.ts';
-import { connect, type Key } from './connection.ts';
+import { type Connection, connect, type Key } from './connection.ts';
 import { type Events, eventCalls } from './events.ts';
 import { type FollowOptions, follow, type RunState, type WatchOptions, watch } from './follow.ts';
 import { type Inbox, inboxCalls } from './inbox.ts';
@@ -63,17 +63,31 @@ export interface Client {
   readonly readTokens: ReadTokens;
 }
 
-export function createClient(options: ClientOptions): Client {
-  const timers = options.timers ?? realTimers;
+/** What all calls of a client go through. */
+export interface Wire {
+  readonly connection: Connection;
+  readonly timers: Timers;
+  /** For a whole answer. */
+  readonly timeoutMs: number;
+}
+
+export const createClient = (options: ClientOptions): Client => clientOver(wireOf(options));
+
+export function wireOf(options: ClientOptions): Wire {
+  const { timers = realTimers, timeoutMs = 60_000 } = options;
   const connection = connect({
     url: options.url,
     key: options.key,
     // Called through an arrow: a browser's fetch refuses any other `this` than the window.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     timers,
-    timeoutMs: options.timeoutMs ?? 60_000,
+    timeoutMs,
     retries: options.retries ?? 2,
   });
+  return { connection, timers, timeoutMs };
+}
+
+export function clientOver({ connection, timers }: Wire): Client {
   return {
     discovery: (call) => read(connection, '/.well-known/openwop', call),
     agents: agentCalls(connection),

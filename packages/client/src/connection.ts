@@ -8,6 +8,8 @@ import { pause, type Timers } from './timers.ts';
 export interface Connection {
   /** Sends a request once and returns the response with an unread body. Throws a typed error if the host refuses. */
   send(request: HostRequest): Promise<Response>;
+  /** Repeats what fails in a way that may pass, if the request is safe to repeat. */
+  retried<Value>(request: HostRequest, act: (request: HostRequest) => Promise<Value>): Promise<Value>;
   /** Sends a request, retries it after a transient failure if that is safe, and reads the response. */
   call(request: HostRequest): Promise<Answer>;
   /** As `call`, but returns the body only. The client trusts the host to return the shape of its route. */
@@ -79,11 +81,11 @@ export function connect(options: ConnectionOptions): Connection {
     }
   }
 
-  async function call(request: HostRequest): Promise<Answer> {
+  async function retried<Value>(request: HostRequest, act: (request: HostRequest) => Promise<Value>): Promise<Value> {
     const repeatable = request.repeatable ?? request.method === 'GET';
     for (let failures = 0; ; failures += 1) {
       try {
-        return await once(request);
+        return await act(request);
       } catch (error) {
         const wait = repeatable && failures < options.retries ? waitAfter(error, failures, timers) : null;
         if (wait === null || wait > LONGEST_WAIT_IN_CALL_MS) throw error;
@@ -92,7 +94,13 @@ export function connect(options: ConnectionOptions): Connection {
     }
   }
 
-  return { send, call, json: async <Body>(request: HostRequest) => (await call(request)).body as Body };
+  const call = (request: HostRequest): Promise<Answer> => retried(request, once);
+  return {
+    send,
+    retried,
+    call,
+    json: async <Body>(request: HostRequest) => (await call(request)).body as Body,
+  };
 }
 
 const nameOf = ({ method, path }: HostRequest): string => `${method} ${path}`;
@@ -145,7 +153,7 @@ async function answerOf(response: Response, request: HostRequest, limit: LinkedA
   }
 }
 
-const tooLate = (request: HostRequest, timeoutMs: number): RetryableError =>
+export const tooLate = (request: HostRequest, timeoutMs: number): RetryableError =>
   new RetryableError('service_unavailable', {
     message: `${nameOf(request)} was not answered within ${timeoutMs} ms.`,
     hint: 'Try again, or allow more time with timeoutMs.',

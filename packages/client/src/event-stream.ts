@@ -115,7 +115,8 @@ const isEvent = (value: unknown): value is EventDoc =>
   'sequence' in value &&
   Number.isSafeInteger(value.sequence);
 
-function parsed(data: string): unknown {
+/** The JSON of a frame; null when it is none. */
+export function parsed(data: string): unknown {
   try {
     return JSON.parse(data);
   } catch {

@@ -7,11 +7,10 @@ import {
   type RunSnapshot,
   type StreamMode,
 } from '@cairn/protocol';
-import { backoff, waitAfter } from './backoff.ts';
 import type { Connection } from './connection.ts';
 import { type EventStream, readStream } from './event-stream.ts';
-import { linkedAbort } from './linked-abort.ts';
-import { pause, type Timers } from './timers.ts';
+import { DEFAULT_SILENCE_MS, reconnecting } from './reconnecting.ts';
+import type { Timers } from './timers.ts';
 
 interface StreamOptions {
   readonly signal?: AbortSignal;
@@ -39,15 +38,14 @@ export type RunState = RunSnapshot & { readonly atSeq: number };
 /** What a follower reads, from which position, and which event is the last. */
 interface Journey {
   readonly runId: string;
-  readonly stream: EventStream;
+  readonly modes: readonly string[];
+  readonly options: StreamOptions;
   /** Events up to this sequence are skipped; -1 for none. */
   readonly after: number;
   /** The position to send before the first event. */
   readonly firstId: number | null;
   readonly isLast: (event: EventDoc) => boolean;
 }
-
-const DEFAULT_SILENCE_MS = 60_000;
 
 /**
  * The events of a run as they become durable, until the terminal one. Sequences increase; they may have holes, because a
@@ -63,20 +61,15 @@ export async function* follow(
   // `messages` does not show the end of a run. `updates` does; its events are dropped here.
   const isMessagesOnly = modes.every((mode) => mode === 'messages');
   const asked = isMessagesOnly ? [...modes, 'updates'] : modes;
-  const stop = linkedAbort(options.signal);
-  try {
-    const events = resumed({
-      runId,
-      stream: streamOf(connection, timers, { runId, modes: asked, options, signal: stop.signal }),
-      after: options.after ?? -1,
-      firstId: null,
-      isLast: (event) => isTerminalType(event.type),
-    });
-    for await (const event of events) if (!(isMessagesOnly && isUpdate(event.type))) yield event;
-  } finally {
-    stop.release();
-    stop.abort();
-  }
+  const events = resumed(connection, timers, {
+    runId,
+    modes: asked,
+    options,
+    after: options.after ?? -1,
+    firstId: null,
+    isLast: (event) => isTerminalType(event.type),
+  });
+  for await (const event of events) if (!(isMessagesOnly && isUpdate(event.type))) yield event;
 }
 
 /** The state of a run as it is now and after each of its transitions, until the terminal one. */
@@ -86,21 +79,16 @@ export async function* watch(
   runId: string,
   options: WatchOptions = {},
 ): AsyncGenerator<RunState, void, undefined> {
-  const stop = linkedAbort(options.signal);
-  try {
-    const states = resumed({
-      runId,
-      stream: streamOf(connection, timers, { runId, modes: ['values'], options, signal: stop.signal }),
-      after: -1,
-      // With any position the host first sends the current state.
-      firstId: options.fromStart ? null : 0,
-      isLast: (event) => isTerminalStatus(stateOf(event).status),
-    });
-    for await (const event of states) yield stateOf(event);
-  } finally {
-    stop.release();
-    stop.abort();
-  }
+  const states = resumed(connection, timers, {
+    runId,
+    modes: ['values'],
+    options,
+    after: -1,
+    // With any position the host first sends the current state.
+    firstId: options.fromStart ? null : 0,
+    isLast: (event) => isTerminalStatus(stateOf(event).status),
+  });
+  for await (const event of states) yield stateOf(event);
 }
 
 const stateOf = (event: EventDoc): RunState => ({
@@ -108,61 +96,39 @@ const stateOf = (event: EventDoc): RunState => ({
   atSeq: event.sequence,
 });
 
-interface Wanted {
-  readonly runId: string;
-  readonly modes: readonly string[];
-  readonly options: StreamOptions;
-  readonly signal: AbortSignal;
-}
-
-function streamOf(connection: Connection, timers: Timers, { runId, modes, options, signal }: Wanted): EventStream {
-  const buffer = options.bufferMs === undefined ? '' : `&bufferMs=${options.bufferMs}`;
-  return {
-    connection,
-    timers,
-    path: `${eventsPath(runId)}?streamMode=${modes.join(',')}${buffer}`,
-    silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
-    signal,
-  };
-}
-
 const eventsPath = (runId: string): string => `/v1/runs/${encodeURIComponent(runId)}/events`;
 
 /** Connects, yields what is new, and connects again after the last event it received. */
-async function* resumed(journey: Journey): AsyncGenerator<EventDoc, void, undefined> {
-  const { stream, after, firstId } = journey;
+function resumed(
+  connection: Connection,
+  timers: Timers,
+  journey: Journey,
+): AsyncGenerator<EventDoc, void, undefined> {
+  const { runId, modes, options, after, firstId } = journey;
+  const { bufferMs, silenceMs = DEFAULT_SILENCE_MS } = options;
+  const path = `${eventsPath(runId)}?streamMode=${modes.join(',')}${bufferMs === undefined ? '' : `&bufferMs=${bufferMs}`}`;
   let last = after;
-  let failures = 0;
-  for (;;) {
-    let wait: number | null;
-    try {
-      for await (const event of readStream(stream, last >= 0 ? last : firstId)) {
-        if (event.sequence <= last) continue;
-        last = event.sequence;
-        failures = 0;
-        yield event;
-        if (journey.isLast(event)) return;
-      }
-      // A stream that was resumed at or after the terminal event ends without one; so does one whose host went away.
-      if (last === after && (await hasEnded(journey))) return;
-      wait = backoff(failures, stream.timers);
-    } catch (error) {
-      stream.signal.throwIfAborted();
-      wait = waitAfter(error, failures, stream.timers);
-      if (wait === null) throw error;
+  return reconnecting(timers, options.signal, async function* (signal, succeeded) {
+    const stream = { connection, timers, path, silenceMs, signal };
+    for await (const event of readStream(stream, last >= 0 ? last : firstId)) {
+      if (event.sequence <= last) continue;
+      last = event.sequence;
+      succeeded();
+      yield event;
+      if (journey.isLast(event)) return true;
     }
-    await pause(stream.timers, wait, stream.signal);
-    failures += 1;
-  }
+    // A stream that was resumed at or after the terminal event ends without one; so does one whose host went away.
+    return last === after && (await hasEnded(stream, journey));
+  });
 }
 
 /** Whether the run has ended and has no event after the start position. */
-async function hasEnded({ runId, stream, after }: Journey): Promise<boolean> {
+async function hasEnded({ connection, signal }: EventStream, { runId, after }: Journey): Promise<boolean> {
   const query = after >= 0 ? `?lastSequence=${after}&timeout=1` : '?timeout=1';
-  const poll = await stream.connection.json<{ readonly events: readonly unknown[]; readonly isComplete: boolean }>({
+  const poll = await connection.json<{ readonly events: readonly unknown[]; readonly isComplete: boolean }>({
     method: 'GET',
     path: `${eventsPath(runId)}/poll${query}`,
-    signal: stream.signal,
+    signal,
   });
   return poll.isComplete && poll.events.length === 0;
 }

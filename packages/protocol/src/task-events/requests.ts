@@ -72,6 +72,8 @@ export const contextTasks = z
   })
   .meta({ id: 'ContextTasks' });
 
+export type ContextTasks = DataOf<typeof contextTasks>;
+
 export const contextTaskDetail = z
   .object({
     ...contextTask.shape,
@@ -80,6 +82,8 @@ export const contextTaskDetail = z
     error: errorInfoShape.optional(),
   })
   .meta({ id: 'ContextTaskDetail' });
+
+export type ContextTaskDetail = DataOf<typeof contextTaskDetail>;
 
 export const answerInput = z
   .union([
@@ -91,6 +95,8 @@ export const answerInput = z
 export type AnswerInput = DataOf<typeof answerInput>;
 
 export const inputAnswered = z.object({ inputId: z.string(), taskId: id }).meta({ id: 'InputAnswered' });
+
+export type InputAnswered = DataOf<typeof inputAnswered>;
 
 export const completeAuth = z
   .union([
@@ -108,3 +114,5 @@ export const authCompletion = z.object({ authId: z.string(), taskId: id }).meta(
 export const taskCancelled = z
   .object({ taskId: id, status: z.enum([...taskStatuses, 'queued']) })
   .meta({ id: 'TaskCancelled' });
+
+export type TaskCancelled = DataOf<typeof taskCancelled>;

@@ -1,0 +1,132 @@
+/** One conversation: send messages, follow what its tasks do, answer, cancel, read. */
+import {
+  type ContextTaskDetail,
+  type ContextTasks,
+  type InputAnswered,
+  type Json,
+  type MessageAccepted,
+  type TaskCancelled,
+  type TaskEventPage,
+  TerminalError,
+} from '@cairn/protocol';
+import { type CallOptions, type ChangeOptions, change, query, read, segment } from '../calls.ts';
+import type { Wire } from '../client.ts';
+import { type Artifacts, artifactCalls } from './artifacts.ts';
+import { filterQuery, type TaskEventFilter } from './filter.ts';
+import { type ContextEvent, type FollowContextOptions, followContext } from './follow-context.ts';
+import { postMessage, type SendOptions, type SentMessage, taskEvents } from './send.ts';
+
+export interface ContextOptions {
+  /** A read token of the context, for a page that has neither a key nor a session. It reads events and tasks. */
+  readonly token?: string;
+}
+
+export interface EventPage extends TaskEventFilter {
+  /** Only events after this cursor. Default 0. */
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+export interface TaskPage {
+  readonly limit?: number;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
+export interface Context {
+  /** Null for a new context, until its first message is accepted. */
+  readonly id: string | null;
+  /** `await` it for the ids of its task, or iterate it for the events until the task ends. */
+  send(content: string, options?: SendOptions): SentMessage;
+  /**
+   * The events of all tasks, until the signal says stop; reconnects by itself, never repeats or misses an event. Kinds of
+   * later versions come too: ignore what you do not know.
+   */
+  follow(options?: FollowContextOptions): AsyncIterable<ContextEvent>;
+  /** One page of the same events. Go on with `after: next` until `next` is `head`. */
+  events(page?: EventPage, options?: CallOptions): Promise<TaskEventPage>;
+  /** One page of tasks and subtasks, the newest first. */
+  tasks(page?: TaskPage, options?: CallOptions): Promise<ContextTasks>;
+  /** A task with its subtasks, and its result or error. */
+  task(taskId: string, options?: CallOptions): Promise<ContextTaskDetail>;
+  /** Answers an `input-required` event. */
+  answer(inputId: string, value: Json, options?: ChangeOptions): Promise<InputAnswered>;
+  /** Rejects a confirmation. */
+  reject(inputId: string, reason?: string, options?: ChangeOptions): Promise<InputAnswered>;
+  /** Cancels a task and every task below it. */
+  cancel(taskId: string, reason?: string, options?: ChangeOptions): Promise<TaskCancelled>;
+  readonly artifacts: Artifacts;
+}
+
+export function contextCalls(wire: Wire, contextId?: string, { token }: ContextOptions = {}): Context {
+  const { connection } = wire;
+  const place = placeOf(contextId);
+  const post = async <Body>(path: string, body: unknown, options?: ChangeOptions) =>
+    change<Body>(connection, { path: place.path() + path, body }, options);
+  return {
+    get id() {
+      return place.id;
+    },
+    send(content, options = {}) {
+      const accepted = place.inTurn((path) => postMessage(wire, path, { content, options }));
+      return Object.assign(accepted, {
+        async *[Symbol.asyncIterator]() {
+          const message = await accepted;
+          yield* taskEvents(wire, { path: place.path(), token }, message, options);
+        },
+      });
+    },
+    async *follow(options = {}) {
+      yield* followContext(wire, { path: place.path(), token }, options);
+    },
+    events: async ({ after, limit, ...filter } = {}, options) =>
+      read(connection, `${place.path()}/events${query({ after, limit, ...filterQuery(filter), token })}`, options),
+    tasks: async (page, options) => read(connection, `${place.path()}/tasks${query({ ...page, token })}`, options),
+    task: async (taskId, options) =>
+      read(connection, `${place.path()}/tasks/${segment(taskId)}${query({ token })}`, options),
+    answer: (inputId, value, options) => post(`/inputs/${segment(inputId)}`, { value }, options),
+    reject: (inputId, reason, options) => post(`/inputs/${segment(inputId)}`, { reject: true, reason }, options),
+    cancel: (taskId, reason, options) => post(`/tasks/${segment(taskId)}/cancel`, { reason }, options),
+    artifacts: artifactCalls(wire, place.path),
+  };
+}
+
+/** Where the context is. A new one has no place before its first message is accepted. */
+function placeOf(contextId: string | undefined) {
+  let id = contextId ?? null;
+  /** The first message of a new context; those after it wait for it, so that all are in one context. */
+  let first: Promise<unknown> | null = null;
+
+  async function begin(post: (path: null) => Promise<MessageAccepted>): Promise<MessageAccepted> {
+    const accepted = await post(null);
+    id = accepted.contextId;
+    return accepted;
+  }
+
+  async function inTurn(post: (path: string | null) => Promise<MessageAccepted>): Promise<MessageAccepted> {
+    // A first message that fails leaves the context new for the next one.
+    while (id === null && first !== null) await first.catch(() => undefined);
+    if (id !== null) return post(path());
+    const beginning = begin(post).finally(() => {
+      first = null;
+    });
+    first = beginning;
+    return beginning;
+  }
+
+  function path(): string {
+    if (id !== null) return `/api/contexts/${segment(id)}`;
+    throw new TerminalError('validation_error', {
+      message: 'This context is new and has no id yet.',
+      hint: 'Send a message first, and wait for it; or give the id of a context.',
+    });
+  }
+
+  return {
+    get id() {
+      return id;
+    },
+    inTurn,
+    path,
+  };
+}

@@ -1,0 +1,34 @@
+/** The public surface of `@cairn/client/context`: the client with conversations, and nothing else. */
+import { type Client, type ClientOptions, clientOver, wireOf } from '../client.ts';
+import { type Context, type ContextOptions, contextCalls } from './context.ts';
+
+export type {
+  ArtifactEntry,
+  ArtifactList,
+  ContextTask,
+  ContextTaskDetail,
+  ContextTasks,
+  InputAnswered,
+  MessageAccepted,
+  TaskCancelled,
+  TaskEvent,
+  TaskEventKind,
+  TaskEventOf,
+  TaskEventPage,
+} from '@cairn/protocol';
+export type { ArtifactPage, ArtifactReading, Artifacts, ReadArtifactOptions } from './artifacts.ts';
+export type { Context, ContextOptions, EventPage, TaskPage } from './context.ts';
+export type { TaskEventFilter } from './filter.ts';
+export type { ContextEvent, FollowContextOptions, StreamNotice } from './follow-context.ts';
+export type { SendOptions, SentMessage } from './send.ts';
+
+/** The client of `@cairn/client`, with conversations. */
+export interface ConversationClient extends Client {
+  /** A conversation by its id; without one, a new one that its first message creates. */
+  context(contextId?: string, options?: ContextOptions): Context;
+}
+
+export function createClient(options: ClientOptions): ConversationClient {
+  const wire = wireOf(options);
+  return { ...clientOver(wire), context: (contextId, of) => contextCalls(wire, contextId, of) };
+}

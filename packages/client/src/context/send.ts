@@ -1,0 +1,74 @@
+/** Sends a message, and follows its task to the end. */
+import { type MessageAccepted, type TaskEvent, TerminalError } from '@cairn/protocol';
+import { type ChangeOptions, change, query } from '../calls.ts';
+import type { Wire } from '../client.ts';
+import { type ContextAddress, followContext } from './follow-context.ts';
+
+export interface SendOptions extends ChangeOptions {
+  /** Who answers. Default: the agent that answered last in the context, else the default agent of the host. */
+  readonly agentId?: string;
+  /** While another task of the context is open: wait for it (the default), fail with `conflict`, or cancel it first. */
+  readonly ifBusy?: 'queue' | 'reject' | 'cancel';
+  /** Ends the events also when the task waits for somebody. */
+  readonly closeOn?: 'waiting';
+  /** Maximum time without data while the events are read. Default 60,000. */
+  readonly silenceMs?: number;
+}
+
+/**
+ * Resolves when the message is durable, with the ids of its task. Iterated, gives the events of the task and the tasks
+ * below it until it ends. The message is sent at once, also when nobody iterates.
+ */
+export type SentMessage = Promise<MessageAccepted> & AsyncIterable<TaskEvent>;
+
+/** A null path starts a new context. */
+export function postMessage(
+  { connection }: Wire,
+  path: string | null,
+  { content, options }: { readonly content: string; readonly options: SendOptions },
+): Promise<MessageAccepted> {
+  const { agentId, ifBusy } = options;
+  return change(
+    connection,
+    {
+      path: `${path ?? '/api'}/messages${query({ ifBusy })}`,
+      body: { message: { role: 'user', content }, agentId },
+      headers: { prefer: 'respond-async' },
+    },
+    options,
+  );
+}
+
+export async function* taskEvents(
+  wire: Wire,
+  address: ContextAddress,
+  { taskId, cursor }: MessageAccepted,
+  { closeOn, signal, silenceMs }: SendOptions,
+): AsyncGenerator<TaskEvent, void, undefined> {
+  const events = followContext(wire, address, {
+    after: Math.max(0, cursor - 1),
+    taskId,
+    subtree: true,
+    ...(signal && { signal }),
+    ...(silenceMs !== undefined && { silenceMs }),
+  });
+  for await (const event of events) {
+    if (event.kind === 'stream:caught-up') continue;
+    if (event.kind === 'stream:reset') throw restored(taskId);
+    yield event;
+    if (event.taskId === taskId && isEnd(event, closeOn === 'waiting')) return;
+  }
+}
+
+function isEnd(event: TaskEvent, orWaits: boolean): boolean {
+  if (event.kind === 'task-complete') return true;
+  if (event.kind !== 'task-status') return false;
+  const { status } = event;
+  return status === 'failed' || status === 'canceled' || (orWaits && status.startsWith('waiting'));
+}
+
+const restored = (taskId: string): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The log of the host no longer has all events of ${taskId}; it was restored from a backup.`,
+    hint: 'Read the tasks of the context, and follow it again.',
+  });
