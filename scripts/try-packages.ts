@@ -27,6 +27,7 @@ const workflow = {
 /** Runs in the trial folder, so that its imports resolve to the packed packages only. */
 const program = `
 import { createClient } from '@cairn/client';
+import { createClient as createConversationClient } from '@cairn/client/context';
 import { errorKinds } from '@cairn/protocol';
 import { createHost } from '@cairn/host';
 if (typeof createHost !== 'function' || errorKinds.not_found.status !== 404) throw new Error('An entry lacks its exports.');
@@ -35,6 +36,10 @@ const { runId } = await client.runs.create({ workflowId: 'trial' });
 for await (const event of client.follow(runId)) console.log(event.sequence, event.type);
 const { status } = await client.runs.get(runId);
 if (status !== 'completed') throw new Error('The run is ' + status + ', not completed.');
+const options = { url: process.argv[1], key: ${JSON.stringify(key)} };
+const { contextId } = await client.readTokens.create(runId, { of: 'context' });
+const { tasks } = await createConversationClient(options).context(contextId).tasks();
+if (tasks[0]?.taskId !== runId) throw new Error('The context lacks its task.');
 `;
 
 /** An optional package that this installation lacks, as npm would leave it out on an old Node. */

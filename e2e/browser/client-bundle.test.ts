@@ -9,3 +9,10 @@ test('a bundled client stays small and has no schema parser in it', async () => 
   expect(code.length).toBeLessThan(24 * 1024);
   expect(gzipSync(code).length).toBeLessThan(9 * 1024);
 });
+
+test('the client with conversations is little larger, and has no schema parser in it either', async () => {
+  const code = await bundleClient('context/index.ts');
+  expect(code).not.toContain('ZodError');
+  expect(code.length).toBeLessThan(40 * 1024);
+  expect(gzipSync(code).length).toBeLessThan(14 * 1024);
+});

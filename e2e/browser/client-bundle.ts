@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { build } from 'vite';
 
-export async function bundleClient(): Promise<string> {
+export async function bundleClient(entry = 'index.ts'): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: 'silent',
@@ -14,7 +14,7 @@ export async function bundleClient(): Promise<string> {
       write: false,
       minify: true,
       lib: {
-        entry: join(import.meta.dirname, '../../packages/client/src/index.ts'),
+        entry: join(import.meta.dirname, '../../packages/client/src', entry),
         name: 'cairnClient',
         formats: ['iife'],
       },

@@ -99,11 +99,7 @@ const stateOf = (event: EventDoc): RunState => ({
 const eventsPath = (runId: string): string => `/v1/runs/${encodeURIComponent(runId)}/events`;
 
 /** Connects, yields what is new, and connects again after the last event it received. */
-function resumed(
-  connection: Connection,
-  timers: Timers,
-  journey: Journey,
-): AsyncGenerator<EventDoc, void, undefined> {
+function resumed(connection: Connection, timers: Timers, journey: Journey): AsyncGenerator<EventDoc, void, undefined> {
   const { runId, modes, options, after, firstId } = journey;
   const { bufferMs, silenceMs = DEFAULT_SILENCE_MS } = options;
   const path = `${eventsPath(runId)}?streamMode=${modes.join(',')}${bufferMs === undefined ? '' : `&bufferMs=${bufferMs}`}`;

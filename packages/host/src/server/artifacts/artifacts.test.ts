@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createClient } from '@cairn/client';
+import { createClient } from '@cairn/client/context';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -342,6 +342,41 @@ test('a name that is no name, and a tenant at its quota, fail the call alone', a
     return { ...(await huge.close()) };
   });
   expect(JSON.stringify(full.result)).toContain('quota_exceeded');
+});
+
+test('the client lists artifacts and reads each version, and says that a first one is still open', async () => {
+  const isOpen = Promise.withResolvers<void>();
+  const mayClose = Promise.withResolvers<void>();
+  const first = await ran(async ({ file }) => {
+    const report = file('client.md');
+    await report.write('one');
+    return { ...(await report.close()) };
+  });
+  const { artifacts } = client().context(first.contextId);
+  const going = ran(
+    async ({ file }) => {
+      const report = file('client.md');
+      await report.write('two');
+      const draft = file('draft.md');
+      await draft.write('...');
+      isOpen.resolve();
+      await mayClose.promise;
+      await draft.close();
+      return { ...(await report.close()) };
+    },
+    { contextId: first.contextId },
+  );
+  await isOpen.promise;
+  expect((await artifacts.list()).artifacts).toMatchObject([
+    { artifactId: 'client.md', version: 1, open: true },
+    { artifactId: 'draft.md', version: 0, open: true },
+  ]);
+  await expect(artifacts.read('draft.md')).rejects.toMatchObject({ code: 'not_found', details: { open: true } });
+  mayClose.resolve();
+  await going;
+  const newest = await artifacts.read('client.md');
+  expect([newest.version, newest.mimeType, await newest.text()]).toEqual([2, 'text/markdown', 'two']);
+  expect(await (await artifacts.read('client.md', { version: 1 })).text()).toBe('one');
 });
 
 test('what was written verifies, and the index follows from the events', async () => {
