@@ -154,14 +154,11 @@ test('throws what the host refuses, and the reason of its signal', async () => {
   await expect(upTo(refused.context, isComplete)).rejects.toMatchObject({ code: 'not_found', status: 404 });
   const stop = new AbortController();
   const open = await against([servingContext(events)]);
-  const stopped = upTo(
-    open.context,
-    ({ kind }) => void (kind === 'task-complete' && stop.abort(new Error('enough'))) ?? false,
-    {
-      after: 0,
-      signal: stop.signal,
-    },
-  );
+  const atEnd = (event: ContextEvent) => {
+    if (isComplete(event)) stop.abort(new Error('enough'));
+    return false;
+  };
+  const stopped = upTo(open.context, atEnd, { after: 0, signal: stop.signal });
   await expect(stopped).rejects.toThrow('enough');
 });
 
