@@ -328,12 +328,7 @@ export const rooms: readonly Room[] = [
     imports: [...everything, 'e2e/sim'],
     ...unrestricted,
   },
-  {
-    name: 'bench',
-    path: 'bench',
-    imports: [...everything, 'host/bin'],
-    ...unrestricted,
-  },
+  { name: 'bench', path: 'bench', imports: [...everything, 'host/bin'], ...unrestricted },
   { name: 'scripts', path: 'scripts', imports: ['protocol'], packages: 'any', builtins: 'any', world: 'any' },
   { name: 'root', path: '', imports: [], packages: 'any', builtins: 'any', world: 'any' },
 ];
