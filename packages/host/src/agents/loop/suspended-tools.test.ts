@@ -135,9 +135,17 @@ describe('a tool that asks somebody', () => {
     const run = new AgentScript().calls(['openwop_look']).tool('openwop:look', suspended(question));
     expect(run.status).toBe('waiting-external');
     expect(run.faces.at(-2)).toMatchObject({ kind: 'auth-required', authType: 'oauth2', provider: 'github' });
-    run.answers('a', { eventPayload: { credentialRef: 'vault:1' } });
+    const value = { provider: 'github', credentialRef: 'cred_1', scopes: ['repo'] };
+    // Only the host knows what came of it: an answer could name the credential of somebody else.
+    const forged = expect.objectContaining({ code: 'forbidden' });
+    expect(() => run.answers('a', { eventPayload: value })).toThrow(forged);
+    const request = { nodeId: 'a', value, completesSignIn: true };
+    expect(() => answerDrafts(run, { ...request, principal: 'bob' }, run.now)).toThrow(forged);
+    run.write(answerDrafts(run, request, run.now).drafts);
+    run.settle();
+    expect(run.last('connector.authorized')).toEqual(value);
     expect(run.inputOf(run.toolCall('openwop:look')).records).toMatchObject([
-      { kind: 'signIn', name: 'github', outcome: { credentialRef: 'vault:1' } },
+      { kind: 'signIn', name: 'github', outcome: value },
     ]);
   });
 
