@@ -39,6 +39,8 @@ const runStarted = z.looseObject({
   budget: runBudget.optional(),
   /** The pinned agents by id: definition hash and AgentRef. */
   agents: z.record(z.string(), z.looseObject({ hash: text, ref: agentRef })).optional(),
+  /** The agent of the first node that acts as one, and its model. */
+  actsAs: z.looseObject({ agentId: text, model: text.optional() }).optional(),
   /** The pinned prompt templates by reference: definition hash, and the reference with its version. */
   prompts: z.record(z.string(), z.looseObject({ hash: text, ref: text })).optional(),
   parentRunId: runId.optional(),

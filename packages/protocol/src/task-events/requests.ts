@@ -48,7 +48,7 @@ export const taskEventPage = z
 
 export type TaskEventPage = DataOf<typeof taskEventPage>;
 
-const pendingWait = z.object({ type: z.enum(['input', 'auth']), id: z.string() });
+const pendingWait = z.object({ type: z.enum(['input', 'auth', 'subtask']), id: z.string() });
 
 export const contextTask = z
   .object({

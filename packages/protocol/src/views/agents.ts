@@ -2,6 +2,7 @@
 import type { AgentRef } from '../agents/agent-ref.ts';
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { EventOf, FoldEvent } from '../events/event.ts';
+import { SUPERVISOR } from './children.ts';
 import { own, put } from './dictionary.ts';
 import type { Nodes } from './nodes.ts';
 import { dropBlocks, type Streams, streamPiece } from './streams.ts';
@@ -32,6 +33,7 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
   switch (event.type) {
     case 'output.chunk':
       streamPiece(view, event, (nodeId) => agentIn(view, nodeId));
+      if (event.payload.isLast) noteAnswer(view, event);
       break;
     case 'provider.usage':
       spend(view, event);
@@ -40,7 +42,7 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
       if (isThought(event.payload)) view.thoughts += 1;
       break;
     case 'agent.decided':
-      view.thoughts += 1;
+      if (!isPlainAnswer(view, event)) view.thoughts += 1;
       break;
     case 'agent.toolCalled':
       openToolCall(view, event);
@@ -60,9 +62,13 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
       break;
     }
     case 'cairn.model.requested':
-    case 'cairn.model.abandoned':
-      dropBlocks(view, event.nodeId ?? event.payload.nodeId);
+    case 'cairn.model.abandoned': {
+      const nodeId = event.nodeId ?? event.payload.nodeId;
+      dropBlocks(view, nodeId);
+      const node = own(view.nodeStates, nodeId);
+      if (node !== undefined) node.hasAnswered = false;
       break;
+    }
     case 'cairn.step.returned': {
       const { nodeId, callId, suspended } = event.payload;
       const node = own(view.nodeStates, event.nodeId ?? nodeId);
@@ -74,6 +80,21 @@ export function foldAgent(view: Agents, event: FoldEvent): void {
 /** Suppressed or empty reasoning is recorded, but is not a thought. */
 export const isThought = ({ reasoning, verbosity }: PayloadOf<'agent.reasoned'>): boolean =>
   reasoning !== '' && verbosity !== 'off';
+
+function noteAnswer(view: Agents, { nodeId, payload }: EventOf<'output.chunk'>): void {
+  const node = own(view.nodeStates, nodeId ?? payload.nodeId);
+  if (node !== undefined) node.hasAnswered = payload.meta?.finishReason !== 'tool_calls';
+}
+
+/**
+ * Whether a decision only repeats the answer that the node's text has shown. A decision that states a confidence, or on
+ * which a dispatch node acts, is more than that.
+ */
+export function isPlainAnswer({ nodeStates }: Agents, { nodeId, payload }: EventOf<'agent.decided'>): boolean {
+  const node = own(nodeStates, nodeId ?? '');
+  if (node === undefined || !node.hasAnswered || node.typeId === SUPERVISOR) return false;
+  return payload.confidence === undefined && payload.invalidConfidence === undefined;
+}
 
 const agentIn = (view: Agents, nodeId: string): string | null => own(view.nodeStates, nodeId)?.agentId ?? null;
 

@@ -37,5 +37,8 @@ export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>
     if (interrupt.expiresAt === null) continue;
     put(view.interrupts, interrupt.interruptId, { ...interrupt, expiresAt: interrupt.expiresAt + gapMs });
   }
+  view.subtasks = Object.fromEntries(
+    Object.entries(view.subtasks).map(([childRunId, nodeId]) => [own(children, childRunId) ?? childRunId, nodeId]),
+  );
   view.childRuns = view.childRuns.map((child) => ({ ...child, runId: own(children, child.runId) ?? child.runId }));
 }

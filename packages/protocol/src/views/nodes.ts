@@ -34,6 +34,8 @@ export interface NodeView {
   agentId: string | null;
   /** The agent's tool call that was suspended last. */
   pausedCallId: string | null;
+  /** The model's latest text ended its turn: it is an answer, and no remark before a tool call. */
+  hasAnswered: boolean;
   /** The interrupt the node asked last, open or not. */
   interruptId: string | null;
   outputs: JsonObject | null;
@@ -75,6 +77,7 @@ const newNode = (): NodeView => ({
   isAgent: false,
   agentId: null,
   pausedCallId: null,
+  hasAnswered: false,
   interruptId: null,
   outputs: null,
   error: null,
@@ -107,6 +110,7 @@ export function startNode(view: Nodes, event: EventOf<'node.started'>): NodeView
   node.typeId = started.typeId;
   node.agentId = started.agent?.agentId ?? null;
   node.pausedCallId = null;
+  node.hasAnswered = false;
   node.attempt = started.attempt ?? 0;
   node.startedAt = event.at;
   node.suspendedAt = null;

@@ -40,6 +40,8 @@ export interface RunView extends Agents, Children {
   gapMs?: number;
   inputs: JsonObject | null;
   outputs: JsonObject | null;
+  /** The artifacts that the run completed, in the order of their first versions. */
+  artifactIds: string[];
   usage: UsageView;
   parentRunId: RunId | null;
   parentNodeId: string | null;
@@ -90,6 +92,9 @@ export const newRunView = (runId: RunId): RunView => ({
   thoughts: 0,
   usage: noUsage(),
   childRuns: [],
+  subtasks: {},
+  nextWorker: null,
+  artifactIds: [],
   runOrchestrator: null,
   parentRunId: null,
   parentNodeId: null,

@@ -1,11 +1,12 @@
 /** The fold behind every surface. It updates the view in place, at a cost that does not grow with the run. */
 
+import type { TaskStatus } from '../events/cairn.ts';
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { FoldEvent } from '../events/event.ts';
 import { isTerminalStatus } from '../runs/run-status.ts';
 import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
-import { childDispatched, childReturned, superviseFrom } from './children.ts';
+import { childDispatched, childReturned, leaveChildren, superviseFrom } from './children.ts';
 import { own, put } from './dictionary.ts';
 import { forkGapMs, forkView } from './forked.ts';
 import {
@@ -121,11 +122,19 @@ function foldNode(view: RunView, event: FoldEvent): void {
       break;
     }
     case 'node.dispatched':
-      childDispatched(view, event.payload);
+      childDispatched(view, event);
+      refreshTask(view, event.seq);
+      break;
+    case 'core.workflowChain.event':
+      if (event.payload.phase === 'dispatch.began') view.nextWorker = event.payload.workerId;
       break;
     case 'cairn.step.returned':
       childReturned(view, event.payload);
+      if (event.payload.childRunId !== undefined && event.payload.error === undefined) refreshTask(view, event.seq);
       foldAgent(view, event);
+      break;
+    case 'artifact.created':
+      keepArtifact(view, event.payload.artifactId);
       break;
     default:
       foldInterrupt(view, event);
@@ -207,6 +216,7 @@ function end(view: RunView, { seq, at }: FoldEvent, status: 'completed' | 'faile
   view.status = status;
   view.endedAt = at;
   view.currentNodeId = null;
+  view.subtasks = {};
   closeAll(view);
   setTaskStatus(view, status === 'cancelled' ? 'canceled' : status, seq);
 }
@@ -215,6 +225,7 @@ function end(view: RunView, { seq, at }: FoldEvent, status: 'completed' | 'faile
 function leaveNode(view: RunView, nodeId: string, result: NodeResult): void {
   endNode(view, nodeId, result);
   leaveAgents(view, nodeId);
+  leaveChildren(view, nodeId);
   refresh(view);
 }
 
@@ -228,6 +239,19 @@ function refresh(view: RunView): void {
 /** As `refresh`, for events that also change the task view. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
-  const isWaiting = statusOf(view.waits) !== 'running';
-  setTaskStatus(view, isWaiting ? (view.signIns > 0 ? 'waiting-auth' : 'waiting-input') : 'working', seq);
+  setTaskStatus(view, taskStatusOf(view), seq);
+}
+
+function taskStatusOf(view: RunView): TaskStatus {
+  if (view.signIns > 0) return 'waiting-auth';
+  if (statusOf(view.waits) !== 'running') return 'waiting-input';
+  for (const _ in view.subtasks) return 'waiting-subtask';
+  return 'working';
+}
+
+/** Bounds the list, so that the last event of a run stays small. */
+const MAX_ARTIFACT_IDS = 1_000;
+
+function keepArtifact({ artifactIds }: RunView, artifactId: string): void {
+  if (artifactIds.length < MAX_ARTIFACT_IDS && !artifactIds.includes(artifactId)) artifactIds.push(artifactId);
 }

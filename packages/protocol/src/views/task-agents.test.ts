@@ -115,6 +115,31 @@ test('a decision is a thought that can be acted on', () => {
   });
 });
 
+test('a plain answer shows once, as content: its decision is no thought, and takes no number of one', () => {
+  const answer: readonly Said[] = [chunk('Yes.'), chunk('', { isLast: true, meta: { finishReason: 'stop' } })];
+  const decided: Said = ['agent.decided', { nodeId: 'a', agentId, decision: 'Yes.' }];
+  const thought: Said = ['agent.reasoned', { nodeId: 'a', agentId, reasoning: 'Done.', verbosity: 'summary' }];
+  const faces = facesOf(...begun, ...answer, decided, thought);
+  expect(faces[5]).toBeNull();
+  expect(faces[6]).toMatchObject({ kind: 'thought-stream', index: 0 });
+});
+
+test('a decision that somebody acts on shows beside the text that stated it', () => {
+  const text = (finishReason: string): Said => chunk('Yes.', { isLast: true, meta: { finishReason } });
+  const decided = (more: JsonObject = {}): Said => [
+    'agent.decided',
+    { nodeId: 'a', agentId, decision: 'Yes.', ...more },
+  ];
+  const shown = { kind: 'thought-stream', thoughtType: 'decision', index: 0 };
+  expect(lastFace(text('stop'), decided({ confidence: 0.9 }))).toMatchObject(shown);
+  expect(lastFace(text('stop'), decided({ invalidConfidence: 'very' }))).toMatchObject(shown);
+  expect(lastFace(text('tool_calls'), decided())).toMatchObject(shown);
+  const again: Said = ['cairn.model.requested', { nodeId: 'a', callId: 'a/m1', attempt: 1, safety: 'read' }];
+  expect(lastFace(text('stop'), again, decided())).toMatchObject(shown);
+  const supervisor = nodeStarted('a', { typeId: 'core.orchestrator.supervisor', agent: writer });
+  expect(facesOf(started, working, supervisor, text('stop'), decided()).at(-1)).toMatchObject(shown);
+});
+
 test('a decision that is very long is cut in the thought, which says so', () => {
   const decision = { text: '"'.repeat(100_000) };
   const face = lastFace(['agent.decided', { nodeId: 'a', agentId, decision }]);

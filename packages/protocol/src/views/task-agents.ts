@@ -2,7 +2,7 @@
 import type { EventOf, FoldEvent } from '../events/event.ts';
 import { payloadId } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import { isThought } from './agents.ts';
+import { isPlainAnswer, isThought } from './agents.ts';
 import { own } from './dictionary.ts';
 import type { RunView } from './run-view.ts';
 import { blockOf } from './streams.ts';
@@ -92,8 +92,9 @@ const thoughtId = ({ idToken, runId }: RunView, seq: number): string =>
 /** JSON inside a JSON string grows by escaping. The row itself holds the whole decision. */
 const MAX_DECISION_UNITS = 65_536;
 
-/** A decision appears as an actionable thought, so that a reviewer can recognise it. */
-function decision(view: RunView, event: EventOf<'agent.decided'>): JsonObject {
+/** A decision appears as an actionable thought, so that a reviewer can recognise it. A plain answer is shown as content. */
+function decision(view: RunView, event: EventOf<'agent.decided'>): JsonObject | null {
+  if (isPlainAnswer(view, event)) return null;
   const { agentId, decision: decided, confidence } = event.payload;
   const content = typeof decided === 'string' ? decided : JSON.stringify(decided ?? null);
   const isCut = content.length > MAX_DECISION_UNITS;

@@ -11,6 +11,7 @@ import { artifactFace } from './task-artifacts.ts';
 import { type ErrorInfo, errorInfo } from './task-errors.ts';
 import { answered, asked } from './task-questions.ts';
 import { statusFace } from './task-status.ts';
+import { subtaskFace } from './task-subtasks.ts';
 
 /**
  * Returns the body without the fields that a frame adds from the row's columns, or null if the task view omits the row.
@@ -34,7 +35,7 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
     case 'node.retried':
       return retryError(view, event);
     case 'run.started':
-      return taskCreated(view);
+      return taskCreated(view, event.payload);
     case 'cairn.task.status':
     case 'node.resumed':
       return view.taskStatusSeq === event.seq ? statusFace(view) : null;
@@ -57,6 +58,12 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
       return pauseStatus(view, 'paused');
     case 'run.resumed':
       return pauseStatus(view, 'resumed');
+    case 'cairn.step.requested':
+    case 'cairn.step.returned':
+    case 'node.dispatched':
+      return subtaskFace(view, event);
+    case 'cairn.input.forwarded':
+      return { kind: 'input-forwarded', inputId: event.payload.inputId, metadata: { forwardedTo: 'user' } };
     case 'cairn.artifact.chunk':
     case 'cairn.artifact.rows':
     case 'artifact.created':
@@ -66,13 +73,25 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
   }
 }
 
-function taskCreated({ parentRunId, inputs }: RunView): JsonObject {
+function taskCreated({ parentRunId, inputs }: RunView, started: PayloadOf<'run.started'>): JsonObject {
   const message = inputs === null ? undefined : own(inputs, 'message');
+  const { agentId, model } = started.actsAs ?? onlyAgent(started);
+  const metadata = {
+    ...(agentId !== undefined && { agentId }),
+    ...(model !== undefined && { model }),
+    ...(typeof message === 'string' && { message: { role: 'user', content: message } }),
+  };
   return {
     kind: 'task-created',
     initiator: parentRunId === null ? 'user' : 'agent',
-    ...(typeof message === 'string' && { metadata: { message: { role: 'user', content: message } } }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   };
+}
+
+/** Runs from before `actsAs` name their agents alone. */
+function onlyAgent({ agents = {} }: PayloadOf<'run.started'>): { readonly agentId?: string; readonly model?: string } {
+  const [agentId, ...others] = Object.keys(agents);
+  return agentId === undefined || others.length > 0 ? {} : { agentId };
 }
 
 /** A node row names its node in its column and in its payload. A log from another host may omit either. */
@@ -143,11 +162,12 @@ function pauseStatus(view: RunView, reason: 'paused' | 'resumed'): JsonObject | 
 }
 
 function taskComplete(view: RunView): JsonObject {
-  const { outputs, startedAt, endedAt, usage } = view;
+  const { outputs, startedAt, endedAt, usage, artifactIds } = view;
   const content = outputs === null ? undefined : own(outputs, 'content');
   return {
     kind: 'task-complete',
     ...(typeof content === 'string' && { content }),
+    ...(artifactIds.length > 0 && { artifacts: [...artifactIds] }),
     metadata: {
       ...(startedAt !== null && endedAt !== null && { duration: endedAt - startedAt }),
       ...(usage.calls > 0 && { iterations: usage.calls, tokensUsed: usage.totalTokens }),

@@ -10,12 +10,17 @@ import { isoTime } from './snapshot.ts';
 /** The agent id of the host in the task view. */
 const HOST_AGENT = 'core.system';
 
-/** What the task waits for, oldest first. */
-export function pendingOf(view: RunView): { type: 'input' | 'auth'; id: string }[] {
-  return openWaits(view).map((interrupt) => ({
-    type: isSignIn(interrupt) ? 'auth' : 'input',
-    id: interrupt.interruptId,
-  }));
+type Blocker = { readonly type: 'input' | 'auth' | 'subtask'; readonly id: string };
+
+/** What the task waits for: questions and sign-ins, oldest first, then subtasks. */
+export function pendingOf(view: RunView): Blocker[] {
+  return [
+    ...openWaits(view).map((interrupt) => ({
+      type: isSignIn(interrupt) ? ('auth' as const) : ('input' as const),
+      id: interrupt.interruptId,
+    })),
+    ...Object.keys(view.subtasks).map((id) => ({ type: 'subtask' as const, id })),
+  ];
 }
 
 export function asked(view: RunView, event: EventOf<'interrupt.requested'>): JsonObject | null {

@@ -10,12 +10,13 @@ type StatusFace = { readonly kind: 'task-status'; readonly status: TaskStatus; r
 /** The current status. `suspendedOn` is an interrupt that is about to be requested. */
 export function statusFace(view: RunView, suspendedOn?: string): StatusFace {
   const status = view.taskStatus ?? 'working';
-  if (status !== 'waiting-input' && status !== 'waiting-auth') return { kind: 'task-status', status };
+  if (!status.startsWith('waiting-')) return { kind: 'task-status', status };
   const pending = pendingOf(view);
   if (suspendedOn !== undefined && pending.every(({ id }) => id !== suspendedOn)) {
     pending.push({ type: 'input', id: suspendedOn });
   }
   // The node that asked has ended, and its question with it.
   if (pending.length === 0) return { kind: 'task-status', status: 'working' };
-  return { kind: 'task-status', status, metadata: { blockedBy: 'user', pending } };
+  const blockedBy = status === 'waiting-subtask' ? pending[0]?.id : undefined;
+  return { kind: 'task-status', status, metadata: { blockedBy: blockedBy ?? 'user', pending } };
 }

@@ -9,7 +9,7 @@ import { limits } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { MAX_REPAIRS, SCHEMA_ROUNDS } from './repairs.ts';
-import { costProblems } from './run-costs.ts';
+import { costProblems, modelNameOf } from './run-costs.ts';
 
 /** Config fields that every agent node accepts. */
 export const agentFields = {
@@ -59,6 +59,7 @@ const agentNode = (options: LoopOptions) =>
     actsAsAgent: () => true,
     promptRefs,
     checkRun: (node, run) => costProblems(node, run, options),
+    modelOf: (node, run) => modelNameOf(node, run, options),
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   }) satisfies Partial<NodeType>;
 

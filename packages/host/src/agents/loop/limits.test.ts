@@ -86,7 +86,7 @@ describe('budgets stop before the next call', () => {
           let found = 0;
           const { models } = testLoopOptions();
           return ({ selection }: Parameters<typeof models.find>[0]) =>
-            models.find({ selection: { ...selection, provider: found++ < 2 ? 'dear' : 'scripted' } });
+            models.find({ selection: { ...selection, provider: found++ < 3 ? 'dear' : 'scripted' } });
         })(),
       },
     };

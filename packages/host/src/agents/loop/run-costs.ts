@@ -15,6 +15,10 @@ export function costProblems(node: WorkflowNode, run: NewRunFacts, options: Loop
   return problem === null ? [] : [problem];
 }
 
+/** The name of the node's model, as the first event of the run shows it. */
+export const modelNameOf = (node: WorkflowNode, run: NewRunFacts, options: LoopOptions): string | null =>
+  modelOf(node, run, options)?.model ?? null;
+
 /** Null when no model is found; the node reports that error itself. */
 function modelOf(node: WorkflowNode, { configurable, agents }: NewRunFacts, { models }: LoopOptions): Model | null {
   const settings = { node, state: { view: { configurable, owner: null } } };

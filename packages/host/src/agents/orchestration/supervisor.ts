@@ -16,7 +16,7 @@ import {
 import { agentFields } from '../loop/agent-node.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
-import { costProblems } from '../loop/run-costs.ts';
+import { costProblems, modelNameOf } from '../loop/run-costs.ts';
 import type { LoopState } from '../loop/state/loop-state.ts';
 import { promptRefs } from '../prompts/prompt-chain.ts';
 import {
@@ -80,6 +80,7 @@ export function createSupervisor(options: LoopOptions) {
     actsAsAgent: (node) => !isScripted(node),
     promptRefs: (compiled) => (isScripted(compiled.node) ? [] : promptRefs(compiled)),
     checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, options)),
+    modelOf: (node, run) => modelNameOf(node, run, options),
     check: (node) => check(node, options.isConformanceHost),
     begin: () => ({ kind: 'wait', drafts: [] }),
   });

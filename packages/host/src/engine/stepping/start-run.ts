@@ -83,6 +83,8 @@ export function startedDraft(start: {
   if (sensitive !== undefined) payload.sensitive = sensitive;
   if (channels !== undefined) payload.channels = channels;
   if (start.pins?.agents !== undefined) payload.agents = start.pins.agents;
+  const actsAs = firstAgent(start.workflow, { configurable, budget });
+  if (actsAs !== null) payload.actsAs = actsAs;
   if (start.pins?.prompts !== undefined) payload.prompts = start.pins.prompts;
   if (options.tags !== undefined) payload.tags = options.tags;
   if (options.metadata !== undefined) payload.metadata = options.metadata;
@@ -191,6 +193,19 @@ function nodeProblems({ nodes, agents }: Workflow, run: { configurable: JsonObje
     for (const problem of type.checkRun?.(node, { ...run, agents }) ?? []) problems.push(`node ${id}: ${problem}`);
   }
   return problems;
+}
+
+/** Who a task of this run is for, and with which model it begins. */
+function firstAgent(
+  { nodes, agents }: Workflow,
+  run: { configurable: JsonObject; budget: Budget },
+): { readonly agentId: string; readonly model?: string } | null {
+  for (const { node, type } of nodes.values()) {
+    if (type.actsAsAgent?.(node) !== true || node.agent === undefined || node.disabled === true) continue;
+    const model = type.modelOf?.(node, { ...run, agents }) ?? null;
+    return { agentId: node.agent.agentId, ...(model === null ? {} : { model }) };
+  }
+  return null;
 }
 
 /** The declared defaults that no input replaces. The fold adds the inputs, so that the row holds them once. */

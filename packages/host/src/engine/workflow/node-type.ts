@@ -65,6 +65,8 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   check?(node: NodeToCheck<Config>): readonly Problem[];
   /** Checks a node against the options of a new run when the run is created. */
   checkRun?(node: WorkflowNode, run: NewRunFacts): readonly string[];
+  /** The model of a node that acts as an agent, in a new run; null if none is configured. */
+  modelOf?(node: WorkflowNode, run: NewRunFacts): string | null;
   /** For nodes that request an effect: whether the effect may be repeated. */
   readonly safety?: StepSafety;
   /** For nodes that make many calls: takes over after `begin`. */

@@ -46,9 +46,13 @@ export function faceColumns(task: string | null, { audience, isSubtask }: FacedR
   const number = kindNumbers.get(kind);
   if (number === undefined) return NO_FACE;
   const thought = kind === THOUGHT ? thoughtColumns(task) : 0;
-  const operator = audience === 'operator' || isInternalKind(kind) ? OPERATOR : 0;
+  const isHidden = isInternalKind(kind) || (audience === 'operator' && !lifeOfSubtasks.has(kind));
+  const operator = isHidden ? OPERATOR : 0;
   return number | operator | (isSubtask ? SUBTASK : 0) | thought;
 }
+
+/** Clients may know what these say, though only operators see the rows behind them: the calls that start child runs. */
+const lifeOfSubtasks: ReadonlySet<string> = new Set(['subtask-created', 'task-status', 'error']);
 
 /** Every face of this program begins with its kind; one from a bundle may not. */
 const kindText = (task: string): string =>

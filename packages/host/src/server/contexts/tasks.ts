@@ -153,8 +153,8 @@ async function taskOf(record: RunRecord, surface: TaskSurface, known?: RunView):
     agentId: await surface.agents.of(record),
     status: isQueued(record)
       ? 'queued'
-      : status.startsWith('waiting')
-        ? (view?.taskStatus ?? 'waiting-input')
+      : status.startsWith('waiting') || status === 'running'
+        ? (view?.taskStatus ?? shownAs[status])
         : shownAs[status],
     createdAt: isoTime(createdAt),
     ...(endedAt !== null && { endedAt: isoTime(endedAt) }),
