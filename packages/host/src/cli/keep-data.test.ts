@@ -1,5 +1,14 @@
 /** The verbs that keep, copy and delete data, on a host with a real data folder that works meanwhile. */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -89,7 +98,43 @@ test('a damaged backup is refused by the event that is wrong, and leaves nothing
   expect(existsSync(join(cwd, 'new'))).toBe(false);
 });
 
+test('verify checks a backup as a folder, names what is wrong in it, and changes nothing', async () => {
+  const runId = await ended();
+  await cairn(['checkpoint', runId, '-o', 'of-run.jsonl']);
+  const [, publicKey = ''] = /"publicKey":"([^"]+)"/.exec(readFileSync(join(cwd, 'of-run.jsonl'), 'utf8')) ?? [];
+  await cairn(['backup', 'checked.cairn']);
+  const before = readFileSync(join(cwd, 'checked.cairn'));
+  expect(await cairn(['verify', 'checked.cairn'])).toMatchObject({ code: 0, out: expect.stringMatching(/all hashes are valid/) });
+  const compared = await cairn(['verify', 'checked.cairn', '--against', 'of-run.jsonl', '--key', publicKey]);
+  expect(compared).toMatchObject({ code: 0, out: expect.stringMatching(/runs compared: 1/) });
+  expect(readFileSync(join(cwd, 'checked.cairn')).equals(before)).toBe(true);
+  const changed = async (sql: string): Promise<Awaited<ReturnType<typeof cairn>>> => {
+    writeFileSync(join(cwd, 'changed.cairn'), before);
+    using db = new DatabaseSync(join(cwd, 'changed.cairn'));
+    db.exec(sql);
+    return cairn(['verify', 'changed.cairn']);
+  };
+  const ofRun = `(SELECT key FROM runs WHERE id = '${runId}')`;
+  expect(await changed(`UPDATE events SET type = 'x' WHERE seq = 1 AND run = ${ofRun}`)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(new RegExp(`run ${runId}: event 1`)),
+  });
+  expect(await changed(`UPDATE runs SET workflow = 'x' WHERE key = ${ofRun}`)).toMatchObject({ code: 1 });
+});
+
+test('a backup with a trigger, which would change what a host writes later, is refused', async () => {
+  await cairn(['backup', 'armed.cairn']);
+  const db = new DatabaseSync(join(cwd, 'armed.cairn'));
+  db.exec('CREATE TRIGGER sly AFTER INSERT ON runs BEGIN DELETE FROM definitions; END');
+  db.close();
+  const refused = await cairn(['restore', 'armed.cairn', '--data', 'armed']);
+  expect(refused).toMatchObject({ out: '', err: expect.stringMatching(/it has a trigger "sly"/) });
+  expect(readdirSync(cwd).filter((name) => /^armed(?!\.cairn)/.test(name))).toEqual([]);
+});
+
 test.each<[string, readonly string[], string]>([
+  ['a restore of no file', ['restore', 'nowhere.cairn', '--data', 'new'], 'There is no file'],
+  ['a restore of a folder', ['restore', 'data', '--data', 'new'], 'data is no file'],
   ['a backup to a file that exists', ['backup', 'there'], 'there exists already'],
   ['a restore to a folder that exists', ['restore', 'there', '--data', 'data'], 'data exists already'],
   ['a backup of no data folder', ['backup', 'x.cairn', '--data', 'nowhere'], 'is no data folder'],

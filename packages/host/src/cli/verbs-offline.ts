@@ -67,7 +67,7 @@ const collected = (value: string, before: readonly string[] = []): readonly stri
 function addVerify(cairn: Command, terminal: Terminal): void {
   const verify = withDataOptions(
     cairn
-      .command('verify [run|bundle|folder]')
+      .command('verify [run|bundle|backup|folder]')
       .description('check every event, hash and table of a run, a bundle or a data folder; default: all runs'),
   )
     .option('--against <file>', 'a signed checkpoint that the runs must agree with')
@@ -80,6 +80,7 @@ function addVerify(cairn: Command, terminal: Terminal): void {
     verify,
     ['cairn verify RUN', 'a run in the data folder, even while a host runs'],
     ['cairn verify run.cairn.jsonl', 'a bundle from any host'],
+    ['cairn verify monday.cairn', 'a backup, as a restore would check it and more'],
     ['cairn verify --data ./data --against checkpoint.jsonl', 'all runs, and none was cut or replaced since then'],
   );
 }

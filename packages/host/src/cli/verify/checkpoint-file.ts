@@ -27,7 +27,7 @@ export async function checkpointFile(
   if (flags.key !== undefined) return { file, trusted: flags.key };
   if (folder === null)
     throw usageError(
-      'A bundle does not tell whose checkpoints count.',
+      'A bundle or a backup does not tell whose checkpoints count.',
       'Name the public key of its host with --key. The discovery document of the host shows it.',
     );
   return { file, trusted: (await folderKeys(terminal, folder, flags.config)).map(({ publicKey }) => publicKey) };

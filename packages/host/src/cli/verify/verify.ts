@@ -1,4 +1,4 @@
-/** `cairn verify`: checks a run, a bundle or a whole data folder, without a host. */
+/** `cairn verify`: checks a run, a bundle, a backup or a whole data folder, without a host. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
@@ -9,6 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import { type CheckpointFile, checkpointFile } from './checkpoint-file.ts';
 import { compareFolder, compareRun } from './compare.ts';
 import { Verdict } from './verdict.ts';
+import { isDatabase, verifyBackup } from './verify-backup.ts';
 import { verifyBundle } from './verify-bundle.ts';
 import { verifyFolder, verifyKept } from './verify-folder.ts';
 
@@ -22,13 +23,20 @@ export interface VerifyFlags {
   readonly json?: boolean;
 }
 
-/** An existing file is a bundle, an existing folder is a data folder, any other name is a run. Without a name: all runs. */
+/**
+ * An existing file is a bundle or a backup, an existing folder is a data folder, any other name is a run. Without a name:
+ * all runs.
+ */
 export async function verify(terminal: Terminal, name: string | undefined, flags: VerifyFlags): Promise<number> {
   const verdict = new Verdict(terminal);
   const path = resolve(terminal.cwd, name ?? '');
-  if (name !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
-    // Nothing beside a bundle tells which keys count.
-    verifyBundle(path, verdict, await checkpointFile(terminal, flags, null));
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (name !== undefined && stat?.isDirectory() === false) {
+    // Nothing beside a file tells which keys count.
+    const against = await checkpointFile(terminal, flags, null);
+    if (stat.isFile() && isDatabase(path))
+      verifyBackup(path, verdict, (folder) => verifyAll(folder, { verdict, against }));
+    else verifyBundle(path, verdict, against);
   } else if (name === undefined || existsSync(join(path, 'cairn.db'))) {
     const folder = name === undefined ? dataFolder(terminal, flags.data) : path;
     verifyAll(folder, { verdict, against: await checkpointFile(terminal, flags, folder) });
@@ -71,5 +79,5 @@ function verifyAll(folder: string, { verdict, against }: Verification): void {
 const noRun = (name: string, folder: string): TerminalError =>
   new TerminalError('not_found', {
     message: `There is no file ${name}, and no run with that id in ${folder}.`,
-    hint: 'Pass a run id, the path of a bundle or of a data folder. --data selects another data folder.',
+    hint: 'Pass a run id, the path of a bundle, of a backup or of a data folder. --data selects another data folder.',
   });

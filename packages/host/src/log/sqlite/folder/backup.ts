@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { type RunId, TerminalError } from '@cairn/protocol';
+import { quoted, type RunId, TerminalError } from '@cairn/protocol';
 import { ChainWalk } from '../../chain-walk.ts';
 import { isTombstone } from '../../ports/rows.ts';
 import { corrupt, storeError } from '../errors.ts';
@@ -120,6 +120,7 @@ export function restoreFolder(file: string, folder: string): BackupFacts {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw exists(folder, 'Name a folder that does not exist: a restore never changes existing data.');
   }
+  requireFile(file);
   const draft = `${folder}.restoring`;
   rmSync(draft, { recursive: true, force: true });
   try {
@@ -153,6 +154,7 @@ function unpackFiles(file: string, target: string, draft: string) {
   using db = new DatabaseSync(target, { timeout: 5_000 });
   const hasTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'backup_facts'").get() !== undefined;
   if (!hasTable) throw noBackup(file);
+  refusePrograms(db, file);
   checkVersion(db, file);
   const found = String(db.prepare('PRAGMA integrity_check(1)').get()?.integrity_check);
   if (found !== 'ok') throw corrupt(file, found);
@@ -172,6 +174,12 @@ function unpackFiles(file: string, target: string, draft: string) {
   const at = Number(fact('at'));
   db.exec('DROP TABLE backup_facts; DROP TABLE backup_files;');
   return { at, files, hasKey };
+}
+
+/** No host writes triggers or views. In a file from elsewhere they would change what a host writes or reads later. */
+function refusePrograms(db: DatabaseSync, file: string): void {
+  const found = db.prepare("SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1").get();
+  if (found !== undefined) throw corrupt(file, `it has a ${found.type} ${quoted(String(found.name), 40)}`);
 }
 
 /** A path in a file from elsewhere must not lead out of the folder. */
@@ -217,6 +225,15 @@ export function compactFolder(folder: string): { readonly before: number; readon
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   }
   return { before, after: statSync(file).size };
+}
+
+function requireFile(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat?.isFile() === true) return;
+  throw new TerminalError('not_found', {
+    message: stat === undefined ? `There is no file ${file}.` : `${file} is no file.`,
+    hint: 'Name the file that "cairn backup" wrote.',
+  });
 }
 
 const exists = (path: string, hint: string): TerminalError =>
