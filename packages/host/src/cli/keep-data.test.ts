@@ -104,7 +104,10 @@ test('verify checks a backup as a folder, names what is wrong in it, and changes
   const [, publicKey = ''] = /"publicKey":"([^"]+)"/.exec(readFileSync(join(cwd, 'of-run.jsonl'), 'utf8')) ?? [];
   await cairn(['backup', 'checked.cairn']);
   const before = readFileSync(join(cwd, 'checked.cairn'));
-  expect(await cairn(['verify', 'checked.cairn'])).toMatchObject({ code: 0, out: expect.stringMatching(/all hashes are valid/) });
+  expect(await cairn(['verify', 'checked.cairn'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/all hashes are valid/),
+  });
   const compared = await cairn(['verify', 'checked.cairn', '--against', 'of-run.jsonl', '--key', publicKey]);
   expect(compared).toMatchObject({ code: 0, out: expect.stringMatching(/runs compared: 1/) });
   expect(readFileSync(join(cwd, 'checked.cairn')).equals(before)).toBe(true);
