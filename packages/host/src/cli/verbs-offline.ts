@@ -68,7 +68,9 @@ function addVerify(cairn: Command, terminal: Terminal): void {
   const verify = withDataOptions(
     cairn
       .command('verify [run|bundle|backup|folder]')
-      .description('check every event, hash and table of a run, a bundle, a backup or a data folder; default: all runs'),
+      .description(
+        'check every event, hash and table of a run, a bundle, a backup or a data folder; default: all runs',
+      ),
   )
     .option('--against <file>', 'a signed checkpoint that the runs must agree with')
     .option('--key <key>', 'public key whose checkpoints count; default: those of the data folder', collected)
