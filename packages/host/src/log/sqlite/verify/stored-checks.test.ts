@@ -34,12 +34,14 @@ const tables = [
 
 const otherTables: Readonly<Record<string, string>> = {
   artifacts: 'an index of artifact rows, which a rebuild compares with the events and repairs',
+  credentials: 'what people signed in with, sealed under the key of the host',
   folder_facts: 'the key of the folder, and since when cursors have no gaps',
   idempotency: 'answers to requests, which expire',
   marks: 'how far readers of the log are',
   memory_words: 'the search index, which is rebuilt from the memories',
   migrations: 'the versions of the schema',
   packs: 'what is installed; each run is pinned to the definitions that it used',
+  sign_in_attempts: 'sign-ins under way, which expire',
   sqlite_sequence: 'the next keys, kept by SQLite',
   subscriptions: 'who is told of events',
   tenant_usage: 'counted bytes, for quotas',
