@@ -40,7 +40,7 @@ test('the examples are configurations that the host and the JSON Schema take', (
   const accepts = new Ajv2020({ strict: true, strictRequired: false, formats: { uri: true } }).compile(
     configJsonSchema(),
   );
-  const named = ['collector', 'search', 'acme-openai-key'];
+  const named = ['collector', 'search', 'acme-openai-key', 'github'];
   const secrets = Object.fromEntries(named.map((name) => [name, { value: `value-of-${name}` }]));
   const models = { providers: { openai: { kind: 'openai' } } };
   expect(examples.length).toBeGreaterThan(15);
