@@ -111,6 +111,10 @@ test('fork --result and --prompt @FILE change what an agent is given', async () 
   expect(prompted.code).toBe(0);
   const diff = await cairn(['diff', source, 'last']);
   expect(diff.out).toContain('\n  prompts.host:desk: Look twice.\n');
+  expect(prompted.err).not.toContain('is named');
+  const mistyped = await cairn(['fork', source, '--prompt', 'host:dsk=Look twice.', '--prompt', 'work=Look.']);
+  expect(mistyped.err).toContain('! No agent, and no node of work, is named host:dsk. Did you mean host:desk?\n');
+  expect(mistyped.err).not.toContain('is named work');
   const missing = await cairn(['fork', source, '--prompt', 'host:desk=@none.md'], { cwd: folder });
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('none.md cannot be read')]);
 });

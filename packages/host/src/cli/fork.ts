@@ -11,6 +11,7 @@ import {
   type RetryRun,
   type RunForked,
 } from '@cairn/protocol';
+import { nearest } from '../nearest.ts';
 import { refuseUnknownInputs } from './declared-inputs.ts';
 import { errorText } from './error-text.ts';
 import { exit } from './exit.ts';
@@ -101,6 +102,7 @@ async function changesOf(terminal: Terminal, client: Client, runId: string, flag
   const inputs = set.length === 0 ? {} : await inputsOf(client, runId, set);
   const configurable = parsePairs(option, () => undefined);
   const prompts = Object.fromEntries(prompt.map((pair) => promptOf(terminal, pair)));
+  if (prompt.length > 0) await tellUnknownPrompts(terminal, client, runId, Object.keys(prompts));
   const options = { ...(option.length === 0 ? {} : { configurable }), ...(tag === undefined ? {} : { tags: tag }) };
   return {
     ...(Object.keys(options).length === 0 ? {} : { runOptionsOverlay: options }),
@@ -119,7 +121,24 @@ async function inputsOf(client: Client, runId: string, pairs: readonly string[])
   return inputs;
 }
 
-/** Used only for the names and types of inputs. If it is hidden, a value is JSON if it parses, else text. */
+/** A typo would change nothing. It is no error, because a run below may have a node of that name. */
+async function tellUnknownPrompts(
+  terminal: Terminal,
+  client: Client,
+  runId: string,
+  names: readonly string[],
+): Promise<void> {
+  const [definition, agents] = await Promise.all([definitionOf(client, runId), client.agents.list().catch(() => null)]);
+  if (definition === null || agents === null) return;
+  const known = [...agents.map(({ agentId }) => agentId), ...definition.nodes.map(({ id }) => id)];
+  for (const name of names.filter((one) => !known.includes(one))) {
+    const close = nearest(name, known);
+    const hint = close === null ? '"cairn agents" lists all agents.' : `Did you mean ${safe(close)}?`;
+    terminal.tell(`! No agent, and no node of ${safe(definition.id)}, is named ${safe(name)}. ${hint}`);
+  }
+}
+
+/** Used only for names, and for the types of inputs. If it is hidden, a value is JSON if it parses, else text. */
 async function definitionOf(client: Client, runId: string) {
   const { workflowId } = await client.runs.get(runId);
   return client.workflows.get(workflowId).catch(() => null);

@@ -1,5 +1,5 @@
 /** The first own rows of a branch: what it changes at the cut, then the answer or the result that it is given there. */
-import { type PayloadOf, type RunStatus, row, TerminalError } from '@cairn/protocol';
+import { isCairnError, type PayloadOf, type RunStatus, row, TerminalError } from '@cairn/protocol';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { forkedPayload } from '../branching/forked-payload.ts';
 import type { CutRun } from '../branching/tree-cut.ts';
@@ -36,8 +36,10 @@ export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
   rows.push(...stamp(state, workflow, [forked, ...sealed], at));
   const { answer, result } = ports.redaction.overlay(request.overlay ?? {});
   if (answer !== undefined) {
-    const { principal } = request;
-    rows.push(...stamp(state, workflow, answerDrafts({ state, workflow }, { ...answer, principal }, at).drafts, at));
+    const { drafts } = answered(branch, () =>
+      answerDrafts({ state, workflow }, { ...answer, principal: request.principal }, at),
+    );
+    rows.push(...stamp(state, workflow, drafts, at));
   }
   if (result !== undefined) {
     const call = state.calls[result.callId];
@@ -47,6 +49,24 @@ export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
     rows.push(...stamp(state, workflow, drafts, at));
   }
   return { rows, status: state.view.status };
+}
+
+const NAMED_QUESTIONS = 10;
+
+/** A refusal names the source and the cut: nobody will ever see the run that the branch would have been. */
+function answered<Result>({ request: { runId, fromSeq }, run }: Branch, give: () => Result): Result {
+  try {
+    return give();
+  } catch (error) {
+    if (!isCairnError(error, 'interrupt_not_found')) throw error;
+    const open = Object.keys(run.state.view.interrupts).slice(0, NAMED_QUESTIONS);
+    throw new TerminalError('interrupt_not_found', {
+      message: `Run ${runId} has no such question that is open at ${fromSeq}; ${open.length === 0 ? 'none is open there' : `open there: ${open.join(', ')}`}.`,
+      hint: 'Fork at the event that records its answer, so that the question is open at the cut.',
+      details: { sourceRunId: runId, fromSeq },
+      cause: error,
+    });
+  }
 }
 
 /** Options that set limits of the run, and its budget. */

@@ -181,6 +181,14 @@ test('a branch may answer the question that is open at the cut, and its source k
     cairn: { overlay: { answer: { nodeId: 'n0', value: { action: 'shrug' } } } },
   };
   expect((await fork(host, source, refused)).status).toBe(400);
+  // The refusal names the run that was asked for, and not one that never began.
+  expect(await fork(host, source, { mode: 'branch', fromSeq: 1, cairn: { overlay: { answer } } })).toMatchObject({
+    status: 404,
+    body: {
+      error: 'interrupt_not_found',
+      message: `Run ${source} has no such question that is open at 1; none is open there.`,
+    },
+  });
   const waiting = await fork(host, source, { mode: 'branch', fromSeq });
   expect(waiting.body.status).toBe('waiting-approval');
   const inbox = await host.ask('GET', `/v1/runs/${waiting.body.runId}/interrupts`);
