@@ -44,6 +44,8 @@ interface Place {
   readonly hash: number;
 }
 
+const nameOf = ({ section, id = '' }: MovePart): string => `${section} ${id}`;
+
 export class DiffSide {
   readonly #ids: OwnIds;
   readonly #isWhole: boolean;
@@ -92,6 +94,8 @@ export class DiffSide {
     if (payload.reusedFrom !== undefined) move.isReused = true;
     if (part.piece !== undefined) {
       move.hash.text(part.piece);
+      // The turns of an agent that are not streamed have one channel.
+      if (part.isEnd === true) this.#byId.delete(nameOf(part));
       return;
     }
     if (move.seqs.length < MAX_SEQS && move.seqs.at(-1) !== seq) move.seqs.push(seq);
@@ -100,7 +104,7 @@ export class DiffSide {
 
   #moveOf(part: MovePart, at: { readonly seq: number; readonly nodeId: string | null }): Move | null {
     const { section, kind, id, round, piece } = part;
-    const named = id === undefined ? null : `${section} ${id}`;
+    const named = id === undefined ? null : nameOf(part);
     const open = named === null ? undefined : this.#byId.get(named);
     if (open !== undefined) return open;
     if (this.#moves.size >= MAX_MOVES) {

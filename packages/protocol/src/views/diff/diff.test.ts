@@ -95,6 +95,37 @@ test('a text is the same however it was cut into chunks', () => {
   expect(aligned(chunks('Hel', 'lo'), chunks('Hello!')).sections.texts.changed).toBe(1);
 });
 
+test('turns are the same texts whether they were streamed, each in its channel, or came whole in one', () => {
+  const chunk = (channel: string, text: string, isLast: boolean): Told => [
+    'output.chunk',
+    'work',
+    { channel, chunk: text, isLast },
+  ];
+  const streamed = ['m0', 'm1'].flatMap((turn) => [chunk(turn, `Text of `, false), chunk(turn, turn, true)]);
+  const whole = [chunk('inv', 'Text of m0', true), chunk('inv', 'Text of m1', true)];
+  expect(aligned(streamed, whole).sections.texts).toMatchObject({ changed: 0, same: 2 });
+});
+
+test('each version of an artifact is a text of its own, and one outside the log is compared by its hash', () => {
+  const version = (n: number, ...pieces: readonly string[]): Told[] =>
+    pieces.map((data, index) => [
+      'cairn.artifact.chunk',
+      'work',
+      { artifactId: 'art_1', version: n, index, data, complete: index === pieces.length - 1 },
+    ]);
+  const blob = (sha256: string): Told => [
+    'cairn.artifact.chunk',
+    'work',
+    { artifactId: 'art_2', version: 1, index: 0, complete: true, blob: { sha256, size: 9 } },
+  ];
+  const one = [...version(1, 'First ', 'draft.'), ...version(2, 'Final.'), blob('aa')];
+  const other = [...version(1, 'First draft.'), ...version(2, 'Final!'), blob('bb')];
+  const { changed, same, pairs } = aligned(one, other).sections.texts;
+  expect([changed, same]).toEqual([2, 1]);
+  expect(pairs.map(({ a }) => a?.key)).toEqual(['work#0/artifact1', 'work#0/artifact2']);
+  expect(aligned(one, one).sections.texts).toMatchObject({ changed: 0, same: 3 });
+});
+
 test('a reused result is the same result', () => {
   const one = [started('work'), called('a', 1), returned('a', 1)];
   const reused: Told = [

@@ -19,6 +19,8 @@ export interface MovePart {
   readonly fields: JsonObject;
   /** A piece of a text that the pieces of the same id continue. */
   readonly piece?: string;
+  /** Whether the text ends here: a later piece of the same id begins another text. */
+  readonly isEnd?: boolean;
 }
 
 type PartOf = (payload: JsonObject, event: RawEvent) => MovePart | null;
@@ -47,12 +49,15 @@ const outcome =
     fields: { outcome: how, ...picked(payload, 'edges', 'outputs', 'error', 'reason', 'endsRun') },
   });
 
-const streamed =
-  (kind: string, idField: string, textField: string): PartOf =>
-  (payload, { payload: raw }) => {
-    const piece = payload[textField];
-    return typeof piece !== 'string' ? null : { section: 'texts', kind, id: text(raw[idField]), fields: {}, piece };
-  };
+/** A piece of a text that lies in the log. */
+const piece = (
+  kind: string,
+  id: Json | undefined,
+  { of, isEnd }: { of: Json | undefined; isEnd: boolean },
+): MovePart => ({
+  ...{ section: 'texts', kind, id: text(id), fields: {} },
+  ...{ piece: text(of), isEnd },
+});
 
 /** Payloads come without what is not compared; ids are read from the event. */
 const parts: Readonly<Record<string, PartOf>> = {
@@ -141,8 +146,13 @@ const parts: Readonly<Record<string, PartOf>> = {
     kind: 'artifact',
     fields: picked(payload, 'artifactType', 'summary', 'version'),
   }),
-  'output.chunk': streamed('text', 'channel', 'chunk'),
-  'cairn.artifact.chunk': streamed('artifact', 'artifactId', 'data'),
+  'output.chunk': (payload, { payload: raw }) =>
+    piece('text', raw.channel, { of: payload.chunk, isEnd: raw.isLast === true }),
+  // Content beside the log is compared by its hash.
+  'cairn.artifact.chunk': (payload, { payload: raw }) =>
+    raw.blob === undefined
+      ? piece('artifact', raw.artifactId, { of: payload.data, isEnd: raw.complete === true })
+      : { section: 'texts', kind: 'artifact', fields: picked(payload, 'blob') },
   'cairn.artifact.rows': (payload) => ({ section: 'texts', kind: 'artifact', fields: picked(payload, 'rows') }),
   'node.dispatched': (payload) => ({
     section: 'children',
