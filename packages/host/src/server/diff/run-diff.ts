@@ -24,7 +24,7 @@ const DIFFS_AT_ONCE = 2;
 const LIMIT = { min: 1, max: 200, usual: 50 };
 
 /** Bump when a diff of the same events may read differently. */
-const DIFF_VERSION = 1;
+const DIFF_VERSION = 2;
 
 export function runDiffRoutes(ports: RunDiffPorts): readonly Route[] {
   const slots = new TenantSlots(DIFFS_AT_ONCE);
