@@ -18,6 +18,21 @@ export type {
 } from '@cairn/protocol';
 export type { ArtifactPage, ArtifactReading, Artifacts, ReadArtifactOptions } from './artifacts.ts';
 export type { Context, ContextOptions, EventPage, TaskPage } from './context.ts';
+export { reduceConversation } from './conversation/reduce.ts';
+export { conversationStatus, openQuestions, openSignIns, subtasksOf } from './conversation/selectors.ts';
+export {
+  type ArtifactState,
+  type ArtifactVersionState,
+  type ConversationState,
+  emptyConversation,
+  type Message,
+  type Question,
+  type SignIn,
+  type TaskItem,
+  type TaskState,
+  type Thought,
+  type ToolState,
+} from './conversation/state.ts';
 export type { TaskEventFilter } from './filter.ts';
 export type { ContextEvent, FollowContextOptions, StreamNotice } from './follow-context.ts';
 export type { SendOptions, SentMessage } from './send.ts';

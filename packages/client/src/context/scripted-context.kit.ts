@@ -6,7 +6,7 @@ import type { Answer } from '../scripted-host.kit.ts';
 export type Made = { readonly kind: TaskEvent['kind']; readonly taskId?: string } & Readonly<Record<string, unknown>>;
 
 /** Whole events with the cursors 1, 2, 3 and so on. */
-const eventsOf = (made: readonly Made[]): readonly TaskEvent[] =>
+export const eventsOf = (made: readonly Made[]): readonly TaskEvent[] =>
   made.map(
     (fields, i) =>
       ({

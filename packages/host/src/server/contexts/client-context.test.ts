@@ -1,5 +1,13 @@
 /** The client's conversations against a whole host: cut streams, a restart, answers. */
-import { type Context, type ContextEvent, createClient, type TaskEvent } from '@cairn/client/context';
+import {
+  type Context,
+  type ContextEvent,
+  conversationStatus,
+  createClient,
+  emptyConversation,
+  reduceConversation,
+  type TaskEvent,
+} from '@cairn/client/context';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chunk } from '../../../test/kit/fake-openai.ts';
 import { keys, says, Talk } from './talk.kit.ts';
@@ -122,6 +130,12 @@ it('follows a task over a restart in the middle of its text, to its end', async 
   }
   expect(seen.at(-1)).toMatchObject({ kind: 'task-complete' });
   expect(seen).toEqual(await talk.events(String(context.id)));
+  const shown = reduceConversation(emptyConversation, seen);
+  expect([...shown.messages.values()].map(({ role, text, isOpen }) => [role, text, isOpen])).toEqual([
+    ['user', 'Hello?', false],
+    ['agent', 'Hello again.', false],
+  ]);
+  expect(conversationStatus(shown)).toBe('idle');
 });
 
 it('answers, rejects and cancels', async () => {

@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest';
+import { eventsOf, type Made } from '../scripted-context.kit.ts';
+import { reduceConversation } from './reduce.ts';
+import { conversationStatus, openQuestions, openSignIns, subtasksOf } from './selectors.ts';
+import { emptyConversation } from './state.ts';
+
+const folded = (...made: readonly Made[]) => reduceConversation(emptyConversation, eventsOf(made));
+const texts = (state: typeof emptyConversation) =>
+  [...state.messages.values()].map(({ role, text, isOpen }) => [role, text, isOpen]);
+
+const hello: Made = {
+  kind: 'task-created',
+  initiator: 'user',
+  metadata: { agentId: 'host:desk', message: { role: 'user', content: 'Hello?' } },
+};
+const working: Made = { kind: 'task-status', status: 'working' };
+const delta = (text: string, index: number, more: object = {}): Made => ({
+  kind: 'content-delta',
+  delta: text,
+  index,
+  contentId: 'b',
+  ...more,
+});
+const below = { taskId: 'task_a.0', parentTaskId: 'task_a' };
+
+test('text fills piece by piece, and is closed by the whole block', () => {
+  expect(texts(folded(hello, working, delta('Hel', 0), delta('lo', 1)))).toEqual([
+    ['user', 'Hello?', false],
+    ['agent', 'Hello', true],
+  ]);
+  const state = folded(hello, delta('Hel', 0), { kind: 'content-complete', content: 'Hello.', contentId: 'b' });
+  expect(texts(state)[1]).toEqual(['agent', 'Hello.', false]);
+  expect(state.tasks.get('task_a')?.items).toEqual([
+    { of: 'messages', id: 'task_a:message' },
+    { of: 'messages', id: 'b' },
+  ]);
+});
+
+test('blocks without an id follow one another', () => {
+  const unnamed = { contentId: undefined };
+  const state = folded(
+    delta('a', 0, unnamed),
+    delta('b', 1, unnamed),
+    { kind: 'content-complete', content: 'ab' },
+    delta('c', 0, unnamed),
+  );
+  expect(texts(state)).toEqual([
+    ['agent', 'ab', false],
+    ['agent', 'c', true],
+  ]);
+});
+
+test.each<readonly [string, Made]>([
+  ['the task fails', { kind: 'task-status', status: 'failed' }],
+  ['the model call fails', { kind: 'error', code: 'llm_timeout', message: '', retryable: true, scope: 'llm' }],
+  ['the host restarts', { kind: 'task-status', status: 'working', metadata: { reason: 'host_restarted' } }],
+])('open text is dropped when %s', (_when, event) => {
+  expect(texts(folded(hello, delta('Hel', 0), event))).toEqual([['user', 'Hello?', false]]);
+});
+
+test('text stays while a tool of the same task has a problem', () => {
+  const problem: Made = { kind: 'error', code: 'tool_failed', message: 'no', retryable: false, scope: 'tool' };
+  const state = folded(hello, delta('Hel', 0), problem);
+  expect(texts(state)[1]).toEqual(['agent', 'Hel', true]);
+  expect(state.tasks.get('task_a')?.problems).toMatchObject([{ code: 'tool_failed' }]);
+});
+
+test('a tool shows its progress and its result, and stops with its task', () => {
+  const start: Made = { kind: 'tool-start', toolCallId: 'c', toolName: 'search', arguments: { q: 'x' } };
+  const half: Made = { kind: 'tool-progress', toolCallId: 'c', progress: 0.5, message: 'half' };
+  const call = (...made: readonly Made[]) => folded(hello, start, half, ...made).tools.get('c');
+  expect(call()).toMatchObject({ toolName: 'search', status: 'running', progress: { progress: 0.5, message: 'half' } });
+  const done: Made = { kind: 'tool-complete', toolCallId: 'c', toolName: 'search', success: true, result: [1] };
+  expect(call(done)).toMatchObject({ status: 'succeeded', result: [1] });
+  expect(call({ ...done, success: false, error: 'no' })).toMatchObject({ status: 'failed', error: 'no' });
+  expect(call({ kind: 'task-status', status: 'canceled' })).toMatchObject({ status: 'stopped' });
+});
+
+test('a question of a subtask is for the user only when it was passed on or must be', () => {
+  const ask: Made = { kind: 'input-required', inputId: 'i', inputType: 'confirmation', prompt: 'Go on?', ...below };
+  const asked = (...made: readonly Made[]) =>
+    openQuestions(folded(hello, working, ...made)).map(({ taskId }) => taskId);
+  expect(asked(ask)).toEqual([]);
+  expect(asked({ ...ask, requireUser: true })).toEqual(['task_a.0']);
+  const passed: Made = { kind: 'input-forwarded', inputId: 'i', ...below };
+  expect(asked(ask, passed)).toEqual(['task_a.0']);
+  expect(
+    asked(ask, passed, { kind: 'input-received', inputId: 'i', providedBy: 'user', userId: 'ann', ...below }),
+  ).toEqual([]);
+  expect(asked(ask, passed, { kind: 'task-status', status: 'canceled', ...below })).toEqual([]);
+});
+
+test('the conversation waits while the user is asked, and is idle when all tasks are over', () => {
+  const auth: Made = { kind: 'auth-required', authId: 's', authType: 'oauth2', prompt: 'Sign in' };
+  expect(conversationStatus(emptyConversation)).toBe('idle');
+  expect(conversationStatus(folded(hello, working))).toBe('working');
+  expect(conversationStatus(folded(hello, working, auth))).toBe('waiting');
+  const signedIn = folded(hello, working, auth, { kind: 'auth-completed', authId: 's', userId: 'ann' });
+  expect([openSignIns(signedIn), conversationStatus(signedIn)]).toEqual([[], 'working']);
+  const over = folded(hello, working, { kind: 'task-complete', content: 'Done.' });
+  expect([conversationStatus(over), over.tasks.get('task_a')?.result]).toEqual(['idle', 'Done.']);
+});
+
+test('subtasks are below their task, also when they are seen before it', () => {
+  const state = folded(
+    { kind: 'task-status', status: 'working', taskId: 'task_a.0.0', parentTaskId: 'task_a.0' },
+    { kind: 'subtask-created', subtaskId: 'task_a.0', agentId: 'host:clerk', prompt: 'Look it up' },
+    { kind: 'task-created', initiator: 'agent', ...below },
+  );
+  expect(state.roots).toEqual(['task_a']);
+  expect(subtasksOf(state, 'task_a').map(({ taskId, prompt }) => [taskId, prompt])).toEqual([
+    ['task_a.0', 'Look it up'],
+  ]);
+  expect(subtasksOf(state, 'task_a.0').map(({ taskId }) => taskId)).toEqual(['task_a.0.0']);
+});
+
+test('tasks that claim to be below one another make no circle', () => {
+  const state = folded(
+    { kind: 'task-status', status: 'working', taskId: 'a', parentTaskId: 'b' },
+    { kind: 'task-status', status: 'working', taskId: 'b', parentTaskId: 'a' },
+    { kind: 'task-status', status: 'working', taskId: 'c', parentTaskId: 'c' },
+  );
+  expect([state.roots, subtasksOf(state, 'b').length, subtasksOf(state, 'a').length]).toEqual([['b', 'c'], 1, 0]);
+});
+
+test('a file fills as it is written, and the version before stays current until it is complete', () => {
+  const piece = (data: string, index: number, complete: boolean, more: object = {}): Made => ({
+    kind: 'file-write',
+    artifactId: 'f',
+    data,
+    index,
+    complete,
+    ...more,
+  });
+  const first = [piece('on', 0, false, { name: 'f.md', metadata: { version: 1 } }), piece('e', 1, true)];
+  const second = [piece('tw', 0, false, { metadata: { version: 2 } })];
+  expect(folded(...first, ...second).artifacts.get('f')).toMatchObject({
+    name: 'f.md',
+    current: { version: 1, text: 'one', isPartial: false },
+    open: { version: 2, text: 'tw' },
+  });
+  const abandoned = folded(...first, ...second, { kind: 'task-status', status: 'failed' });
+  expect(abandoned.artifacts.get('f')).toMatchObject({ current: { text: 'one' }, open: null });
+  expect(folded(piece('e', 1, true)).artifacts.get('f')?.current).toMatchObject({ text: '', isPartial: true });
+  const large = folded(
+    piece('x'.repeat(1_000_000), 0, false),
+    piece('x'.repeat(100_000), 1, false),
+    piece('y', 2, true),
+  );
+  expect(large.artifacts.get('f')?.current).toMatchObject({ isPartial: true, text: 'x'.repeat(1_000_000) });
+  const blob = folded(
+    piece('a', 0, false),
+    piece('', 1, false, { metadata: { blob: { bytes: 9 } } }),
+    piece('b', 2, true),
+  );
+  expect(blob.artifacts.get('f')?.current).toMatchObject({ text: 'a', isPartial: true });
+});
+
+test('records change whole and datasets grow by batches', () => {
+  const state = folded(
+    { kind: 'data-write', artifactId: 'd', data: { n: 1 }, name: 'D', metadata: { version: 1 } },
+    { kind: 'data-write', artifactId: 'd', data: { n: 2 }, metadata: { version: 2 } },
+    { kind: 'dataset-write', artifactId: 's', rows: [{ a: 1 }], index: 0, complete: false, schema: { type: 'object' } },
+    { kind: 'dataset-write', artifactId: 's', rows: [{ a: 2 }], index: 1, complete: true },
+  );
+  expect(state.artifacts.get('d')).toMatchObject({ name: 'D', current: { version: 2, data: { n: 2 } } });
+  expect(state.artifacts.get('s')).toMatchObject({
+    current: { rows: [{ a: 1 }, { a: 2 }], schema: { type: 'object' } },
+    open: null,
+  });
+  expect(state.tasks.get('task_a')?.items).toHaveLength(2);
+});
+
+test('tokens add up, and a reset forgets everything', () => {
+  const usage: Made = { kind: 'llm-usage', model: 'm', inputTokens: 2, outputTokens: 3 };
+  const state = folded(hello, usage, usage);
+  expect(state.tasks.get('task_a')?.tokens).toEqual({ input: 4, output: 6, total: 10 });
+  const caught = reduceConversation(state, [{ kind: 'stream:caught-up', cursor: 9 }]);
+  expect([caught.isCaughtUp, caught.cursor]).toEqual([true, 9]);
+  const reset = reduceConversation(caught, [{ kind: 'stream:reset', reason: 'cursor-ahead', oldest: 1, head: 1 }]);
+  expect(reset).toEqual(emptyConversation);
+});

@@ -1,0 +1,129 @@
+/** What a user interface shows of a context. All of it follows from the events. */
+import type { TaskEventOf, TaskStatus } from '@cairn/protocol';
+
+export interface ConversationState {
+  /** The last event in it. Follow the context after this cursor. */
+  readonly cursor: number;
+  /** Whether the history was read; what comes is live. */
+  readonly isCaughtUp: boolean;
+  /** Tasks that have no known task above them, the oldest first. */
+  readonly roots: readonly string[];
+  readonly tasks: ReadonlyMap<string, TaskState>;
+  /** What people and agents said, in order. */
+  readonly messages: ReadonlyMap<string, Message>;
+  readonly tools: ReadonlyMap<string, ToolState>;
+  readonly thoughts: ReadonlyMap<string, Thought>;
+  readonly questions: ReadonlyMap<string, Question>;
+  readonly signIns: ReadonlyMap<string, SignIn>;
+  readonly artifacts: ReadonlyMap<string, ArtifactState>;
+}
+
+/** What a task shows, in order: each is a key of the map of its name. */
+export interface TaskItem {
+  readonly of: 'messages' | 'tools' | 'thoughts' | 'questions' | 'signIns' | 'artifacts' | 'tasks';
+  readonly id: string;
+}
+
+export interface TaskState {
+  readonly taskId: string;
+  readonly parentTaskId: string | null;
+  readonly agentId: string | null;
+  /** What the task above it asked for. */
+  readonly prompt: string | null;
+  /** Null before its first status. */
+  readonly status: TaskStatus | null;
+  readonly statusMessage: string | null;
+  /** What it waits for. */
+  readonly pending: readonly { readonly type: string; readonly id: string }[];
+  readonly isOver: boolean;
+  readonly result: string | null;
+  readonly error: TaskEventOf<'task-status'>['error'] | null;
+  /** Problems that did not end it, the newest last; at most 100. */
+  readonly problems: readonly TaskEventOf<'error'>[];
+  readonly tokens: { readonly input: number; readonly output: number; readonly total: number };
+  readonly items: readonly TaskItem[];
+}
+
+export interface Message {
+  readonly role: 'user' | 'agent';
+  readonly taskId: string;
+  readonly agentId: string | null;
+  readonly text: string;
+  /** Whether more of it may come. */
+  readonly isOpen: boolean;
+  /** Whether its beginning is missing, because the events began in the middle of it. */
+  readonly isPartial: boolean;
+}
+
+export interface ToolState {
+  readonly toolCallId: string;
+  readonly taskId: string;
+  /** Null when the events began in the middle of the call. */
+  readonly toolName: string | null;
+  readonly arguments: Readonly<Record<string, unknown>> | null;
+  /** `stopped`: its task ended before the call did. */
+  readonly status: 'running' | 'succeeded' | 'failed' | 'stopped';
+  readonly progress: TaskEventOf<'tool-progress'> | null;
+  readonly result: unknown;
+  readonly error: string | null;
+}
+
+export type Thought = Pick<
+  TaskEventOf<'thought-stream'>,
+  'taskId' | 'thoughtId' | 'thoughtType' | 'verbosity' | 'content' | 'metadata'
+>;
+
+export interface Question {
+  readonly taskId: string;
+  readonly asked: TaskEventOf<'input-required'>;
+  readonly status: 'open' | 'answered' | 'closed';
+  /** Whether to ask the user. A question of a subtask goes to the agent above it first, which may pass it on. */
+  readonly isForUser: boolean;
+}
+
+export interface SignIn {
+  readonly taskId: string;
+  readonly asked: TaskEventOf<'auth-required'>;
+  readonly status: 'open' | 'completed' | 'closed';
+}
+
+export interface ArtifactState {
+  readonly artifactId: string;
+  readonly family: 'file' | 'data' | 'dataset';
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly mimeType: string | null;
+  /** The newest complete version; null while there is none. */
+  readonly current: ArtifactVersionState | null;
+  /** The version that is being written. */
+  readonly open: ArtifactVersionState | null;
+}
+
+export interface ArtifactVersionState {
+  readonly taskId: string;
+  /** Null when the events began in the middle of it. */
+  readonly version: number | null;
+  /** Of a file. Base64 if `encoding` says so. */
+  readonly text: string;
+  readonly encoding: 'utf-8' | 'base64';
+  /** Of a record. */
+  readonly data: Readonly<Record<string, unknown>> | null;
+  /** Of a dataset. */
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Content is missing here: it is too large, or came before the first event. Read the artifact itself. */
+  readonly isPartial: boolean;
+}
+
+export const emptyConversation: ConversationState = {
+  cursor: 0,
+  isCaughtUp: false,
+  roots: [],
+  tasks: new Map(),
+  messages: new Map(),
+  tools: new Map(),
+  thoughts: new Map(),
+  questions: new Map(),
+  signIns: new Map(),
+  artifacts: new Map(),
+};
