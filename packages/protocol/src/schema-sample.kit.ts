@@ -37,6 +37,7 @@ const textsByPattern: readonly string[] = [
   `sha256:${'0'.repeat(64)}`,
   'prompt:greeting',
   'x-host-acme-odd',
+  'tool:search',
 ];
 
 export function sample(schema: SampledSchema, sampling: Sampling, depth = 0): unknown {

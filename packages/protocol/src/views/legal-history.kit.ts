@@ -15,7 +15,13 @@ type NodePhase =
 
 /** Names that a careless dictionary would lose are names like any other. */
 const nodeNames = ['a', 'b', 'gate', 'constructor', '__proto__', '7'];
-const interruptKinds = ['approval', 'clarification', 'external-event', 'custom', 'low-confidence'];
+const interruptData: readonly (readonly [kind: string, data: JsonObject])[] = [
+  ['approval', { artifactId: 'n', artifactType: 'approval', title: 'Ship it?', actions: ['accept', 'reject'] }],
+  ['clarification', { questions: [{ id: 'q', question: 'Which?' }] }],
+  ['external-event', { eventType: 'paid', correlation: {} }],
+  ['custom', { customKind: 'c' }],
+  ['low-confidence', { agentId: 'core.some.first', threshold: 0.7, observed: 0.4, decision: 'go' }],
+];
 
 const slow = { code: 'node_timeout', message: 'slow' };
 
@@ -106,10 +112,9 @@ class History {
 
   #ask(nodeId: string, attempt: number): void {
     const interruptId = `int_${this.#interrupts}`;
-    const kind = interruptKinds[this.#interrupts % interruptKinds.length] as string;
+    const [kind, data] = interruptData[this.#interrupts % interruptData.length] as (typeof interruptData)[number];
     this.#interrupts += 1;
     this.#nodes.set(nodeId, { kind: 'waiting', attempt, interruptId });
-    const data = { title: 'Ship it?', eventType: 'paid', correlation: {}, customKind: 'c' };
     const asked = { nodeId, interruptId, kind, key: `k:${interruptId}`, data, timeoutMs: 90 };
     this.#write('interrupt.requested', asked, nodeId);
     this.#write('node.suspended', { nodeId, interruptId, kind }, nodeId);
