@@ -171,7 +171,7 @@ class RunCheck {
         if (fork !== null && row.seq < fork.fromSeq) return;
         memories?.add(row);
         blobs.add(row);
-        if (face !== null) report(row.seq, `the task face of event ${row.seq} is not the one that its run gives it`);
+        if (face !== null) report(row.seq, wrongFaceOf(row.seq));
       },
       end: (fresh: FullIndex): void => {
         compareIndex(fresh, { record, interrupts: this.#interrupts(record) }, report);
@@ -209,3 +209,7 @@ class RunCheck {
     }
   }
 }
+
+/** After an update the faces of older rows may differ, too, so that the remedy is part of the finding. */
+const wrongFaceOf = (seq: number): string =>
+  `the task face of event ${seq} is not the one that this version gives it; "cairn doctor --rebuild" writes it anew`;
