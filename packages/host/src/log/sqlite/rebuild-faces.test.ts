@@ -2,10 +2,12 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { verifyChain } from '../chain.ts';
 import { creation, row, runA, runB, started } from '../ports/samples.kit.ts';
 import { folders, open } from './folder/folders.kit.ts';
+import { openReadOnly } from './folder/read-only.ts';
 
 const { fresh } = folders();
 
@@ -48,4 +50,12 @@ it.each([
   expect(await store.runIndex.tenantLogBytes('t')).toBe(bytes);
   expect(await store.rebuildFaces()).toEqual({ rows: 0, runs: 0 });
   await store.close();
+  const log = openReadOnly(folder);
+  const found: string[] = [];
+  for (const { runId } of log.runs()) {
+    const run = present(log.run(runId));
+    log.checks.run(run, log.rows(run), (_seq, message) => found.push(message));
+  }
+  log.close();
+  expect(found.filter((message) => /task face|size/.test(message))).toEqual([]);
 });
