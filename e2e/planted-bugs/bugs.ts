@@ -132,9 +132,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'client-yields-an-event-twice',
     file: 'packages/client/src/follow.ts',
-    find: `        if (event.sequence <= last) continue;
+    find: `      if (event.sequence <= last) continue;
 `,
-    replace: `        if (event.sequence < last) continue;
+    replace: `      if (event.sequence < last) continue;
 `,
     suite: { kind: 'vitest', path: 'packages/client/src/follow.test.ts' },
     why: 'A reader that reconnects sees its last event again.',
