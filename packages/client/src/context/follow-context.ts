@@ -93,7 +93,8 @@ interface Closing {
 
 const notices = ['stream:ready', 'stream:caught-up', 'stream:reset', 'stream:closing'];
 
-function itemOf({ event = '', data }: EventSourceMessage): Item {
+/** What a frame says. Throws if it is neither a task event nor a notice. */
+export function itemOf({ event = '', data }: Pick<EventSourceMessage, 'event' | 'data'>): Item {
   const content = parsed(data);
   if (typeof content === 'object' && content !== null) {
     if (notices.includes(event)) return { ...content, kind: event } as Item;

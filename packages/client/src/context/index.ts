@@ -33,6 +33,7 @@ export {
   type Thought,
   type ToolState,
 } from './conversation/state.ts';
+export { listenToEventSource } from './event-source.ts';
 export type { TaskEventFilter } from './filter.ts';
 export type { ContextEvent, FollowContextOptions, StreamNotice } from './follow-context.ts';
 export type { SendOptions, SentMessage } from './send.ts';
