@@ -136,6 +136,14 @@ const commands = {
       readMs.push(page.body.includes(`"sequence":${fromSeq - 60}`) ? performance.now() - reading : Number.NaN);
       const cancel = `/v1/runs/${fork.runId}/cancel`;
       await connection.send(requestText({ method: 'POST', path: cancel, key: target.key, body: '{}' }));
+      // The next branch finds a quiet host, as it would in use.
+      const end = `/v1/runs/${fork.runId}/events/poll?timeout=30&lastSequence=`;
+      for (let last = fromSeq; ; ) {
+        const poll = await connection.send(requestText({ method: 'GET', path: `${end}${last}`, key: target.key }));
+        const { isTerminal, lastEventSeq } = JSON.parse(expectStatus(poll, 200, end).body) as PollEnd;
+        if (isTerminal) break;
+        last = lastEventSeq;
+      }
     }
     connection.close();
     return { acceptedMs, readMs };
@@ -155,6 +163,11 @@ const commands = {
     return { events: counter.count(), ms, endedAt, clientCores: (cpuMs() - cpu) / ms };
   },
 };
+
+interface PollEnd {
+  readonly isTerminal: boolean;
+  readonly lastEventSeq: number;
+}
 
 export type LoadCommands = typeof commands;
 

@@ -5,7 +5,7 @@ import type { LoadedCheckpoint } from './recent-states.ts';
 import type { RunLoader } from './run-loader.ts';
 
 /** Minimum rows after the checkpoint before the next one: while the run is stepped, and once it rests or has ended. */
-const MIN_TAIL = 1_000;
+const MIN_TAIL = 250;
 const MIN_TAIL_AT_REST = 125;
 
 /** Minimum rows for a checkpoint of a resting run: folding a shorter run is faster than reading a checkpoint. */

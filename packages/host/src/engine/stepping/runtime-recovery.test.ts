@@ -237,7 +237,7 @@ test('a request whose append was given up and landed later is performed, also wh
 
 test('a run that comes to rest after some hundred events leaves a checkpoint, so that reading it stays cheap', async () => {
   const { node, begin, store } = bench();
-  const definition = chain({ typeId: 'core.loop', config: { times: 80 } }, 'core.noop', 'core.approvalGate');
+  const definition = chain({ typeId: 'core.loop', config: { times: 100 } }, 'core.noop', 'core.approvalGate');
   const edges = [
     { id: 'body', sourceNodeId: 'n1', sourceOutput: 'body', targetNodeId: 'n2' },
     { id: 'back', sourceNodeId: 'n2', targetNodeId: 'n1' },

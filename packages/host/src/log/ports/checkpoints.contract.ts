@@ -50,8 +50,8 @@ export function checkpointsContract(open: Open<'log' | 'checkpoints'>): void {
       atMost = found.seq - 1;
     }
     // The newest may stand close to the one before it.
-    expect(count).toBeLessThanOrEqual(1 + rows / Math.max(500, bytes / 100));
-    expect(longest).toBeLessThanOrEqual(Math.max(1_000, every, bytes / 50));
+    expect(count).toBeLessThanOrEqual(1 + rows / Math.max(150, bytes / 100));
+    expect(longest).toBeLessThanOrEqual(Math.max(300, every, bytes / 50));
   });
 
   it('keeps the last position of each reader', async () => {

@@ -21,14 +21,14 @@ export interface Checkpoint {
 }
 
 /** The rows between the checkpoints around one that goes. */
-const THINNED_TO_ROWS = 1_000;
+const THINNED_TO_ROWS = 300;
 
 /** The most bytes of a checkpoint that stays, for each row between its neighbours. */
 const BYTES_PER_ROW = 50;
 
 /**
  * Whether the newest checkpoint goes when the next one is put: the checkpoints around it are close enough without it. So a
- * run keeps at most one for every 500 rows and 100 bytes of them for each row. Its state at any row is folded from 1,000
+ * run keeps at most one for every 150 rows and 100 bytes of them for each row. Its state at any row is folded from 300
  * rows, or from one row for every 50 bytes of its size; the length of the run does not matter.
  */
 export const isSuperseded = (

@@ -10,7 +10,7 @@ import type { Stretches } from './stretches.ts';
 const INDEX_FORMAT = 'run-index/1';
 
 /** Rows between two checkpoints, and open interrupts that cost as much to write as so many rows. */
-const EVERY_ROWS = 1_000;
+const EVERY_ROWS = 250;
 
 interface Body {
   readonly format: string;
