@@ -42,8 +42,10 @@ export interface Death {
 export interface CrashRecord {
   /** The deaths of earlier processes. A decision that has been made since is not among them. */
   deaths(): readonly Death[];
-  /** Notes what is about to be decided, until the next turn of the event loop. Called for every decision. */
+  /** Notes what is about to be decided, until `composed` or the next turn of the event loop. Called for every decision. */
   deciding(runId: RunId, causes: readonly string[]): void;
+  /** The rows of the decision are ready. To write them is the log's work: who kills the process then kills no run. */
+  composed(): void;
   /** The decision is durable: the process survived it. */
   decided(runId: RunId, causes: readonly string[]): void;
   /** Forgets all deaths of a run. */

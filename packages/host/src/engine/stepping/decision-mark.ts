@@ -26,6 +26,10 @@ export class DecisionMark {
     this.#crashes.deciding(this.#runId, this.#causes);
   }
 
+  composed(): void {
+    this.#crashes?.composed();
+  }
+
   /** The decision is durable, or wrote nothing. */
   made(): void {
     this.#crashes?.decided(this.#runId, this.#causes);

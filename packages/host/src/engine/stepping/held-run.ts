@@ -182,6 +182,7 @@ export class HeldRun {
       broken: (error) => this.#holder.report('error', 'run.stopped', error),
     };
     const batch = replay === null ? compose(moment) : replay.compose(moment);
+    this.#mark.composed();
     if (batch.rows.length === 0) {
       this.#isAhead = false;
       nothingToWrite(lease);

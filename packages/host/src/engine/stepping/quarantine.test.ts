@@ -14,13 +14,20 @@ function crashes(deaths: readonly Death[] = []) {
   const marks: string[] = [];
   const survived: string[] = [];
   const forgotten: RunId[] = [];
+  let isMarked = false;
   const record: CrashRecord = {
     deaths: () => deaths,
-    deciding: (_, causes) => void marks.push(causes.join()),
+    deciding: (_, causes) => {
+      marks.push(causes.join());
+      isMarked = true;
+    },
+    composed: () => {
+      isMarked = false;
+    },
     decided: (_, causes) => void survived.push(causes.join()),
     forget: (runId) => void forgotten.push(runId),
   };
-  return { record, marks, survived, forgotten };
+  return { record, marks, survived, forgotten, isMarked: () => isMarked };
 }
 
 function restarted(
@@ -77,6 +84,24 @@ test('a run in which the process died once is decided before any other run is cl
   expect(order).toContain('other');
   expect(events()).toEqual(['run.suspected']);
   expect(survived[0]).toBe('');
+});
+
+test('a decision is marked while its rows are made, and no longer when they are written', async () => {
+  const host = bench();
+  const { record, marks, isMarked } = crashes();
+  const atAppend: boolean[] = [];
+  const append: Store['log']['append'] = (rows) => {
+    atAppend.push(isMarked());
+    return host.store.log.append(rows);
+  };
+  const work = heldStep('work');
+  const over = { ...host.store, log: { ...host.store.log, append } };
+  const { engine } = restarted(host, record, { steps: [work.step], over });
+  const run = await host.begin(engine, chain('local.step.work'));
+  (await work.called(1)).resolve(null);
+  await host.seen(run, 'run.completed');
+  expect(marks.length).toBeGreaterThan(0);
+  expect(new Set(atAppend)).toEqual(new Set([false]));
 });
 
 test('a run in which the process died twice fails without being loaded, and the others go on', async () => {

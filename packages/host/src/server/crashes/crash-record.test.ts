@@ -54,6 +54,15 @@ test('a process that dies between decisions blames nobody', () => {
   expect(process(path).record.deaths()).toEqual([]);
 });
 
+test('a process that dies while the rows of a decision are written blames nobody, even after an earlier death', () => {
+  const path = folder();
+  process(path).record.deciding(a, ['pay#0']);
+  const second = process(path).record;
+  second.deciding(a, ['pay#0']);
+  second.composed();
+  expect(process(path).record.deaths()).toEqual([{ runId: a, cause: 'pay#0', count: 1 }]);
+});
+
 test('a host that stops leaves no mark, even in the turn of its last decision', () => {
   const path = folder();
   const { record } = process(path);
@@ -141,6 +150,16 @@ describe('with a thread that watches', () => {
     look();
     expect(content(path)).toBe('["run_a","pay#0"]');
     nextTurn();
+    look();
+    expect(content(path)).toBe('');
+  });
+
+  test('a decision whose rows wait for the disk is not written', () => {
+    const path = folder();
+    const { record, look } = watched(path);
+    record.deciding(a, ['pay#0']);
+    record.composed();
+    look();
     look();
     expect(content(path)).toBe('');
   });

@@ -77,8 +77,14 @@ class CrashRecordFile implements OpenCrashRecord {
     }
     if (this.#isMarked) return;
     this.#isMarked = true;
-    // Once per turn: what follows a decision in its turn writes its rows, which may kill too.
-    this.#ports.eventLoop.nextTurn(this.#unmark);
+    // Loading has no end of its own. Once per turn is enough for it.
+    this.#ports.eventLoop.nextTurn(this.#endTurn);
+  }
+
+  composed(): void {
+    this.#memory.end();
+    if (this.#isWritten) this.#write(NOBODY);
+    this.#isWritten = false;
   }
 
   decided(runId: RunId, causes: readonly string[]): void {
@@ -102,11 +108,9 @@ class CrashRecordFile implements OpenCrashRecord {
     this.#ports.watch({ file: this.#file, shared: this.#memory.shared }, (error) => this.#broke(error));
   }
 
-  readonly #unmark = (): void => {
+  readonly #endTurn = (): void => {
     this.#isMarked = false;
-    this.#memory.end();
-    if (this.#isWritten) this.#write(NOBODY);
-    this.#isWritten = false;
+    this.composed();
   };
 
   #keep(stays: (death: Death) => boolean): void {
