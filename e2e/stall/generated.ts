@@ -26,7 +26,7 @@ const kinds: readonly { readonly name: string; draw(name: string, random: Random
     draw: (name, random) =>
       expressionAttack(name, `inputs.s.matches(${JSON.stringify(drawnPattern(random, 3))})`, drawnInputs(random)),
   },
-  { name: 'gen-schema', draw: (name, random) => schemaAttack(name, drawnSchema(random, 4), drawnValue(random, 4)) },
+  { name: 'gen-schema', draw: (name, random) => schemaAttack(name, drawnSchema(random, 4), drawnBody(random)) },
   { name: 'gen-graph', draw: (name, random) => graphAttack(name, drawnGraph(random)) },
   { name: 'gen-loops', draw: (name, random) => loopAttack(name, random.between(5, 60)) },
   { name: 'gen-fan', draw: (name, random) => fanAttack(name, random.between(20, 200), random.between(1, 4)) },
@@ -128,6 +128,16 @@ function drawnSchema(random: Random, depth: number): JsonObject {
     () => ({ not: { contains: drawnSchema(random, depth - 1) } }),
     () => ({ $defs: { d: { allOf: some() } }, items: { $ref: '#/$defs/d' } }),
   ])();
+}
+
+/** The host reads at most 64 MiB of a body that it refuses. A client that sends more learns no code. */
+const MAX_BODY_BYTES = 60_000_000;
+
+function drawnBody(random: Random): Json {
+  for (;;) {
+    const value = drawnValue(random, 4);
+    if (JSON.stringify(value).length < MAX_BODY_BYTES) return value;
+  }
 }
 
 function drawnValue(random: Random, depth: number): Json {

@@ -253,6 +253,7 @@ export class Appender implements GuardQueries {
 
 /** One append in a transaction. A class for speed: every step of every run creates one. */
 class AppendWork implements Work<Appended> {
+  readonly runId: RunId;
   readonly rows: number;
   readonly bytes: number;
   readonly #appender: Appender;
@@ -262,6 +263,7 @@ class AppendWork implements Work<Appended> {
   constructor(appender: Appender, append: Append) {
     this.#appender = appender;
     this.#append = append;
+    this.runId = append.runId;
     this.rows = append.rows.length;
     let bytes = 0;
     for (const row of append.rows) bytes += bodySize(row);
@@ -279,7 +281,7 @@ class AppendWork implements Work<Appended> {
 
   committed(): void {
     const { rows, head } = this.#admitted().admitted;
-    this.#appender.tell({ runId: this.#append.runId, contextId: head.record.contextId, rows });
+    this.#appender.tell({ runId: this.runId, contextId: head.record.contextId, rows });
   }
 
   #admitted(): ReturnType<Appender['admit']> {

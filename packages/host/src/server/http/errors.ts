@@ -53,7 +53,7 @@ function withoutSecrets(envelope: ErrorEnvelope, request: FastifyRequest, ports:
 }
 
 /** Of a body that is too large, as much is read and thrown away. */
-const MAX_DISCARDED_BYTES = 16_777_216;
+const MAX_DISCARDED_BYTES = 67_108_864;
 
 /** A connection that closes while its client still sends takes the response with it: the client sees a broken pipe. */
 function keepReading(reply: FastifyReply): void {

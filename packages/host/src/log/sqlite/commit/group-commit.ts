@@ -4,13 +4,7 @@ import type { CairnError } from '@cairn/protocol';
 import { storeClosed } from '../../errors.ts';
 import { flushFailed, storeError } from '../errors.ts';
 import { answer, type Job, type JobResult, type Work, write } from './job.ts';
-
-/**
- * Limits of one transaction; the rest waits for the next turn. At 11 microseconds a row, a transaction blocks the event
- * loop for about 3 ms and a sync. Other requests run between two transactions.
- */
-const MAX_ROWS = 256;
-const MAX_BYTES = 262_144;
+import { takeJobs } from './take-jobs.ts';
 
 /**
  * A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows or bytes, or a slow disk.
@@ -165,17 +159,8 @@ export class GroupCommit {
   }
 
   #take(): { readonly jobs: readonly Job[]; readonly isLarge: boolean } {
-    let rows = 0;
-    let bytes = 0;
-    let count = 0;
-    for (const { work } of this.#queue) {
-      if (count > 0 && (rows + work.rows > MAX_ROWS || bytes + work.bytes > MAX_BYTES)) break;
-      rows += work.rows;
-      bytes += work.bytes;
-      count += 1;
-    }
-    const jobs = this.#queue.slice(0, count);
-    this.#queue = this.#queue.slice(count);
+    const { jobs, left, rows, bytes } = takeJobs(this.#queue);
+    this.#queue = left;
     this.#queuedRows -= rows;
     return { jobs, isLarge: rows >= POOL_ROWS || bytes >= POOL_BYTES };
   }

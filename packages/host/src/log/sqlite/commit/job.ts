@@ -1,7 +1,11 @@
 /** One unit of work in a transaction, and what becomes of it. */
 
+import type { RunId } from '@cairn/protocol';
+
 /** A unit of work to write. */
 export interface Work<Result> {
+  /** The run that it concerns alone. Such work may overtake that of other runs. */
+  readonly runId?: RunId;
   /** Its size, which bounds a transaction. */
   readonly rows: number;
   readonly bytes: number;
