@@ -152,6 +152,7 @@ export {
   type ApprovalAction,
   type ApprovalData,
   approvalActions,
+  CLIENT_TOOL_EVENT,
   type ClarificationQuestion,
   type InterruptData,
   type InterruptKind,
@@ -329,6 +330,7 @@ export {
   workflowSettings,
   workflowVariable,
 } from './runs/workflow-definition.ts';
+export * from './task-events/client-tools.ts';
 export {
   isInternalKind,
   type TaskEventKind,

@@ -25,6 +25,9 @@ export const REQUIRE_USER = 'cairn.require-user';
 /** The `eventType` of a sign-in that the host carries out. */
 export const SIGN_IN_EVENT = 'cairn.sign-in';
 
+/** The `eventType` of a tool call that the client executes. Its correlation names `toolCallId`, `toolName` and `arguments`. */
+export const CLIENT_TOOL_EVENT = 'cairn.client-tool';
+
 const names = z.array(z.string());
 const conversationId = text.max(256);
 

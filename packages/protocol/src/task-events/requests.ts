@@ -4,6 +4,7 @@ import type { DataOf } from '../data-of.ts';
 import { taskStatuses } from '../events/cairn.ts';
 import { json } from '../fields.ts';
 import { MAX_ID_LENGTH } from '../ids.ts';
+import { clientTool, MAX_CLIENT_TOOLS } from './client-tools.ts';
 import { errorInfoShape } from './envelope.ts';
 import { taskEvent } from './task-event.ts';
 
@@ -27,6 +28,11 @@ export const sendMessage = z
       .describe(
         'Who answers. Absent: the agent that answered last in the context, else the default agent of the host.',
       ),
+    tools: z
+      .array(clientTool)
+      .max(MAX_CLIENT_TOOLS)
+      .optional()
+      .describe('Tools that the sender executes. The agent must allow `client:*` or their ids.'),
   })
   .meta({ id: 'SendMessage' });
 
@@ -110,6 +116,10 @@ export const completeAuth = z
 export type CompleteAuth = DataOf<typeof completeAuth>;
 
 export const authCompletion = z.object({ authId: z.string(), taskId: id }).meta({ id: 'AuthCompletion' });
+
+export const toolCancelled = z.object({ toolCallId: z.string(), taskId: id }).meta({ id: 'ToolCancelled' });
+
+export type ToolCancelled = DataOf<typeof toolCancelled>;
 
 export const taskCancelled = z
   .object({ taskId: id, status: z.enum([...taskStatuses, 'queued']) })
