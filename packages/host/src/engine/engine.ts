@@ -42,6 +42,8 @@ export interface StartRun {
   readonly callbackUrl?: string | undefined;
   /** A context that the tenant's runs already use; `not_found` for any other. Default: a new context. */
   readonly contextId?: ContextId | undefined;
+  /** The client named the context itself: if it is new, this run begins it. */
+  readonly mayBeginContext?: boolean | undefined;
   /** The client's name for the resource that the run works on. */
   readonly scopeId?: string | undefined;
   /** Refuses the run with `run_already_active` while another run of the tenant is active in this scope. */

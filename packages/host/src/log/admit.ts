@@ -1,10 +1,10 @@
 /** Admits one append to a run: checks guards, stamps rows, folds the index. Pure, so all stores behave alike. */
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
 import { type ArtifactChange, artifactChanges, blobsOf } from './artifact-changes.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
 import { checkRows } from './check-rows.ts';
-import { blobMissing, quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
+import { blobMissing, foreignContext, quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
 import { asksNobody, foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
 import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
@@ -37,6 +37,8 @@ export interface GuardQueries {
   /** The bytes of the tenant's events and blobs. */
   tenantBytes(tenant: string): number;
   hasBlob(tenant: string, sha256: string): boolean;
+  /** Whose a context is; null when no run is in it. */
+  contextTenant(contextId: ContextId): string | null;
   /** Whether this run ever requested this interrupt, given that it is not open now. */
   wasRequested(runId: RunId, interruptId: string): boolean;
 }
@@ -68,6 +70,7 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   checkQuota(append, head, guards);
   const stamped = stamp(append, leased, cursor);
   if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
+  if (append.isNamedContext === true) checkContext(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
   const memories = asksNobody(after.record) ? noMemories : memoryChanges(stamped.rows);
   const artifacts = artifactChanges(stamped.rows);
@@ -196,6 +199,10 @@ function checkAlone({ record }: FullHead, guards: GuardQueries): void {
   const { tenant, scopeId } = record;
   const active = scopeId === null ? null : guards.activeRun(tenant, scopeId);
   if (active !== null && scopeId !== null) throw runAlreadyActive(active, scopeId);
+}
+
+function checkContext({ record: { contextId, tenant } }: FullHead, guards: GuardQueries): void {
+  if ((guards.contextTenant(contextId) ?? tenant) !== tenant) throw foreignContext(contextId);
 }
 
 function takeLease(append: Append, head: FullHead, guards: GuardQueries): FullHead {

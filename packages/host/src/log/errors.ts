@@ -42,6 +42,14 @@ export const contextTaken = ({ runId, contextId }: NewRun & { readonly runId: st
     hint: 'Import it for the tenant that has the context, or into another data folder.',
   });
 
+/** Another tenant's context looks like one that does not exist. */
+export const foreignContext = (contextId: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no context "${contextId}" of this tenant.`,
+    hint: 'Use another id, such as a new UUID, or leave it out.',
+    details: { contextId },
+  });
+
 /** The source of a fork does not exist, or is another tenant's. */
 export const forkSourceMissing = ({ sourceRunId }: RunFork): TerminalError =>
   new TerminalError('not_found', {

@@ -26,6 +26,7 @@ export function appendOf({ clock, owner, leaseMs, limits }: MailboxPorts, reques
     create: creating?.run,
     idempotency: batch.idempotency,
     isAloneInScope: creating?.isAloneInScope,
+    isNamedContext: creating?.isNamedContext,
     maxTenantBytes: batch.isEnding ? undefined : limits.maxTenantLogBytes,
     fence: fence ?? undefined,
     claim: fence === null ? { owner, now, until: now + leaseMs } : undefined,

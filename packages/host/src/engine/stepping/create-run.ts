@@ -49,7 +49,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
   const sealing = sealInputs(ports, { definition: workflow.definition, tenant, inputs }, child?.child.sealed);
   const id = child?.child.childRunId ?? runId(uniqueId());
   const context = request.contextId ?? contextId(uniqueId());
-  if (request.contextId !== undefined && child === undefined) await refuseForeignContext(ports, tenant, context);
+  if (request.contextId !== undefined && child === undefined) await refuseForeignContext(ports, request, context);
   const started = startedDraft({
     workflow,
     request: { ...request, contextId: context, child },
@@ -79,6 +79,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     workflow,
     run: { tenant, contextId: context, originRunId: id, parentRunId: child?.askedBy.runId },
     isAloneInScope: request.isAloneInScope,
+    isNamedContext: request.mayBeginContext,
   });
   mailbox.post(fact, child === undefined ? 'start' : 'step');
   return done;
@@ -94,8 +95,14 @@ const idTokenOf = (id: RunId, sha256: Sha256): string => sha256(id, 'hex').slice
 /** 48 bits: two of 10,000 runs in one context share a token with a chance of 1 in 5 million. */
 const ID_TOKEN_CHARS = 12;
 
-async function refuseForeignContext({ store }: RunCreationPorts, tenant: string, id: ContextId): Promise<void> {
-  if ((await store.log.contextTenant(id)) !== tenant) throw contextNotFound(id);
+/** Two tenants may name the same new context at once: the append of the second is refused. */
+async function refuseForeignContext(
+  { store }: RunCreationPorts,
+  { tenant, mayBeginContext = false }: StartRun,
+  id: ContextId,
+): Promise<void> {
+  const owner = (await store.log.contextTenant(id)) ?? (mayBeginContext ? tenant : null);
+  if (owner !== tenant) throw contextNotFound(id);
 }
 
 const alreadyStepped = (id: RunId): RetryableError =>

@@ -53,6 +53,7 @@ export interface RunCreation {
   readonly workflow: Workflow;
   readonly run: NewRun;
   readonly isAloneInScope: Append['isAloneInScope'];
+  readonly isNamedContext?: Append['isNamedContext'];
 }
 
 /** A mailbox opens for a new run, for a run with a claimed lease, or for a resting run. */

@@ -73,8 +73,7 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
     },
     contextTenant: async (contextId) => {
       tables.assertOpen();
-      const [first] = tables.contexts.get(contextId) ?? [];
-      return first?.head.record.tenant ?? purgedTenant(tables, contextId);
+      return contextTenant(tables, contextId);
     },
     contextHead: async (contextId) => {
       tables.assertOpen();
@@ -90,6 +89,9 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
   };
 }
 
+const contextTenant = (tables: Tables, contextId: ContextId): string | null =>
+  tables.contexts.get(contextId)?.[0]?.head.record.tenant ?? purgedTenant(tables, contextId);
+
 const purgedTenant = (tables: Tables, contextId: ContextId): string | null =>
   [...tables.purged.values()].find(({ run }) => run.contextId === contextId)?.run.tenant ?? null;
 
@@ -97,6 +99,7 @@ const guardQueries = (tables: Tables): GuardQueries => ({
   tenantBytes: (tenant) => tables.tenantBytes(tenant),
   hasBlob: (tenant, sha256) => tables.blobs.of(tenant).has(sha256),
   isAlive: (owner, now) => tables.isAlive(owner, now),
+  contextTenant: (contextId) => contextTenant(tables, contextId),
   activeRun: (tenant, scopeId) => {
     for (const { head } of tables.runs().values()) {
       const { record } = head;

@@ -37,6 +37,18 @@ function reads(log: () => EventLog): void {
     expect(await log().contextTenant('ctx_none' as ContextId)).toBeNull();
   });
 
+  it('lets one of two tenants that name the same new context have it, also when both come at once', async () => {
+    const begin = (runId: RunId, tenant: string) =>
+      log().append(
+        creation(runId, { create: { tenant, contextId: context, originRunId: runId }, isNamedContext: true }),
+      );
+    const results = await Promise.allSettled([begin(runA, 't'), begin(runB, 'u'), begin('run_c' as RunId, 't')]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { code: 'not_found' } });
+    expect(await log().contextTenant(context)).toBe('t');
+    expect(await log().head(runB)).toBeNull();
+  });
+
   it('reads a run in pages and can leave operator rows out', async () => {
     const rows = [
       started(),

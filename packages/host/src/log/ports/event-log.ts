@@ -87,6 +87,8 @@ export interface Append {
   readonly maxTenantBytes?: number | undefined;
   /** With `create` and a scope: fails with `run_already_active` while another run of the tenant and scope is active. */
   readonly isAloneInScope?: boolean | undefined;
+  /** With `create` and a context that a client named: fails with `not_found` when it is another tenant's. */
+  readonly isNamedContext?: boolean | undefined;
 }
 
 export interface Appended {

@@ -1,6 +1,7 @@
 /** The statements of an append. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
+import { contextTenants } from './context-tenants.ts';
 import { idempotencyReader, idempotencyWriter } from './idempotency.ts';
 import { type Query, query } from './query.ts';
 
@@ -12,6 +13,7 @@ export interface AppendStatements {
   readonly record: ReturnType<typeof idempotencyReader>;
   readonly saveRecord: ReturnType<typeof idempotencyWriter>;
   readonly inScope: Query<[runId: RunId]>;
+  readonly contextTenant: ReturnType<typeof contextTenants>;
 }
 
 const INSERTED = 'cursor, run, seq, at, type, node, cause, audience, payload, task, row_hash, hash, face';
@@ -29,4 +31,5 @@ export const appendStatements = (db: DatabaseSync): AppendStatements => ({
     `SELECT id FROM runs WHERE tenant = ? AND scope = ? AND scope IS NOT NULL AND ended_at IS NULL
        AND imported_at IS NULL AND fork_mode IS NOT 'replay'`,
   ),
+  contextTenant: contextTenants(db),
 });

@@ -1,6 +1,6 @@
 /** Executes appends in a transaction: checks guards on cached heads, then writes rows, index, wakes and results. */
 import type { DatabaseSync } from 'node:sqlite';
-import { type CairnError, invariant, isCairnError, type RunId } from '@cairn/protocol';
+import { type CairnError, type ContextId, invariant, isCairnError, type RunId } from '@cairn/protocol';
 import { type AdmittedAppend, admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
 import { idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import type { Followers } from '../feed/followers.ts';
@@ -110,6 +110,10 @@ export class Appender implements GuardQueries {
 
   hasBlob(tenant: string, sha256: string): boolean {
     return this.#blobs.has(tenant, sha256);
+  }
+
+  contextTenant(contextId: ContextId): string | null {
+    return this.#statements.contextTenant(contextId);
   }
 
   /** A run that looks active in the table may have ended earlier in this transaction, so the cached head decides. */

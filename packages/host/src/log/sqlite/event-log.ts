@@ -19,6 +19,7 @@ import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
 import type { Work } from './commit/job.ts';
 import type { Connection } from './connection.ts';
+import { contextTenants } from './context-tenants.ts';
 import { ContextReader } from './contexts/context-reader.ts';
 import { withFirstRows } from './forks/first-rows.ts';
 import type { Forks, InTurn } from './forks/fork-work.ts';
@@ -57,8 +58,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
   const changes = new ChangesReader(db);
   const purged = new PurgedRuns(db);
   const until = rowsUntil(db);
-  const tenants = query<[tenant: string]>(db, 'SELECT tenant FROM runs WHERE context = ? LIMIT 1');
-  const tenantOf = (contextId: string): string | null => tenants.get(contextId)?.[0] ?? purged.tenantOf(contextId);
+  const tenantOf = contextTenants(db);
   const ownerOf = (range: RunRows | ContextRows): string =>
     ('runId' in range ? heads.get(range.runId)?.head.record.tenant : tenantOf(range.contextId)) ?? HOST;
   const turns = new FairTurns({

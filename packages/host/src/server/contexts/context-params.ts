@@ -21,10 +21,22 @@ import { type Call, pathParam, queryParam } from '../http/routes.ts';
 export const visibleContext = (call: Call, log: EventLog): Promise<ContextId> =>
   contextNamed(pathParam(call, 'contextId'), call.caller, log);
 
-export async function contextNamed(text: string, { tenant, grant }: Caller, log: EventLog): Promise<ContextId> {
+export async function contextNamed(text: string, caller: Caller, log: EventLog): Promise<ContextId> {
+  const contextId = wellFormedContext(text, caller);
+  if ((await log.contextTenant(contextId)) !== caller.tenant) throw contextNotFound(contextId);
+  return contextId;
+}
+
+/** For clients that name their contexts themselves: one that nobody has is the caller's, too. */
+export async function contextOrNew(text: string, caller: Caller, log: EventLog): Promise<ContextId> {
+  const contextId = wellFormedContext(text, caller);
+  if (((await log.contextTenant(contextId)) ?? caller.tenant) !== caller.tenant) throw contextNotFound(contextId);
+  return contextId;
+}
+
+function wellFormedContext(text: string, { grant }: Caller): ContextId {
   const contextId = text as ContextId;
-  const isGranted = grant === undefined || grant.contextId === contextId;
-  if (!wellFormed.test(text) || !isGranted || (await log.contextTenant(contextId)) !== tenant) {
+  if (!wellFormed.test(text) || (grant !== undefined && grant.contextId !== contextId)) {
     throw contextNotFound(contextId);
   }
   return contextId;

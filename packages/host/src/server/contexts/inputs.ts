@@ -2,6 +2,7 @@
 import {
   type AnswerInput,
   answerInput,
+  type ContextId,
   type InterruptView,
   inputAnswered,
   isCairnError,
@@ -56,7 +57,20 @@ export function inputRoutes(surface: InputSurface): readonly Route[] {
 async function answer(call: Call, surface: InputSurface): Promise<string> {
   const given = parseShape(answerInput, call.request.body, 'The answer');
   const contextId = await visibleContext(call, surface.log);
-  const inputId = pathParam(call, 'inputId');
+  return answerOpen(call, surface, { contextId, inputId: pathParam(call, 'inputId'), given });
+}
+
+/** An answer to an input of a context, whatever protocol it came with. */
+export interface GivenAnswer {
+  readonly contextId: ContextId;
+  readonly inputId: string;
+  readonly given: AnswerInput;
+  /** What is recorded and returned. Default: the ids of the input and its task. */
+  readonly recorded?: () => string;
+}
+
+export async function answerOpen(call: Call, surface: InputSurface, answer: GivenAnswer): Promise<string> {
+  const { contextId, inputId, given } = answer;
   const [asked] = await surface.runIndex.asked(contextId, inputId);
   if (asked === undefined) throw notAsked(inputId);
   if (!asked.open) throw alreadyAnswered(inputId);
@@ -66,7 +80,7 @@ async function answer(call: Call, surface: InputSurface): Promise<string> {
   const { tenant, principal } = call.caller;
   return recordedCommand<InterruptAnswered>(call, {
     status: 202,
-    body: () => JSON.stringify({ inputId, taskId: runId }),
+    body: answer.recorded ?? (() => JSON.stringify({ inputId, taskId: runId })),
     command: (idempotency) =>
       named(inputId, surface.engine.answer({ tenant, runId, interruptId: inputId, value, principal, idempotency })),
   });

@@ -23,7 +23,7 @@ import { takenOver } from '../http/large-response.ts';
 import { type Call, type KeyedRoute, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { ContextAgents } from './context-agents.ts';
-import { contextNamed } from './context-params.ts';
+import { contextNamed, contextOrNew } from './context-params.ts';
 import type { ContextStreams } from './context-stream.ts';
 import { type ContextTurns, QUEUED_TAG } from './turns.ts';
 
@@ -94,10 +94,28 @@ async function accept(call: Call, surface: MessageSurface): Promise<string> {
   const body = parseShape(sendMessage, call.request.body, 'The message');
   const ifBusy = choice(call, 'ifBusy', busyRules) ?? 'queue';
   choice(call, 'closeOn', ['waiting']);
+  return startTask(call, surface, { body, contextId: contextGiven(call, body), ifBusy });
+}
+
+/** A message for an agent, whatever protocol it came with. */
+export interface TaskMessage {
+  readonly body: SendMessage;
+  /** As the client gave it. Undefined begins a new context. */
+  readonly contextId: string | undefined;
+  readonly ifBusy: (typeof busyRules)[number];
+  /** The client names its contexts itself: one that nobody has begins with this message. */
+  readonly mayBeginContext?: boolean;
+  /** What is recorded and returned. Default: the ids of the context and the task. */
+  readonly recorded?: (started: RunStarted) => string;
+}
+
+/** Starts the root task of a message, or lets it wait for its turn. */
+export async function startTask(call: Call, surface: MessageSurface, message: TaskMessage): Promise<string> {
+  const { contextId: named, ifBusy, mayBeginContext = false } = message;
   if (!surface.runsAgents) throw noAgents();
-  const named = contextGiven(call, body);
-  if (named === undefined) return start(call, surface, { body, contextId: undefined, isHeldBack: false });
-  const contextId = await contextNamed(named, call.caller, surface.log);
+  if (named === undefined) return start(call, surface, { ...message, contextId: undefined, isHeldBack: false });
+  const find = mayBeginContext ? contextOrNew : contextNamed;
+  const contextId = await find(named, call.caller, surface.log);
   return surface.turns.alone(contextId, async () => {
     const { active, queued } = await surface.turns.openTasks(contextId);
     const isBusy = active !== null || queued.length > 0;
@@ -107,19 +125,21 @@ async function accept(call: Call, surface: MessageSurface): Promise<string> {
       const { tenant, principal } = call.caller;
       await surface.engine.cancel({ tenant, principal, runId: active.runId, reason: 'another message came' });
     }
-    const text = await start(call, surface, { body, contextId, isHeldBack: isBusy });
+    const text = await start(call, surface, { ...message, contextId, isHeldBack: isBusy });
     if (isBusy) surface.turns.waits(contextId);
     return text;
   });
 }
 
-interface NewTask {
-  readonly body: SendMessage;
+interface NewTask extends Omit<TaskMessage, 'contextId'> {
   readonly contextId: ContextId | undefined;
   readonly isHeldBack: boolean;
 }
 
-async function start(call: Call, surface: MessageSurface, { body, contextId, isHeldBack }: NewTask): Promise<string> {
+const idsOf = ({ contextId, runId }: RunStarted): string => JSON.stringify({ contextId, taskId: runId });
+
+async function start(call: Call, surface: MessageSurface, task: NewTask): Promise<string> {
+  const { body, contextId, isHeldBack, mayBeginContext, recorded = idsOf } = task;
   const agentId = body.agentId ?? (contextId && (await surface.agents.lastIn(contextId))) ?? surface.defaultAgent;
   if (agentId === undefined) throw noAgent(contextId);
   const problem = agentIdProblem(agentId);
@@ -136,12 +156,13 @@ async function start(call: Call, surface: MessageSurface, { body, contextId, isH
     inputs,
     options: isHeldBack ? { tags: [QUEUED_TAG] } : {},
     contextId,
+    mayBeginContext,
     trace: inboundTrace(call.request.headers),
     ...(isHeldBack && { heldBack: 'queued' }),
   };
   return recordedCommand<RunStarted>(call, {
     status: 202,
-    body: ({ contextId: context, runId }) => JSON.stringify({ contextId: context, taskId: runId }),
+    body: recorded,
     command: (idempotency) => surface.engine.start({ ...request, idempotency }),
   });
 }

@@ -51,6 +51,13 @@ export interface RouteDoc {
   readonly errors?: readonly ErrorCode[];
 }
 
+/** A key that the body of a request holds. */
+export interface OwnKey {
+  readonly key: string;
+  /** Must be equal for two requests with the key. */
+  readonly content: object;
+}
+
 interface RouteBase {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** In the protocol's notation: `{name}` is one path segment, or its part before a `:verb`. */
@@ -58,6 +65,8 @@ interface RouteBase {
   readonly doc: RouteDoc;
   /** The handler records each success under the `Idempotency-Key` itself, together with its changes. */
   readonly recordsItself?: true;
+  /** The key of the request when its protocol has one of its own, in the place of an `Idempotency-Key`. */
+  readonly ownKey?: (call: OpenCall) => OwnKey | undefined;
   /** Its body becomes part of an event, and must fit in one. */
   readonly isEventBody?: true;
   /** A repeated request is meant to repeat its effect, so the `Idempotency-Key` is ignored. */

@@ -50,7 +50,8 @@ async function carriedOut<Given extends OpenCall>(
   handle: (call: Given) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { request, reply } = call;
-  const key = idempotencyKeyOf(request.headers['idempotency-key']);
+  const own = route.ownKey?.(call);
+  const key = own?.key ?? idempotencyKeyOf(request.headers['idempotency-key']);
   if (key === undefined) return handle(call);
   const { params, query, body } = request;
   const stored = route.answersSecret ? sealerFor(tenant) : plain;
@@ -59,7 +60,7 @@ async function carriedOut<Given extends OpenCall>(
       tenant,
       endpoint: `${route.method} ${route.path}`,
       key,
-      content: { params, query, body: body ?? null },
+      content: own?.content ?? { params, query, body: body ?? null },
       recordsItself: route.recordsItself === true,
     },
     async (requestKey) => {
