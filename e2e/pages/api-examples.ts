@@ -153,6 +153,14 @@ async function artifacts(send: Sent): Promise<void> {
   const contextId = field(run, 'contextId');
   await send({ id: 'listArtifacts', request: { path: { contextId }, query: { limit: 20 } } });
   await send({ id: 'getArtifact', request: { path: { contextId, artifactId: 'totals' }, query: { version: 1 } } });
+  await send({
+    id: 'saveArtifact',
+    request: {
+      path: { contextId, artifactId: 'totals' },
+      headers: { 'if-match': '"1"' },
+      body: { data: { orders: 43 } },
+    },
+  });
 }
 
 /** A context, its tasks, and what they ask. */

@@ -124,9 +124,15 @@ const elsewhere: Readonly<Record<string, string>> = {
       'listArtifacts not_found',
       'getArtifact 200',
       'getArtifact 206',
+      'getArtifact 304',
     ]
       .concat('getArtifact validation_error', 'getArtifact not_found')
       .map((answer) => [answer, 'packages/host/src/server/artifacts/artifacts.test.ts']),
+  ),
+  ...Object.fromEntries(
+    ['200', '201', 'not_found', 'validation_error', 'artifact_version_conflict', 'precondition_required']
+      .concat('202', 'artifact_too_large', 'quota_exceeded')
+      .map((answer) => [`saveArtifact ${answer}`, 'packages/host/src/server/artifacts/save-artifact.test.ts']),
   ),
   ...Object.fromEntries(
     ['202', 'validation_error', 'not_found', 'auth_expired', 'interrupt_already_resolved', 'input_invalid']

@@ -43,6 +43,7 @@ export async function serve(config: HostConfig, services: HostServices): Promise
     },
     {
       maxRequestBodyBytes: config.limits.maxRequestBodyBytes,
+      maxTenantBytes: config.limits.tenantLogBytes,
       shares: config.limits,
       unread: config.limits,
       retention: config.retention,

@@ -24,6 +24,7 @@ import { EndedSessions } from './access/ended-sessions.ts';
 import { createGate } from './access/gate.ts';
 import type { ShareLimits } from './access/limit-routes.ts';
 import type { AccessLimits } from './access/limits.ts';
+import { createEditPerformer, editNode } from './artifacts/edit-run.ts';
 import { type Ask, askUrl, type Reply } from './ask.kit.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
@@ -56,6 +57,8 @@ const accessKeys: readonly AccessKey[] = [
   { sha256: keyHash(keyWith()), tenant: 't', scopes: [] },
   ...scopes.map((scope) => ({ sha256: keyHash(keyWith(scope)), tenant: 't', scopes: [scope] })),
 ];
+
+const MAX_TENANT_BYTES = 1_000_000_000;
 
 /** An origin that test webhooks may name. */
 export const nobodyListens = 'http://127.0.0.1:9';
@@ -177,6 +180,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     redactor,
   });
   await registry.defineOwn(options.agents?.own ?? [], '1.2.3');
+  const edits = createEditPerformer({ store, now: Date.now, life: uniqueId(), maxTenantBytes: MAX_TENANT_BYTES });
   const real = createEngine({
     store,
     clock: systemClock,
@@ -184,8 +188,8 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     sha256: (text, encoding) => hash('sha256', text, encoding),
     owner: uniqueId(),
     steps: options.steps ?? [],
-    nodeTypes: options.agents?.nodeTypes ?? [],
-    performers: options.agents?.performers ?? [],
+    nodeTypes: [...(options.agents?.nodeTypes ?? []), editNode],
+    performers: [...(options.agents?.performers ?? []), edits],
     agents: createAgentSource(registry, store.definitions),
     redactor,
     limits: { ...limits, maxRunDurationMs: null },
@@ -266,6 +270,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     },
     {
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
+      maxTenantBytes: MAX_TENANT_BYTES,
       retention: [],
       conversations: { defaultAgent: options.defaultAgent, maxQueuedMessages: 20 },
       unread: limits,

@@ -34,5 +34,25 @@ export const artifactContent = z
   .object({ data: json.optional(), schema: jsonObject.optional(), rows: z.array(jsonObject).optional() })
   .meta({ id: 'ArtifactContent' });
 
+/** What a PUT carries: the bytes of a file, or this as JSON. */
+export const artifactEdit = z.union([
+  z.strictObject({ data: jsonObject }),
+  /** `schema` is the JSON Schema of one row. */
+  z.strictObject({ schema: jsonObject.optional(), rows: z.array(jsonObject) }),
+]);
+
+/** The version that a PUT wrote, and the task that wrote it. */
+export const artifactSaved = z
+  .object({
+    artifactId: text,
+    /** The version that is current now. Absent while the task is still at work. */
+    version: count.optional(),
+    contextId: text,
+    taskId: text,
+  })
+  .meta({ id: 'ArtifactSaved' });
+
+export type ArtifactEdit = DataOf<typeof artifactEdit>;
+export type ArtifactSaved = DataOf<typeof artifactSaved>;
 export type ArtifactEntry = DataOf<typeof artifactEntry>;
 export type ArtifactList = DataOf<typeof artifactList>;

@@ -52,12 +52,13 @@ export interface Nodes extends Interrupts {
   agent: AgentRef | null;
 }
 
-/** Node types that run an agent. The task view shows them as the task itself, not as a tool call. */
+/** Node types that run an agent, or are the work of the host itself. The task view shows them as the task itself, not as a tool call. */
 const agentTypeIds: ReadonlySet<string> = new Set([
   'cairn.agent',
   'core.ai.callPrompt',
   'core.ai.structuredOutput',
   'core.conformance.mock-agent',
+  'cairn.artifact.edit',
 ]);
 
 const isAgentType = (typeId: string): boolean => agentTypeIds.has(typeId);

@@ -56,6 +56,8 @@ export interface ArtifactCall {
   readonly nodeId: string;
   readonly callId: string;
   readonly agentId: string;
+  /** Whether the task view shows the call as a tool call, which rows then name. Default true. */
+  readonly isToolCall?: boolean;
   readonly redactor: Redactor | null;
   /** Writes rows; resolves once they are durable. */
   record(rows: readonly Emission[]): Promise<void>;

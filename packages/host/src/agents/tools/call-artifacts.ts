@@ -10,6 +10,7 @@ import {
   verbosityLevels,
 } from '@cairn/protocol';
 import type { ReasoningVerbosity } from '../models/turn.ts';
+import { isArtifactName, MAX_ARTIFACT_NAME } from './artifact-names.ts';
 import type {
   ArtifactCall,
   ArtifactDataset,
@@ -49,7 +50,7 @@ export interface ThoughtOptions {
   readonly relatedTo?: string | undefined;
 }
 
-const MAX_NAME = 200;
+const MAX_REFERENCE = 200;
 const MAX_THOUGHT = 20_000;
 const MAX_ALTERNATIVES = 20;
 
@@ -129,7 +130,7 @@ export class CallArtifacts {
       ...(alternatives !== undefined && {
         alternatives: alternatives.slice(0, MAX_ALTERNATIVES).map((one) => one.slice(0, MAX_THOUGHT / 10)),
       }),
-      ...(relatedTo !== undefined && { relatedTo: relatedTo.slice(0, MAX_NAME) }),
+      ...(relatedTo !== undefined && { relatedTo: relatedTo.slice(0, MAX_REFERENCE) }),
     };
     // Redacted before it is cut: a secret that is cut in two would not be found.
     const text = (call.redactor?.text(content) ?? content).slice(0, MAX_THOUGHT).toWellFormed();
@@ -171,12 +172,10 @@ const refOf = (value: Json): ArtifactRef => {
   return { artifactId: String(artifactId), version: Number(version) };
 };
 
-const wellFormed = /^(?!\.{1,2}(?:\/|$))[^/\\\p{C}]{1,128}(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{C}]{1,128}){0,15}$/u;
-
 function checkedName(name: string): string {
-  if (typeof name === 'string' && name.length <= MAX_NAME && wellFormed.test(name)) return name;
+  if (typeof name === 'string' && isArtifactName(name)) return name;
   throw new TerminalError('tool_failed', {
     message: `An artifact cannot have the name ${quoted(String(name), 80)}.`,
-    hint: `Use at most ${MAX_NAME} characters, such as report.md: no "..", "\\" or control characters.`,
+    hint: `Use at most ${MAX_ARTIFACT_NAME} characters, such as report.md: no "..", "\\" or control characters.`,
   });
 }

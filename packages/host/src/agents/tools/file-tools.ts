@@ -1,6 +1,7 @@
 /** File tools. Each run has a folder for data too large for a message; its agents cannot reach beyond it. */
 import type { RunId } from '@cairn/protocol';
 import { z } from 'zod';
+import { artifactPath } from './artifact-names.ts';
 import { hostTool } from './define-tool.ts';
 import type { Tool } from './tool.ts';
 
@@ -31,14 +32,11 @@ export interface FilePort {
 const MAX_READ_BYTES = 100_000;
 const MAX_WRITE_CHARACTERS = 200_000;
 
-const segment = String.raw`(?!\.{1,2}(?:/|$))[^/\\\p{C}]{1,128}`;
-const wellFormed = new RegExp(`^${segment}(?:/${segment}){0,15}$`, 'u');
-
 /** A path below the run's folder, in canonical form. */
 const filePath = z
   .string()
   .max(512)
-  .regex(wellFormed, 'must be a path such as notes/plan.md: relative, without "..", "\\" or control characters')
+  .regex(artifactPath, 'must be a path such as notes/plan.md: relative, without "..", "\\" or control characters')
   .describe('Relative to the folder of the run, such as notes/plan.md.');
 
 export const fileTools = (files: FilePort): readonly Tool[] => [

@@ -57,7 +57,10 @@ export function createNodeTypeRegistry(
 
 /** The descriptions of the node types for clients, sorted by id. */
 export const describeNodeTypes = (nodeTypes: NodeTypeRegistry): readonly NodeTypeDescriptor[] =>
-  [...nodeTypes.values()].sort((a, b) => (a.typeId < b.typeId ? -1 : 1)).map(describe);
+  [...nodeTypes.values()]
+    .filter(({ hostAgent }) => hostAgent === undefined)
+    .sort((a, b) => (a.typeId < b.typeId ? -1 : 1))
+    .map(describe);
 
 function describe(type: NodeType): NodeTypeDescriptor {
   const { typeId, safety, doc } = type;

@@ -201,6 +201,7 @@ function firstAgent(
   run: { configurable: JsonObject; budget: Budget },
 ): { readonly agentId: string; readonly model?: string } | null {
   for (const { node, type } of nodes.values()) {
+    if (type.hostAgent !== undefined) return { agentId: type.hostAgent };
     if (type.actsAsAgent?.(node) !== true || node.agent === undefined || node.disabled === true) continue;
     const model = type.modelOf?.(node, { ...run, agents }) ?? null;
     return { agentId: node.agent.agentId, ...(model === null ? {} : { model }) };

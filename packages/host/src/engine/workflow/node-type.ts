@@ -73,6 +73,8 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   readonly driver?: NodeDriver<Inner, Config>;
   /** Whether a node acts as the agent it names. That agent must then exist when a run starts. */
   actsAsAgent?(node: WorkflowNode): boolean;
+  /** Only the host makes such nodes, and its tasks are of this agent. No catalogue shows the type. */
+  readonly hostAgent?: string;
   /** The prompt templates that a node refers to, in short form. A run pins them when it starts. */
   promptRefs?(node: Pick<CompiledNode, 'node' | 'definition'>): readonly string[];
   /** The ids of further agents that a config names. */

@@ -98,6 +98,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     async register(tenant, given) {
       refuseLongLists(given);
       const authored = await longWork.inSlices(tenant, parseAuthoredInSlices(given));
+      refuseHostNodes(authored, nodeTypes);
       const definition = { ...authored, version: await versionOf(tenant, authored) };
       const { id: workflowId, version } = definition;
       const { hash } = await adopt(tenant, definition);
@@ -115,6 +116,17 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
       return byHash(tenant, record.hash);
     },
   };
+}
+
+function refuseHostNodes({ id, nodes }: AuthoredWorkflow, nodeTypes: NodeTypeRegistry): void {
+  const found = nodes.find(({ typeId }) => nodeTypes.get(typeId)?.hostAgent !== undefined);
+  if (found === undefined) return;
+  const problem = `node ${found.id}: only the host makes nodes of the type ${found.typeId}`;
+  throw new TerminalError('validation_error', {
+    message: `The workflow ${id} cannot be registered: ${problem}.`,
+    hint: 'GET /v1/node-types lists the types.',
+    details: { workflowId: id, problems: [problem] },
+  });
 }
 
 /** Repeats only what has the form of an id and of a version: other text may be anything, also a secret. */

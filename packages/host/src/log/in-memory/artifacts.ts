@@ -43,6 +43,11 @@ export function inMemoryArtifacts(tables: Tables): Artifacts {
   };
   const currentOf = (contextId: string, artifactId: string): ArtifactVersion | null =>
     versionsOf(contextId, artifactId).findLast(({ state }) => state === 'complete') ?? null;
+  const summaryOf = (contextId: string, id: string): ArtifactSummary | null => {
+    const open = versionsOf(contextId, id).findLast(({ state }) => state === 'open') ?? null;
+    const current = currentOf(contextId, id);
+    return open === null && current === null ? null : { current, open };
+  };
   return {
     claim: async (claim) => {
       tables.assertOpen();
@@ -62,12 +67,14 @@ export function inMemoryArtifacts(tables: Tables): Artifacts {
       const found: ArtifactSummary[] = [];
       for (const id of Object.keys(viewOf(tables, contextId)).sort()) {
         if (id <= after || found.length >= limit) continue;
-        const versions = versionsOf(contextId, id);
-        const open = versions.findLast(({ state }) => state === 'open') ?? null;
-        const current = currentOf(contextId, id);
-        if (open !== null || current !== null) found.push({ current, open });
+        const summary = summaryOf(contextId, id);
+        if (summary !== null) found.push(summary);
       }
       return found;
+    },
+    summary: async (contextId, artifactId) => {
+      tables.assertOpen();
+      return summaryOf(contextId, artifactId);
     },
     get: async (contextId, artifactId, version) => {
       tables.assertOpen();

@@ -14,6 +14,8 @@ export interface Artifacts {
   abandon(claim: Pick<ArtifactClaim, 'runId' | 'contextId' | 'artifactId' | 'writer'>): Promise<void>;
   /** Artifacts of a context by id, after the one named: those that have a complete or an open version. */
   list(contextId: ContextId, page: ArtifactPage): Promise<readonly ArtifactSummary[]>;
+  /** The current and the open version of an artifact; null when it has neither. */
+  summary(contextId: ContextId, artifactId: string): Promise<ArtifactSummary | null>;
   /** One version, complete or not; without a number the current one, which is the newest that is complete. */
   get(contextId: ContextId, artifactId: string, version?: number): Promise<ArtifactVersion | null>;
 }

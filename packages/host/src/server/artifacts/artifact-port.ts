@@ -2,18 +2,32 @@
 import { type JsonObject, TerminalError } from '@cairn/protocol';
 import type { ArtifactCall, ArtifactOptions, ArtifactPort, ArtifactRef } from '../../agents/tools/artifact-port.ts';
 import { utf8Size } from '../../utf8.ts';
-import { DatasetWriter } from './dataset-writer.ts';
-import { FileWriter } from './file-writer.ts';
+import { DatasetCutter } from './dataset-cutter.ts';
+import { FileCutter } from './file-cutter.ts';
 import { type ArtifactPorts, OpenVersion } from './open-version.ts';
+import { pieceWriter } from './piece-writer.ts';
 
 /** A record as JSON. Its row and its task face fit in an event. */
 const MAX_RECORD_BYTES = 120_000;
 
 export const createArtifactPort = (ports: ArtifactPorts): ArtifactPort => ({
-  file: (call, name, options) => new FileWriter(call, ports, { ...options, name }),
-  dataset: (call, name, options) => new DatasetWriter(call, ports, { ...options, name }),
+  file(call, name, options) {
+    const sink = new OpenVersion(call, ports, { ...options, artifactId: name, family: 'file' });
+    return pieceWriter(sink, new FileCutter(sink, { ...options, name, redactor: call.redactor }));
+  },
+  dataset(call, name, options) {
+    const sink = new OpenVersion(call, ports, { ...options, artifactId: name, family: 'dataset' });
+    const cut = { ...options, name, redactor: call.redactor, misfit: 'tool_failed' } as const;
+    return pieceWriter(sink, new DatasetCutter(sink, cut));
+  },
   data: (call, name, record, options) => writeRecord(call, ports, { ...options, name, record }),
 });
+
+/** Refuses a record that does not fit in an event. */
+export function checkRecord(artifactId: string, record: JsonObject): void {
+  const bytes = utf8Size(JSON.stringify(record));
+  if (bytes > MAX_RECORD_BYTES) throw tooLarge(artifactId, bytes);
+}
 
 interface RecordOptions extends ArtifactOptions {
   readonly name: string;
@@ -21,14 +35,16 @@ interface RecordOptions extends ArtifactOptions {
 }
 
 /** One row holds the whole record. */
-async function writeRecord(call: ArtifactCall, ports: ArtifactPorts, options: RecordOptions): Promise<ArtifactRef> {
+export async function writeRecord(
+  call: ArtifactCall,
+  ports: ArtifactPorts,
+  options: RecordOptions,
+): Promise<ArtifactRef> {
   const { name, record, description, expectedVersion } = options;
-  const bytes = utf8Size(JSON.stringify(record));
-  if (bytes > MAX_RECORD_BYTES) throw tooLarge(name, bytes);
+  checkRecord(name, record);
   const open = new OpenVersion(call, ports, { artifactId: name, family: 'data', expectedVersion });
   const version = await open.claimed();
-  const { nodeId, callId, agentId } = call;
-  const about = { name, ...(description !== undefined && { description }), nodeId, callId, agentId };
+  const about = { name, ...(description !== undefined && { description }), ...open.actor() };
   const payload = { artifactId: name, artifactType: 'data', version: String(version), ...about, data: record };
   try {
     await call.record([{ type: 'artifact.created', payload }]);

@@ -1,9 +1,11 @@
 /** One version of an artifact that is being written: claims it, numbers its pieces, and gives it up. */
-import { type ArtifactFamily, TerminalError } from '@cairn/protocol';
+import type { ArtifactFamily } from '@cairn/protocol';
 import type { ArtifactCall, ArtifactOptions, ArtifactRef } from '../../agents/tools/artifact-port.ts';
 import type { Emission } from '../../engine/ports.ts';
 import type { BlobRef } from '../../log/ports/blobs.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { type Piece, PieceCount } from './piece.ts';
+import type { PieceSink } from './piece-writer.ts';
 
 export interface ArtifactPorts {
   readonly store: Pick<Store, 'blobs' | 'artifacts'>;
@@ -13,28 +15,17 @@ export interface ArtifactPorts {
   readonly maxTenantBytes: number;
 }
 
-/** Pieces of a version that hold their content themselves, and their bytes together. What follows goes into blobs. */
-const MAX_INLINE_PIECES = 1_000;
-const MAX_INLINE_BYTES = 262_144;
-
-/** With the pieces of 256 KiB that follow: 5 GB. */
-const MAX_PIECES = 20_000;
-
-/** What the first piece says of the version. */
-type Header = Readonly<Record<string, string | number | object | undefined>>;
-
 interface VersionOptions extends ArtifactOptions {
   readonly artifactId: string;
   readonly family: ArtifactFamily;
 }
 
-export class OpenVersion {
+export class OpenVersion implements PieceSink {
   readonly #call: ArtifactCall;
   readonly #ports: ArtifactPorts;
   readonly #options: VersionOptions;
+  readonly #count = new PieceCount();
   #version: Promise<number> | null = null;
-  #index = 0;
-  #inlineBytes = 0;
 
   constructor(call: ArtifactCall, ports: ArtifactPorts, options: VersionOptions) {
     this.#call = call;
@@ -42,36 +33,46 @@ export class OpenVersion {
     this.#options = options;
   }
 
-  get isFirst(): boolean {
-    return this.#index === 0;
-  }
-
-  /** Whether content of this size still goes into the row itself. */
   isInline(bytes: number): boolean {
-    return this.#index < MAX_INLINE_PIECES && this.#inlineBytes + bytes <= MAX_INLINE_BYTES;
+    return this.#count.isInline(bytes);
   }
 
-  /** Keeps bytes beside the log, for a row to name. */
   blob(bytes: Uint8Array): Promise<BlobRef> {
     const { store, now, maxTenantBytes } = this.#ports;
     return store.blobs.put({ tenant: this.#call.tenant, bytes, at: now(), maxTenantBytes });
   }
 
-  /** The fields of the next piece, which is recorded right away. */
-  async next(isLast: boolean, { header, inlineBytes }: { readonly header: Header; readonly inlineBytes: number }) {
-    const { artifactId, description } = this.#options;
+  /** Records pieces in one append. The last one of a version makes it current in the same append. */
+  async add(...pieces: readonly Piece[]): Promise<void> {
     const version = await this.claimed();
-    if (this.#index >= MAX_PIECES) throw tooLarge(artifactId);
-    const index = this.#index;
-    this.#index += 1;
-    this.#inlineBytes += inlineBytes;
-    const { callId, agentId, nodeId } = this.#call;
-    const first = index > 0 ? {} : { name: artifactId, ...(description !== undefined && { description }), ...header };
-    return { artifactId, version, index, complete: isLast, nodeId, callId, agentId, ...first };
+    await this.#call.record(pieces.flatMap((piece) => this.#rowsOf(piece, version)));
   }
 
-  record(rows: readonly Emission[]): Promise<void> {
-    return this.#call.record(rows);
+  #rowsOf(piece: Piece, version: number): readonly Emission[] {
+    const { artifactId, description } = this.#options;
+    const index = this.#count.next(artifactId, piece);
+    const about = { name: artifactId, ...(description !== undefined && { description }) };
+    const fields = { artifactId, version, index, complete: piece.end !== null, ...this.actor() };
+    const sha256 = piece.end === null ? {} : { sha256: piece.end.sha256 };
+    const written: Emission =
+      piece.type === 'cairn.artifact.chunk'
+        ? {
+            type: piece.type,
+            payload: { ...fields, ...(index === 0 && { ...about, ...piece.header }), ...piece.content, ...sha256 },
+          }
+        : {
+            type: piece.type,
+            payload: { ...fields, ...(index === 0 && { ...about, ...piece.header }), ...piece.content, ...sha256 },
+          };
+    if (piece.end === null) return [written];
+    const created = { artifactId, version: String(version), ...this.actor(), ...piece.end };
+    return [written, { type: 'artifact.created', payload: created }];
+  }
+
+  /** Who writes, as rows say it. */
+  actor(): { readonly nodeId: string; readonly callId?: string; readonly agentId: string } {
+    const { nodeId, callId, agentId, isToolCall = true } = this.#call;
+    return { nodeId, ...(isToolCall && { callId }), agentId };
   }
 
   async ref(): Promise<ArtifactRef> {
@@ -103,10 +104,3 @@ export class OpenVersion {
     await store.artifacts.abandon({ runId, contextId, artifactId, writer: { life, callId } });
   }
 }
-
-const tooLarge = (artifactId: string): TerminalError =>
-  new TerminalError('artifact_too_large', {
-    message: `The artifact ${JSON.stringify(artifactId)} has ${MAX_PIECES} pieces, and may have no more.`,
-    hint: 'Write larger pieces, or several artifacts.',
-    details: { artifactId, limit: MAX_PIECES },
-  });

@@ -11,6 +11,8 @@ import {
 import { z } from 'zod';
 import type { ArtifactSummary, ArtifactVersion } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { visibleContext } from '../contexts/context-params.ts';
+import { etagMatches } from '../http/etag.ts';
 import { PacedWriter, type ResponsePorts } from '../http/large-response.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { datasetPieces, filePieces, type PiecePorts, recordOf } from './artifact-pieces.ts';
@@ -29,6 +31,7 @@ export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
     method: 'GET',
     path: PATH,
     scope: 'runs:read',
+    takesToken: true,
     handle: (call) => list(call, ports),
     doc: {
       id: 'listArtifacts',
@@ -42,6 +45,7 @@ export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
     method: 'GET',
     path: `${PATH}/{artifactId}`,
     scope: 'runs:read',
+    takesToken: true,
     handle: (call) => content(call, ports),
     doc: {
       id: 'getArtifact',
@@ -49,6 +53,7 @@ export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
       query: z.object({ version: z.int().min(1).optional() }),
       responses: {
         200: { description: 'The bytes of a file; a record or a dataset as JSON.', shape: artifactContent },
+        304: { description: 'The client has this version, as its `If-None-Match` says.' },
         206: { description: 'The bytes of the `Range`.', contentType: 'application/octet-stream' },
       },
       errors: ['validation_error', 'not_found'],
@@ -56,20 +61,9 @@ export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
   },
 ];
 
-/** The context, if the caller may see it. */
-async function visibleContext({ caller, ...call }: Call, { store }: ArtifactRoutePorts): Promise<ContextId> {
-  const contextId = pathParam(call, 'contextId') as ContextId;
-  const isGranted = caller.grant === undefined || caller.grant.contextId === contextId;
-  if (isGranted && (await store.log.contextTenant(contextId)) === caller.tenant) return contextId;
-  throw new TerminalError('not_found', {
-    message: `There is no context ${JSON.stringify(contextId.slice(0, 200))}.`,
-    hint: 'Check the id, and that the key belongs to the tenant of the context.',
-  });
-}
-
 async function list(call: Call, ports: ArtifactRoutePorts): Promise<string> {
   const limit = wholeParam(call, 'limit', MAX_LIMIT) ?? MAX_LIMIT;
-  const contextId = await visibleContext(call, ports);
+  const contextId = await visibleContext(call, ports.store.log);
   const found = await ports.store.artifacts.list(contextId, { after: queryParam(call, 'after'), limit });
   const last = found.at(-1);
   const next = found.length < limit || last === undefined ? null : newestOf(last).artifactId;
@@ -92,13 +86,18 @@ function entryOf(summary: ArtifactSummary): ArtifactEntry {
 
 async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | undefined> {
   const asked = wholeParam(call, 'version', 1_000_000_000);
-  const contextId = await visibleContext(call, ports);
+  const contextId = await visibleContext(call, ports.store.log);
   const artifactId = pathParam(call, 'artifactId');
   const version = await ports.store.artifacts.get(contextId, artifactId, asked);
   if (version?.state !== 'complete') throw await missing(contextId, artifactId, ports);
   const { reply, request, caller } = call;
-  reply.header('etag', `"${version.version}"`);
+  const etag = `"${version.version}"`;
+  reply.header('etag', etag);
   reply.header('cache-control', 'private, no-cache');
+  if (etagMatches(request.headers['if-none-match'], etag)) {
+    reply.code(304).send();
+    return undefined;
+  }
   const pieces: PiecePorts = { store: ports.store, tenant: caller.tenant };
   if (version.family === 'data') return JSON.stringify({ data: await recordOf(version, pieces) });
   if (version.family === 'dataset') return sendDataset(call, ports, datasetPieces(version, pieces));
@@ -153,25 +152,12 @@ const fileName = ({ name, artifactId }: ArtifactVersion): string =>
   (name ?? artifactId).split('/').at(-1)?.toWellFormed() ?? 'artifact';
 
 async function missing(contextId: ContextId, artifactId: string, ports: ArtifactRoutePorts) {
-  const isOpen = await isFirstOpen(contextId, artifactId, ports);
+  const isOpen = (await ports.store.artifacts.summary(contextId, artifactId))?.current === null;
   return new TerminalError('not_found', {
     message: `There is no ${isOpen ? 'complete ' : ''}version of the artifact ${JSON.stringify(artifactId.slice(0, 200))}.`,
     hint: isOpen ? 'It is being written. Follow the context, or try again.' : 'List the artifacts of the context.',
     details: { open: isOpen },
   });
-}
-
-/** Attempts at a first version that are looked through. */
-const MAX_ATTEMPTS = 100;
-
-async function isFirstOpen(contextId: ContextId, artifactId: string, { store }: ArtifactRoutePorts): Promise<boolean> {
-  if ((await store.artifacts.get(contextId, artifactId)) !== null) return false;
-  for (let number = 1; number <= MAX_ATTEMPTS; number += 1) {
-    const version = await store.artifacts.get(contextId, artifactId, number);
-    if (version === null) return false;
-    if (version.state === 'open') return true;
-  }
-  return false;
 }
 
 function wholeParam(call: Call, name: string, most: number): number | undefined {

@@ -19,6 +19,7 @@ import type { AgentSource, Clock, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { createArtifactPort } from '../artifacts/artifact-port.ts';
+import { createEditPerformer, editNode } from '../artifacts/edit-run.ts';
 import { sha256, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import type { App } from '../define-app.ts';
@@ -53,7 +54,8 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
   const now = () => clock.now();
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
-  const artifacts = createArtifactPort({ store, now, life: uniqueId(), maxTenantBytes: config.limits.tenantLogBytes });
+  const writing = { store, now, life: uniqueId(), maxTenantBytes: config.limits.tenantLogBytes };
+  const artifacts = createArtifactPort(writing);
   const hostTools = createHostTools(config, { tools, memory: memory.port, artifacts, signIns, now });
   const models = hostModels(config, clock);
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
@@ -84,9 +86,15 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
       ...(extension.isUnderTest ? [mockAgent(loop)] : []),
       createSupervisor(loop),
       dispatch,
+      editNode,
       ...extraTypes,
     ],
-    performers: [turns, hostTools.performer, ...extension.performers({ memory: memory.memory, secret })],
+    performers: [
+      turns,
+      hostTools.performer,
+      createEditPerformer(writing),
+      ...extension.performers({ memory: memory.memory, secret }),
+    ],
     agents: memory.agentSource,
     prompts: createPromptSource({ registry: prompts, definitions: store.definitions, sha256, redactor }),
     tools: hostTools,

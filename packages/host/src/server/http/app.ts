@@ -73,9 +73,17 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
     }
     return reply;
   });
-  for (const route of routes) register(app, route, ports);
+  // Routes that read their body themselves, of whatever type.
+  app.register(async (raw) => {
+    raw.removeAllContentTypeParsers();
+    raw.addContentTypeParser('*', (_request, _body, done) => done(null));
+    for (const route of routes) if (readsBody(route)) register(raw, route, ports);
+  });
+  for (const route of routes) if (!readsBody(route)) register(app, route, ports);
   return app;
 }
+
+const readsBody = (route: Route): boolean => route.scope !== null && route.receive !== undefined;
 
 function readJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();

@@ -7,6 +7,7 @@ import type { Gate } from '../access/gate.ts';
 import { limitRoutes, type ShareLimits, tenantFigures } from '../access/limit-routes.ts';
 import { readTokenRoutes } from '../access/read-token-routes.ts';
 import { artifactRoutes } from '../artifacts/routes.ts';
+import { saveRoute } from '../artifacts/save-route.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
 import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.ts';
 import { discoveryRoutes } from '../catalogue/discovery.ts';
@@ -75,6 +76,8 @@ export interface ConversationOptions {
 
 export interface ServerOptions {
   readonly maxRequestBodyBytes: number;
+  /** Of all events and artifacts of a tenant. */
+  readonly maxTenantBytes: number;
   readonly unread: UnreadLimits;
   readonly shares: ShareLimits;
   readonly retention: readonly RetentionRule[];
@@ -144,7 +147,15 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
 /** Builds all routes and the services that hold connections open. */
 function surfaceOf(
   ports: ServerPorts & { readonly unread: UnreadBytes },
-  { hostId, version, shares: limits, retention, conversations: options }: ServerOptions,
+  {
+    hostId,
+    version,
+    shares: limits,
+    retention,
+    conversations: options,
+    maxRequestBodyBytes,
+    maxTenantBytes,
+  }: ServerOptions,
 ) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
   const { log, runIndex } = store;
@@ -198,7 +209,8 @@ function surfaceOf(
     ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
-    ...artifactRoutes({ store: ports.store, responses }),
+    ...artifactRoutes({ store, responses }),
+    saveRoute({ ...ports, loadView, maxJsonBytes: maxRequestBodyBytes, maxTenantBytes }),
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),
     ...ports.gate.routes,

@@ -1,7 +1,7 @@
 /** The API as an OpenAPI 3.1 document, generated from the route table, so that it describes exactly what is served. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorEnvelope, errorKinds, interruptCallback, webhookDelivery } from '@cairn/protocol';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { scopes } from '../access/auth.ts';
 import { sessionScopes } from '../access/sessions.ts';
 import type { ApiExample, ApiExamples } from './api-examples.ts';
@@ -119,7 +119,7 @@ function operation(route: Route, { components, envelope, example }: Described): 
     tags: [tagOf(route.path)],
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(doc.body === undefined ? {} : { requestBody: requestBody(doc.body, components, example) }),
+    ...(doc.body === undefined ? {} : { requestBody: requestBody(doc, components, example) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(doc.responses).map(([status, answer]) => [
@@ -174,10 +174,15 @@ function headerParameters({ method, repeatable, doc }: Route): readonly object[]
   ];
 }
 
-const requestBody = (body: z.ZodType, components: Components, example: ApiExample | undefined): object => ({
-  required: !body.safeParse(undefined).success,
-  content: { 'application/json': { schema: components.schemaOf(body), ...exampleOf(example?.body) } },
-});
+function requestBody(
+  { body = z.undefined(), takesBytes }: RouteDoc,
+  components: Components,
+  example: ApiExample | undefined,
+): object {
+  const json = { schema: components.schemaOf(body), ...exampleOf(example?.body) };
+  const bytes = takesBytes ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } : {};
+  return { required: !body.safeParse(undefined).success, content: { 'application/json': json, ...bytes } };
+}
 
 function response(answer: AnswerDoc, components: Components, example: ApiExample | undefined): object {
   const { description, shape, contentType, orStream } = answer;

@@ -210,6 +210,15 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     request: ({ other = '' }) => ({ path: { contextId: other, artifactId: 'totals' } }),
     status: 200,
   },
+  saveArtifact: {
+    given: artifact,
+    request: ({ other = '' }) => ({
+      path: { contextId: other, artifactId: 'totals' },
+      headers: { 'if-match': '"1"' },
+      body: { data: { sum: 2 } },
+    }),
+    status: 200,
+  },
   cancelRuns: { request: ({ runId }) => ({ body: { runIds: [runId] } }), status: 200 },
   pauseRun: { given: (host) => runOf(host, delayed), request: ofRun, status: 202 },
   resumeRun: { given: pausedRun, request: ofRun, status: 202 },

@@ -1,5 +1,5 @@
 /** Routes as data. Registration, 405 responses, the API description and the route tests all use one table. */
-import type { ErrorCode } from '@cairn/protocol';
+import type { ErrorCode, Json } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { RequestKey } from '../../log/ports/idempotency.ts';
@@ -43,6 +43,8 @@ export interface RouteDoc {
   readonly headers?: z.ZodObject<Readonly<Record<string, z.ZodType>>>;
   /** The JSON body; an optional shape may be absent. */
   readonly body?: z.ZodType;
+  /** The body may also be bytes of any type. */
+  readonly takesBytes?: true;
   /** Success responses by status. */
   readonly responses: Readonly<Record<number, AnswerDoc>>;
   /** JSON Schemas in the responses, by name, as components of the API description. Called once. */
@@ -86,6 +88,11 @@ export interface KeyedRoute extends RouteBase {
   readonly holds?: true;
   /** A read token in the query, `?token=`, admits a caller too. The handler looks the run up with `visibleRun`. */
   readonly takesToken?: true;
+  /**
+   * Reads the body itself, whatever its type. Called once, before the handler. Returns what identifies the body for an
+   * `Idempotency-Key`.
+   */
+  readonly receive?: (call: Call) => Promise<Json>;
   readonly handle: Handler;
   /**
    * Answers with more than the recorded text, such as a stream: called with the text of a success, also when an

@@ -1,5 +1,6 @@
 /** Makes every route that changes something honour an `Idempotency-Key`, at the one place where routes are registered. */
 import { hash } from 'node:crypto';
+import type { Json } from '@cairn/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Call, OpenCall, Route } from '../http/routes.ts';
 import { type HttpResponse, type Idempotency, idempotencyKeyOf } from './idempotency.ts';
@@ -20,9 +21,11 @@ export function idempotent(route: Route, requests: Idempotency, sealerFor: Seale
       carriedOut(requests, { route, call, tenant: ownerOf(call), sealerFor }, route.handle);
     return { ...route, handle };
   }
-  const { follow } = route;
+  const { follow, receive } = route;
   const handle = async (call: Call): Promise<string | undefined> => {
-    const text = await carriedOut(requests, { route, call, tenant: call.caller.tenant, sealerFor }, route.handle);
+    const received = await receive?.(call);
+    const { tenant } = call.caller;
+    const text = await carriedOut(requests, { route, call, tenant, sealerFor, received }, route.handle);
     return text === undefined || follow === undefined || call.reply.statusCode >= 300 ? text : follow(call, text);
   };
   return { ...route, handle };
@@ -40,13 +43,15 @@ interface RoutedCall<Given extends OpenCall> {
   readonly call: Given;
   readonly tenant: string;
   readonly sealerFor: SealerFor;
+  /** What identifies a body that the route read itself. */
+  readonly received?: Json | undefined;
 }
 
 const plain: Sealer = { seal: (text) => text, open: (text) => text };
 
 async function carriedOut<Given extends OpenCall>(
   requests: Idempotency,
-  { route, call, tenant, sealerFor }: RoutedCall<Given>,
+  { route, call, tenant, sealerFor, received }: RoutedCall<Given>,
   handle: (call: Given) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { request, reply } = call;
@@ -60,7 +65,7 @@ async function carriedOut<Given extends OpenCall>(
       tenant,
       endpoint: `${route.method} ${route.path}`,
       key,
-      content: own?.content ?? { params, query, body: body ?? null },
+      content: own?.content ?? { params, query, body: received ?? body ?? null },
       recordsItself: route.recordsItself === true,
     },
     async (requestKey) => {

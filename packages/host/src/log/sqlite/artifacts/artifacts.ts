@@ -69,6 +69,11 @@ export function sqliteArtifacts({ db, writer, read, heads }: ArtifactPorts): Art
     abandon: (claim) => writer.submit({ rows: 1, bytes: 0, apply: () => claims.abandon(claim) }),
     list: async (contextId, { after = '', limit }) =>
       read(() => ids.all(contextId, after, limit).map(([id]) => summaryOf(contextId, id))),
+    summary: async (contextId, artifactId) =>
+      read(() => {
+        const found = summaryOf(contextId, artifactId);
+        return found.current === null && found.open === null ? null : found;
+      }),
     get: async (contextId, artifactId, version) =>
       read(() => {
         const found =

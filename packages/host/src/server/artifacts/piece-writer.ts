@@ -1,0 +1,41 @@
+/** What the writers of files and datasets share: where pieces go, and that one write follows the other. */
+import type { ArtifactRef, OpenArtifact } from '../../agents/tools/artifact-port.ts';
+import type { BlobRef } from '../../log/ports/blobs.ts';
+import type { Piece } from './piece.ts';
+
+/** Takes the pieces of one version, in order. */
+export interface PieceSink {
+  /** Whether content of this size still goes into the row itself. */
+  isInline(bytes: number): boolean;
+  /** Keeps bytes beside the log, for a piece to name. */
+  blob(bytes: Uint8Array): Promise<BlobRef>;
+  /** Resolves once the piece is recorded. */
+  add(piece: Piece): Promise<void>;
+  ref(): Promise<ArtifactRef>;
+  /** Gives the version up. */
+  abandon(): Promise<void>;
+}
+
+/** Cuts content into pieces. Its functions are never called while another one is at work. */
+export interface Cutter<Content> {
+  take(content: Content): Promise<void>;
+  /** Records the rest, in a piece that closes the version. */
+  finish(): Promise<void>;
+}
+
+/** One write after the other, whether or not the caller waits. */
+export function pieceWriter<Content>(sink: PieceSink, cutter: Cutter<Content>): OpenArtifact<Content> {
+  let tail: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const done = tail.then(work);
+    // After a failed write every later one fails, too: the artifact would have a hole.
+    tail = done;
+    done.catch(() => undefined);
+    return done;
+  };
+  return {
+    write: (content) => inTurn(() => cutter.take(content)),
+    close: () => inTurn(() => cutter.finish().then(() => sink.ref())),
+    abandon: () => sink.abandon(),
+  };
+}
