@@ -196,16 +196,8 @@ export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts'
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
 export { jsonSize } from './json-size.ts';
 export { parseShape } from './parse.ts';
-export {
-  type ArtifactEdit,
-  type ArtifactEntry,
-  type ArtifactList,
-  type ArtifactSaved,
-  artifactContent,
-  artifactEdit,
-  artifactList,
-  artifactSaved,
-} from './runs/artifacts.ts';
+export type { ArtifactEntry, ArtifactList, ArtifactSaved } from './runs/artifacts.ts';
+export { artifactContent, artifactEdit, artifactList, artifactSaved } from './runs/artifacts.ts';
 export {
   BUNDLE_VERSION,
   type BundleBlob,

@@ -52,7 +52,6 @@ export const artifactSaved = z
   })
   .meta({ id: 'ArtifactSaved' });
 
-export type ArtifactEdit = DataOf<typeof artifactEdit>;
 export type ArtifactSaved = DataOf<typeof artifactSaved>;
 export type ArtifactEntry = DataOf<typeof artifactEntry>;
 export type ArtifactList = DataOf<typeof artifactList>;

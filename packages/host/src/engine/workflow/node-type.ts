@@ -11,8 +11,7 @@
  *       }),
  *     });
  *
- * A node type is pure: it reads its context and returns an action. It never waits, reads a clock or makes a call. Side
- * effects are part of the returned action, and the context carries the time.
+ * A node type is pure: it reads its context and returns an action, with its side effects. The context carries the time.
  *
  * Read in this order: `NodeType`, `NodeContext`, `NodeAction`, then `NodeDriver` for nodes that make many calls. The
  * types of a compiled workflow come last. They and the node types refer to each other, so they share this file.
@@ -92,8 +91,8 @@ export type DefinedNodeType<TypeId extends string, Written> = NodeType & {
 };
 
 /**
- * Defines a node type and infers the type of its config from the schema. The engine passes a node only a config that
- * this schema parsed, so the result can drop the parsed type. It keeps the written type, for definitions in code.
+ * Infers the type of the config from the schema. The engine passes a node only a config that this schema parsed, so the
+ * result can drop the parsed type. It keeps the written type, for definitions in code.
  */
 export const defineNodeType = <const TypeId extends string, Config, Written, Inner extends object = object>(
   type: { readonly typeId: TypeId; readonly config: z.ZodType<Config, Written> } & NodeType<NoInfer<Config>, Inner>,
