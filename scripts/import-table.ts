@@ -55,6 +55,7 @@ const route = 'packages/host/src/server/http/routes.ts';
 const everything = [
   'protocol',
   'client',
+  'client/react',
   'log',
   'engine',
   'agents',
@@ -100,6 +101,15 @@ export const rooms: readonly Room[] = [
     packages: [],
     builtins: [],
     world: ['clock', 'timer', 'random'],
+  },
+  // The only part that needs React, which the rest must work without.
+  {
+    name: 'client/react',
+    path: 'packages/client/src/react',
+    imports: ['client'],
+    packages: ['react'],
+    builtins: [],
+    world: [],
   },
   ...beside.map((name) => ofHost(name)),
   ofHost('utf8', ['node']),
@@ -328,6 +338,13 @@ export const rooms: readonly Room[] = [
     imports: [...everything, 'e2e/sim'],
     ...unrestricted,
   },
+  // Programs to copy: they use the packages as anybody would.
+  {
+    name: 'examples',
+    path: 'examples',
+    imports: ['protocol', 'client', 'client/react', 'host/index'],
+    ...unrestricted,
+  },
   { name: 'bench', path: 'bench', imports: [...everything, 'host/bin'], ...unrestricted },
   { name: 'scripts', path: 'scripts', imports: ['protocol'], packages: 'any', builtins: 'any', world: 'any' },
   { name: 'root', path: '', imports: [], packages: 'any', builtins: 'any', world: 'any' },
@@ -338,6 +355,7 @@ export const ownPackages: Readonly<Record<string, string>> = {
   '@cairn/protocol': 'packages/protocol/src/index.ts',
   '@cairn/client': 'packages/client/src/index.ts',
   '@cairn/client/context': 'packages/client/src/context/index.ts',
+  '@cairn/client/react': 'packages/client/src/react/index.ts',
   '@cairn/host': 'packages/host/src/index.ts',
 };
 

@@ -17,10 +17,12 @@ export interface Connection {
 }
 
 export interface HostRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path and query. */
   readonly path: string;
   readonly body?: unknown;
+  /** A body that is sent as it is, with its own type, instead of `body`. */
+  readonly content?: RequestContent;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** For the whole answer. Default: that of the connection. */
@@ -29,6 +31,11 @@ export interface HostRequest {
   readonly repeatable?: boolean;
   /** Lets a browser keep the cookie of the answer. */
   readonly keepsCookie?: boolean;
+}
+
+export interface RequestContent {
+  readonly mimeType: string;
+  readonly bytes: string | Uint8Array<ArrayBuffer> | Blob;
 }
 
 export interface Answer {
@@ -118,21 +125,24 @@ function baseOf(text: string): string {
 
 async function initOf(request: HostRequest, key: Key | undefined): Promise<RequestInit> {
   const bearer = typeof key === 'function' ? await key() : key;
+  const content = request.content ?? (request.body === undefined ? undefined : jsonOf(request.body));
   return {
     method: request.method,
     headers: {
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(content === undefined ? {} : { 'content-type': content.mimeType }),
       ...request.headers,
     },
     // A request with a key sends no cookie, so the cookie cannot be what authorised it.
     credentials: bearer === undefined || request.keepsCookie ? 'include' : 'omit',
     redirect: 'error',
     cache: 'no-store',
-    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    ...(content === undefined ? {} : { body: content.bytes }),
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   };
 }
+
+const jsonOf = (body: unknown): RequestContent => ({ mimeType: 'application/json', bytes: JSON.stringify(body) });
 
 async function answerOf(response: Response, request: HostRequest, limit: LinkedAbort): Promise<Answer> {
   const { status, headers } = response;

@@ -18,6 +18,8 @@ interface StreamOptions {
   readonly silenceMs?: number;
   /** Lets the host hold events back for so many milliseconds and send them together; at most 5,000. Default 0. */
   readonly bufferMs?: number;
+  /** Called when the connection broke. The next one follows by itself. */
+  readonly onBreak?: () => void;
 }
 
 export interface FollowOptions extends StreamOptions {
@@ -104,7 +106,7 @@ function resumed(connection: Connection, timers: Timers, journey: Journey): Asyn
   const { bufferMs, silenceMs = DEFAULT_SILENCE_MS } = options;
   const path = `${eventsPath(runId)}?streamMode=${modes.join(',')}${bufferMs === undefined ? '' : `&bufferMs=${bufferMs}`}`;
   let last = after;
-  return reconnecting(timers, options.signal, async function* (signal, succeeded) {
+  return reconnecting(timers, options, async function* (signal, succeeded) {
     const stream = { connection, timers, path, silenceMs, signal };
     for await (const event of readStream(stream, last >= 0 ? last : firstId)) {
       if (event.sequence <= last) continue;

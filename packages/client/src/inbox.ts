@@ -11,6 +11,8 @@ export interface WatchInbox {
   readonly signal?: AbortSignal;
   /** Maximum time without data, not even a keepalive, before the connection counts as dead. Default 60,000. */
   readonly silenceMs?: number;
+  /** Called when the connection broke. The next one follows by itself. */
+  readonly onBreak?: () => void;
 }
 
 export interface Inbox {
@@ -33,10 +35,10 @@ export const inboxCalls = (connection: Connection, timers: Timers): Inbox => ({
 function watch(
   connection: Connection,
   timers: Timers,
-  { signal, silenceMs = DEFAULT_SILENCE_MS }: WatchInbox = {},
+  { signal, onBreak, silenceMs = DEFAULT_SILENCE_MS }: WatchInbox = {},
 ): AsyncGenerator<InboxChange, void, undefined> {
   let lastId: string | null = null;
-  return reconnecting(timers, signal, async function* (stop, succeeded) {
+  return reconnecting(timers, { signal, onBreak }, async function* (stop, succeeded) {
     const stream = { connection, timers, path: PATH, silenceMs, signal: stop };
     for await (const { id, data } of readFrames(stream, lastId)) {
       succeeded();

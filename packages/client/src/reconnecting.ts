@@ -13,10 +13,16 @@ export type Connect<Item> = (
   succeeded: () => void,
 ) => AsyncGenerator<Item, boolean, undefined>;
 
+export interface ReconnectOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when a connection broke and another one follows. */
+  readonly onBreak?: (() => void) | undefined;
+}
+
 /** Ends with the stream. Throws the reason of the signal, or the error of a connection that no retry can help. */
 export async function* reconnecting<Item>(
   timers: Timers,
-  signal: AbortSignal | undefined,
+  { signal, onBreak }: ReconnectOptions,
   connect: Connect<Item>,
 ): AsyncGenerator<Item, void, undefined> {
   const stop = linkedAbort(signal);
@@ -35,6 +41,7 @@ export async function* reconnecting<Item>(
         wait = waitAfter(error, failures, timers);
         if (wait === null) throw error;
       }
+      onBreak?.();
       await pause(timers, wait, stop.signal);
       failures += 1;
     }

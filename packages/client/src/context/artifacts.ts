@@ -1,8 +1,12 @@
-/** The artifacts of a context: what there is, and the content of each version. */
+/** The artifacts of a context: what there is, the content of each version, how they fill, and edits by people. */
 import type { ArtifactList } from '@cairn/protocol';
 import { asked, type CallOptions, query, read, segment } from '../calls.ts';
 import type { Wire } from '../client.ts';
 import { type HostRequest, tooLate } from '../connection.ts';
+import type { ArtifactState } from './conversation/state.ts';
+import type { ContextAddress } from './follow-context.ts';
+import { type ArtifactContent, type SaveArtifactOptions, type SavedArtifact, save, update } from './save-artifact.ts';
+import { type WatchArtifactOptions, watchArtifact } from './watch-artifact.ts';
 
 export interface ArtifactPage {
   /** `next` of the page before. */
@@ -33,16 +37,48 @@ export interface Artifacts {
   list(page?: ArtifactPage, options?: CallOptions): Promise<ArtifactList>;
   /** Throws `not_found` while the first version is still being written; `details.open` is then true. */
   read(artifactId: string, options?: ReadArtifactOptions): Promise<ArtifactReading>;
+  /** The artifact as it is, then after every piece that is written, until the signal says stop; reconnects by itself. */
+  watch(artifactId: string, options?: WatchArtifactOptions): AsyncIterable<ArtifactState>;
+  /**
+   * Writes a new version as the user. Throws `ArtifactConflict` if another version is current than the one that the edit
+   * began with.
+   */
+  save(artifactId: string, content: ArtifactContent, options?: SaveArtifactOptions): Promise<SavedArtifact>;
+  /**
+   * Reads the current version, saves what `edit` makes of it, and does both again if somebody else was faster. `edit` gets
+   * null when there is no such artifact.
+   */
+  update(
+    artifactId: string,
+    edit: (current: ArtifactReading | null) => ArtifactContent | Promise<ArtifactContent>,
+    options?: Omit<SaveArtifactOptions, 'version'>,
+  ): Promise<SavedArtifact>;
 }
 
-export const artifactCalls = (wire: Wire, path: () => string): Artifacts => ({
-  list: async (page, options) => read(wire.connection, `${path()}/artifacts${query({ ...page })}`, options),
-  async read(artifactId, { version, ...options } = {}) {
-    const place = `${path()}/artifacts/${segment(artifactId)}${query({ version })}`;
+export interface ArtifactPlace {
+  readonly path: () => string;
+  readonly token: string | undefined;
+}
+
+export function artifactCalls(wire: Wire, { path, token }: ArtifactPlace): Artifacts {
+  const placeOf = (artifactId: string) => `${path()}/artifacts/${segment(artifactId)}`;
+  const address = (): ContextAddress => ({ path: path(), token });
+  const readOne: Artifacts['read'] = async (artifactId, { version, ...options } = {}) => {
+    const place = `${placeOf(artifactId)}${query({ version, token })}`;
     const request: HostRequest = { method: 'GET', path: place, ...asked(options) };
     return readingOf(await wire.connection.retried(request, (one) => begun(wire, one)));
-  },
-});
+  };
+  return {
+    list: async (page, options) => read(wire.connection, `${path()}/artifacts${query({ ...page, token })}`, options),
+    read: readOne,
+    async *watch(artifactId, options = {}) {
+      yield* watchArtifact(wire, address(), artifactId, options);
+    },
+    save: async (artifactId, content, options = {}) => save(wire, placeOf(artifactId), content, options),
+    update: async (artifactId, edit, options = {}) =>
+      update(wire, placeOf(artifactId), { read: () => readOne(artifactId, options), edit }, options),
+  };
+}
 
 /** The time limit holds until the response begins; a large body may take longer. */
 async function begun(wire: Wire, request: HostRequest): Promise<Response> {

@@ -126,7 +126,7 @@ test('each call goes to its route, and a token to those that read', async () => 
     ['GET', '/api/contexts/ctx%2Fa/tasks?limit=2&token=t', null],
     ['GET', '/api/contexts/ctx%2Fa/tasks/task_a?token=t', null],
     ['GET', '/api/contexts/ctx%2Fa/events?after=7&limit=3&kinds=error&token=t', null],
-    ['GET', '/api/contexts/ctx%2Fa/artifacts?after=a&limit=1', null],
+    ['GET', '/api/contexts/ctx%2Fa/artifacts?after=a&limit=1&token=t', null],
   ]);
 });
 

@@ -1,5 +1,6 @@
 /** One conversation: send messages, follow what its tasks do, answer, cancel, read. */
 import {
+  type AuthCompletion,
   type ContextTaskDetail,
   type ContextTasks,
   type InputAnswered,
@@ -15,6 +16,7 @@ import { type Artifacts, artifactCalls } from './artifacts.ts';
 import { filterQuery, type TaskEventFilter } from './filter.ts';
 import { type ContextEvent, type FollowContextOptions, followContext } from './follow-context.ts';
 import { postMessage, type SendOptions, type SentMessage, taskEvents } from './send.ts';
+import { type SignInRequest, type SignInStep, signIn } from './sign-in.ts';
 
 export interface ContextOptions {
   /** A read token of the context, for a page that has neither a key nor a session. It reads events and tasks. */
@@ -53,6 +55,12 @@ export interface Context {
   answer(inputId: string, value: Json, options?: ChangeOptions): Promise<InputAnswered>;
   /** Rejects a confirmation. */
   reject(inputId: string, reason?: string, options?: ChangeOptions): Promise<InputAnswered>;
+  /**
+   * Completes an `auth-required` event: encrypts a credential and sends it, refuses, or opens the address of the service
+   * (then resolves with null at once). Pass the event; with its id alone the client reads the event first, and browsers
+   * may then block a window.
+   */
+  signIn(asked: SignInRequest | string, step: SignInStep, options?: ChangeOptions): Promise<AuthCompletion | null>;
   /** Cancels a task and every task below it. */
   cancel(taskId: string, reason?: string, options?: ChangeOptions): Promise<TaskCancelled>;
   readonly artifacts: Artifacts;
@@ -87,7 +95,8 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
     answer: (inputId, value, options) => post(`/inputs/${segment(inputId)}`, { value }, options),
     reject: (inputId, reason, options) => post(`/inputs/${segment(inputId)}`, { reject: true, reason }, options),
     cancel: (taskId, reason, options) => post(`/tasks/${segment(taskId)}/cancel`, { reason }, options),
-    artifacts: artifactCalls(wire, place.path),
+    signIn: async (asked, step, options) => signIn({ connection, path: place.path(), token, options }, asked, step),
+    artifacts: artifactCalls(wire, { path: place.path, token }),
   };
 }
 

@@ -16,6 +16,8 @@ export interface FollowContextOptions extends TaskEventFilter {
   readonly signal?: AbortSignal;
   /** Maximum time without data, not even a keepalive, before the connection counts as dead. Default 60,000. */
   readonly silenceMs?: number;
+  /** Called when the connection broke. The next one follows by itself. */
+  readonly onBreak?: () => void;
 }
 
 /** What the stream says about itself, in the order of the events. */
@@ -37,12 +39,12 @@ export interface ContextAddress {
 export function followContext(
   { connection, timers }: Wire,
   { path, token }: ContextAddress,
-  { after, signal, silenceMs = DEFAULT_SILENCE_MS, ...filter }: FollowContextOptions,
+  { after, signal, onBreak, silenceMs = DEFAULT_SILENCE_MS, ...filter }: FollowContextOptions,
 ): AsyncGenerator<ContextEvent, void, undefined> {
   let start = after;
   /** The last cursor; null before the first connection says where it begins. */
   let last: number | null = null;
-  return reconnecting(timers, signal, async function* (stop, succeeded) {
+  return reconnecting(timers, { signal, onBreak }, async function* (stop, succeeded) {
     const asked = query({ after: start, ...filterQuery(filter), token });
     const stream = { connection, timers, path: `${path}/stream${asked}`, silenceMs, signal: stop };
     for await (const frame of readFrames(stream, last === null ? null : String(last))) {

@@ -5,6 +5,7 @@ import { type Context, type ContextOptions, contextCalls } from './context.ts';
 export type {
   ArtifactEntry,
   ArtifactList,
+  AuthCompletion,
   ContextTask,
   ContextTaskDetail,
   ContextTasks,
@@ -16,6 +17,14 @@ export type {
   TaskEventOf,
   TaskEventPage,
 } from '@cairn/protocol';
+export {
+  type ConversationView,
+  type LiveConversation,
+  type LiveConversationOptions,
+  liveConversation,
+  type OutgoingMessage,
+} from '../live/conversation.ts';
+export type { Live, LiveStatus } from '../live/live-store.ts';
 export type { ArtifactPage, ArtifactReading, Artifacts, ReadArtifactOptions } from './artifacts.ts';
 export type { Context, ContextOptions, EventPage, TaskPage } from './context.ts';
 export { reduceConversation } from './conversation/reduce.ts';
@@ -36,7 +45,15 @@ export {
 export { listenToEventSource } from './event-source.ts';
 export type { TaskEventFilter } from './filter.ts';
 export type { ContextEvent, FollowContextOptions, StreamNotice } from './follow-context.ts';
+export {
+  ArtifactConflict,
+  type ArtifactContent,
+  type SaveArtifactOptions,
+  type SavedArtifact,
+} from './save-artifact.ts';
 export type { SendOptions, SentMessage } from './send.ts';
+export type { SignInRequest, SignInStep } from './sign-in.ts';
+export type { WatchArtifactOptions } from './watch-artifact.ts';
 
 /** The client of `@cairn/client`, with conversations. */
 export interface ConversationClient extends Client {

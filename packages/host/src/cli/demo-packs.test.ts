@@ -9,7 +9,7 @@ import { readPackFolder } from '../agents/packs/folder.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import { scopes } from '../server/access/auth.ts';
 import { createHostOver } from '../server/create-host.ts';
-import { demoPacks } from './demo-packs.ts';
+import { DEMO_AGENT, demoPacks } from './demo-packs.ts';
 import { type Ended, type Typed, typed } from './recording-terminal.kit.ts';
 
 const key = 'a-key-for-the-demo-packs';
@@ -184,4 +184,11 @@ test('without a person the newsroom ends with 5, and says how to answer the run 
   expect(err).toContain('? work asks: A witness told us about "The new bridge". How may they be quoted?');
   expect(err).toContain('newsroom > newsroom-reporting > newsroom-interview');
   expect(err).toMatch(/answer with: cairn answer run_\S+\.2\.0\/int_[0-9a-f]{12}_0_work /);
+});
+
+test('the agent for messages that name none answers with the words of the message', async () => {
+  const cairn = await served();
+  const { code, out } = await cairn(['run', DEMO_AGENT, '--input', 'message=My parcel is late.']);
+  expect(code).toBe(0);
+  expect(JSON.parse(out).content).toContain('You say: "My parcel is late."');
 });

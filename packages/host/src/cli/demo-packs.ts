@@ -4,3 +4,6 @@ import { join } from 'node:path';
 const isSource = import.meta.filename.endsWith('.ts');
 
 export const demoPacks: string = join(import.meta.dirname, isSource ? '../../../../packs' : '../packs');
+
+/** The demo agent that answers messages which name none. */
+export const DEMO_AGENT = 'community.cairn.support-triage.desk';

@@ -12,7 +12,7 @@ import { appGreeting, type Greeting, sampleGreeting } from './app/dev-greeting.t
 import { DEVELOPER, personKey } from './app/dev-people.ts';
 import { LiveApp } from './app/live-app.ts';
 import { runLine } from './app/run-line.ts';
-import { demoPacks } from './demo-packs.ts';
+import { DEMO_AGENT, demoPacks } from './demo-packs.ts';
 import { demoWorkflows } from './demo-workflows.ts';
 import { hasErrorCode } from './error-text.ts';
 import { removeHostNote, writeHostNote } from './host-file.ts';
@@ -78,9 +78,6 @@ const keyOf = ([principal, key]: readonly [string, string]) => ({
   scopes: [...scopes],
   toolScopes: ['tool:*'],
 });
-
-/** The demo agent that answers messages which name none. */
-const DEMO_AGENT = 'community.cairn.support-triage.responder';
 
 const withDemoPacks = (config: HostConfig): HostConfig => ({
   ...config,

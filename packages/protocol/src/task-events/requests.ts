@@ -117,6 +117,8 @@ export type CompleteAuth = DataOf<typeof completeAuth>;
 
 export const authCompletion = z.object({ authId: z.string(), taskId: id }).meta({ id: 'AuthCompletion' });
 
+export type AuthCompletion = DataOf<typeof authCompletion>;
+
 export const toolCancelled = z.object({ toolCallId: z.string(), taskId: id }).meta({ id: 'ToolCancelled' });
 
 export type ToolCancelled = DataOf<typeof toolCancelled>;

@@ -1,11 +1,8 @@
 /** Artifacts as they are written: files and datasets fill piece by piece, records change whole. */
 import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
+import { MAX_CHARS, MAX_ROWS } from './bounds.ts';
 import type { Draft } from './draft.ts';
 import type { ArtifactState, ArtifactVersionState } from './state.ts';
-
-/** Characters of a file, and rows of a dataset, that are kept. What is larger is read from the artifact itself. */
-const MAX_CHARS = 1_048_576;
-const MAX_ROWS = 10_000;
 
 type ArtifactEvent = TaskEventOf<'file-write' | 'data-write' | 'dataset-write'>;
 
@@ -67,10 +64,12 @@ function about(draft: Draft, event: ArtifactEvent, family: ArtifactState['family
 /** Every task that writes an artifact shows it. */
 function shown(draft: Draft, event: ArtifactEvent, artifact: ArtifactState): void {
   const { artifactId } = artifact;
+  const known = draft.get('artifacts', artifactId);
   draft.set('artifacts', artifactId, artifact);
+  if ((known?.open ?? known?.current)?.taskId === event.taskId) return;
   const task = draft.task(event);
   if (task.items.some(({ of, id }) => of === 'artifacts' && id === artifactId)) return;
-  draft.change(task, { items: [...task.items, { of: 'artifacts', id: artifactId }] });
+  draft.list(task, { of: 'artifacts', id: artifactId });
 }
 
 function newVersion({ taskId, metadata }: ArtifactEvent): ArtifactVersionState {

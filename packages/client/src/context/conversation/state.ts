@@ -1,21 +1,24 @@
 /** What a user interface shows of a context. All of it follows from the events. */
 import type { TaskEventOf, TaskStatus } from '@cairn/protocol';
+import { OrderedMap } from './ordered-map.ts';
 
 export interface ConversationState {
   /** The last event in it. Follow the context after this cursor. */
   readonly cursor: number;
   /** Whether the history was read; what comes is live. */
   readonly isCaughtUp: boolean;
+  /** Whether the oldest entries were dropped, because there are too many. The log of the host has them. */
+  readonly isTrimmed: boolean;
   /** Tasks that have no known task above them, the oldest first. */
   readonly roots: readonly string[];
-  readonly tasks: ReadonlyMap<string, TaskState>;
+  readonly tasks: OrderedMap<TaskState>;
   /** What people and agents said, in order. */
-  readonly messages: ReadonlyMap<string, Message>;
-  readonly tools: ReadonlyMap<string, ToolState>;
-  readonly thoughts: ReadonlyMap<string, Thought>;
-  readonly questions: ReadonlyMap<string, Question>;
-  readonly signIns: ReadonlyMap<string, SignIn>;
-  readonly artifacts: ReadonlyMap<string, ArtifactState>;
+  readonly messages: OrderedMap<Message>;
+  readonly tools: OrderedMap<ToolState>;
+  readonly thoughts: OrderedMap<Thought>;
+  readonly questions: OrderedMap<Question>;
+  readonly signIns: OrderedMap<SignIn>;
+  readonly artifacts: OrderedMap<ArtifactState>;
 }
 
 /** What a task shows, in order: each is a key of the map of its name. */
@@ -41,6 +44,8 @@ export interface TaskState {
   /** Problems that did not end it, the newest last; at most 100. */
   readonly problems: readonly TaskEventOf<'error'>[];
   readonly tokens: { readonly input: number; readonly output: number; readonly total: number };
+  /** Keys of its messages that may still grow. */
+  readonly openMessages: readonly string[];
   readonly items: readonly TaskItem[];
 }
 
@@ -51,7 +56,7 @@ export interface Message {
   readonly text: string;
   /** Whether more of it may come. */
   readonly isOpen: boolean;
-  /** Whether its beginning is missing, because the events began in the middle of it. */
+  /** Whether some of it is missing: the events began in the middle of it, or it is too long. */
   readonly isPartial: boolean;
 }
 
@@ -118,12 +123,13 @@ export interface ArtifactVersionState {
 export const emptyConversation: ConversationState = {
   cursor: 0,
   isCaughtUp: false,
+  isTrimmed: false,
   roots: [],
-  tasks: new Map(),
-  messages: new Map(),
-  tools: new Map(),
-  thoughts: new Map(),
-  questions: new Map(),
-  signIns: new Map(),
-  artifacts: new Map(),
+  tasks: OrderedMap.empty(),
+  messages: OrderedMap.empty(),
+  tools: OrderedMap.empty(),
+  thoughts: OrderedMap.empty(),
+  questions: OrderedMap.empty(),
+  signIns: OrderedMap.empty(),
+  artifacts: OrderedMap.empty(),
 };

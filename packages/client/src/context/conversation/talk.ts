@@ -1,5 +1,6 @@
 /** What agents say, think and call. */
 import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
+import { MAX_CHARS } from './bounds.ts';
 import type { Draft } from './draft.ts';
 import type { ToolState } from './state.ts';
 
@@ -9,12 +10,7 @@ export function foldTalk(draft: Draft, event: TaskEvent): void {
       added(draft, event);
       break;
     case 'content-complete':
-      draft.show(event, 'messages', blockOf(draft, event), {
-        ...saidBy(event),
-        text: event.content,
-        isOpen: false,
-        isPartial: false,
-      });
+      completed(draft, event);
       break;
     case 'tool-start': {
       const { toolName, arguments: given } = event;
@@ -42,25 +38,31 @@ const saidBy = ({ taskId, agentId }: TaskEvent) => ({ role: 'agent' as const, ta
 
 function added(draft: Draft, event: TaskEventOf<'content-delta'>): void {
   const id = blockOf(draft, event);
-  const known = draft.get('messages', id);
   // A block that begins again replaces what there was of it.
-  const before = event.index === 0 ? undefined : known;
+  const before = event.index === 0 ? undefined : draft.get('messages', id);
+  const text = before?.text ?? '';
+  const isTooLong = text.length + event.delta.length > MAX_CHARS;
   draft.show(event, 'messages', id, {
     ...saidBy(event),
-    text: (before?.text ?? '') + event.delta,
+    text: isTooLong ? text : text + event.delta,
     isOpen: true,
-    isPartial: before?.isPartial ?? event.index > 0,
+    isPartial: isTooLong || (before?.isPartial ?? event.index > 0),
   });
+  const task = draft.task(event);
+  if (!task.openMessages.includes(id)) draft.change(task, { openMessages: [...task.openMessages, id] });
+}
+
+function completed(draft: Draft, event: TaskEventOf<'content-complete'>): void {
+  const id = blockOf(draft, event);
+  draft.show(event, 'messages', id, { ...saidBy(event), text: event.content, isOpen: false, isPartial: false });
+  const task = draft.task(event);
+  if (task.openMessages.length === 0) return;
+  draft.change(task, { openMessages: task.openMessages.filter((open) => open !== id) });
 }
 
 /** The id of a block. Hosts may leave it out; a task then has at most one open block. */
-function blockOf(draft: Draft, event: TaskEventOf<'content-delta' | 'content-complete'>): string {
-  if (event.contentId !== undefined) return event.contentId;
-  const open = draft
-    .task(event)
-    .items.findLast(({ of, id }) => of === 'messages' && draft.get('messages', id)?.isOpen === true);
-  return open?.id ?? `${event.taskId}:${event.cursor}`;
-}
+const blockOf = (draft: Draft, event: TaskEventOf<'content-delta' | 'content-complete'>): string =>
+  event.contentId ?? draft.task(event).openMessages.at(-1) ?? `${event.taskId}:${event.cursor}`;
 
 type ToolEvent = TaskEventOf<'tool-start' | 'tool-progress' | 'tool-complete'>;
 

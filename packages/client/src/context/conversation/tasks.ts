@@ -97,13 +97,11 @@ function close(draft: Draft, taskId: string, of: TaskState['items'][number]['of'
 }
 
 function dropOpenText(draft: Draft, task: TaskState): void {
-  const dropped = new Set<string>();
-  for (const { of, id } of task.items) {
-    if (of === 'messages' && draft.get('messages', id)?.isOpen === true) dropped.add(id);
-  }
-  if (dropped.size === 0) return;
-  for (const id of dropped) draft.delete('messages', id);
-  draft.change(task, { items: task.items.filter(({ of, id }) => of !== 'messages' || !dropped.has(id)) });
+  const { openMessages } = task;
+  if (openMessages.length === 0) return;
+  for (const id of openMessages) draft.delete('messages', id);
+  const items = task.items.filter(({ of, id }) => of !== 'messages' || !openMessages.includes(id));
+  draft.change(task, { items, openMessages: [] });
 }
 
 function spent(draft: Draft, event: TaskEventOf<'llm-usage'>): void {

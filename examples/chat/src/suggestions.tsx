@@ -1,0 +1,26 @@
+/** Requests that the demo host knows. Replace them with your own. */
+
+export interface Suggestion {
+  readonly text: string;
+  /** Who answers. Default: the agent that answered last. */
+  readonly agentId?: string;
+  /** A workflow to start in the conversation, instead of a message to an agent. */
+  readonly workflowId?: string;
+}
+
+const suggestions: readonly Suggestion[] = [
+  { text: 'Plan a trip to the coast', agentId: 'host:planner' },
+  { text: 'Who am I at the forge?', agentId: 'host:clerk' },
+  { text: 'Read my ledger', agentId: 'host:bookkeeper' },
+  { text: 'Send out the crew', workflowId: 'crew' },
+];
+
+export const Suggestions = ({ onPick }: { readonly onPick: (suggestion: Suggestion) => void }) => (
+  <div className="suggestions">
+    {suggestions.map((suggestion) => (
+      <button type="button" key={suggestion.text} onClick={() => onPick(suggestion)}>
+        {suggestion.text}
+      </button>
+    ))}
+  </div>
+);

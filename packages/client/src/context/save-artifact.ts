@@ -1,0 +1,117 @@
+/** Saves an edit of an artifact, if nobody else changed it meanwhile. */
+import { CairnError, isCairnError } from '@cairn/protocol';
+import { backoff } from '../backoff.ts';
+import { asked, type ChangeOptions } from '../calls.ts';
+import type { Wire } from '../client.ts';
+import type { RequestContent } from '../connection.ts';
+import { HostError } from '../host-error.ts';
+import { freshKey, pause } from '../timers.ts';
+import type { ArtifactReading } from './artifacts.ts';
+
+/** A text or bytes for a file, an object in `data` for a record, `rows` for a dataset. */
+export type ArtifactContent =
+  | string
+  | Uint8Array<ArrayBuffer>
+  | Blob
+  | { readonly data: Readonly<Record<string, unknown>> }
+  | {
+      readonly rows: readonly Readonly<Record<string, unknown>>[];
+      /** JSON Schema of one row. */
+      readonly schema?: Readonly<Record<string, unknown>>;
+    };
+
+export interface SaveArtifactOptions extends ChangeOptions {
+  /** The version that the edit began with; left out or 0 for a new artifact. */
+  readonly version?: number;
+  /** Of a file. Default: that of a blob, else `text/plain` for text and `application/octet-stream` for bytes. */
+  readonly mimeType?: string;
+}
+
+export interface SavedArtifact {
+  readonly version: number;
+}
+
+/** Somebody else was faster, or is at it. */
+export class ArtifactConflict extends CairnError {
+  override readonly name = 'ArtifactConflict';
+  override readonly retryable = true;
+  /** 0 if there is none. */
+  readonly currentVersion: number;
+  /** A version that is being written; null if none is. */
+  readonly openVersion: number | null;
+
+  constructor(refusal: HostError) {
+    const { message, hint, details } = refusal;
+    super('artifact_version_conflict', { message, ...(hint && { hint }), ...(details && { details }), cause: refusal });
+    this.currentVersion = wholeOf(details?.currentVersion) ?? 0;
+    this.openVersion = wholeOf(details?.openVersion);
+  }
+}
+
+const wholeOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+export async function save(
+  { connection }: Wire,
+  path: string,
+  content: ArtifactContent,
+  { version = 0, mimeType, ...options }: SaveArtifactOptions,
+): Promise<SavedArtifact> {
+  try {
+    const { body } = await connection.call({
+      method: 'PUT',
+      path,
+      content: contentOf(content, mimeType),
+      headers: {
+        'idempotency-key': options.idempotencyKey ?? freshKey(),
+        ...(version > 0 ? { 'if-match': `"${version}"` } : { 'if-none-match': '*' }),
+      },
+      repeatable: true,
+      ...asked(options),
+    });
+    return body as SavedArtifact;
+  } catch (error) {
+    if (error instanceof HostError && error.code === 'artifact_version_conflict') throw new ArtifactConflict(error);
+    throw error;
+  }
+}
+
+/** A conflict that does not end within this many attempts is passed on. */
+const MAX_ATTEMPTS = 8;
+
+interface Edit {
+  readonly read: () => Promise<ArtifactReading>;
+  readonly edit: (current: ArtifactReading | null) => ArtifactContent | Promise<ArtifactContent>;
+}
+
+export async function update(
+  wire: Wire,
+  path: string,
+  { read, edit }: Edit,
+  options: Omit<SaveArtifactOptions, 'version'>,
+): Promise<SavedArtifact> {
+  for (let failures = 0; ; failures += 1) {
+    const current = await read().catch(absent);
+    const content = await edit(current);
+    try {
+      return await save(wire, path, content, { ...options, version: current?.version ?? 0 });
+    } catch (error) {
+      if (!(error instanceof ArtifactConflict) || failures + 1 >= MAX_ATTEMPTS) throw error;
+      // Another writer needs time to finish.
+      await pause(wire.timers, backoff(failures, wire.timers), options.signal);
+    }
+  }
+}
+
+function absent(error: unknown): null {
+  if (isCairnError(error, 'not_found') && error.details?.open !== true) return null;
+  throw error;
+}
+
+function contentOf(content: ArtifactContent, mimeType: string | undefined): RequestContent {
+  if (typeof content === 'string') return { mimeType: mimeType ?? 'text/plain; charset=utf-8', bytes: content };
+  if (content instanceof Blob) return { mimeType: mimeType ?? (content.type || binary), bytes: content };
+  if (content instanceof Uint8Array) return { mimeType: mimeType ?? binary, bytes: content };
+  return { mimeType: 'application/json', bytes: JSON.stringify(content) };
+}
+
+const binary = 'application/octet-stream';
