@@ -1,5 +1,6 @@
 /** Keeps clock, randomness, timers, network and process out of the rooms that must be pure. */
-import { testFile, worldGlobals } from '../import-table.ts';
+import { testFile } from '../import-table.ts';
+import { worldGlobals } from '../world-table.ts';
 import type { Finding } from './finding.ts';
 import { roomOf } from './room-of.ts';
 import type { Source } from './source.ts';

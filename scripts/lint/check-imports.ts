@@ -1,5 +1,6 @@
 /** Checks every import against the import table. */
-import { ownPackages, type Room, rooms, testFile, worldImports } from '../import-table.ts';
+import { ownPackages, type Room, rooms, testFile } from '../import-table.ts';
+import { worldImports } from '../world-table.ts';
 import type { Finding } from './finding.ts';
 import { resolve, roomOf, within } from './room-of.ts';
 import type { ImportRef, Source } from './source.ts';

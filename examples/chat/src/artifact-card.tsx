@@ -2,7 +2,7 @@
 import type { ArtifactState, ArtifactVersionState } from '@cairn/client/context';
 import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 import { useAction } from './use-action.ts';
 
 export const ArtifactCard = memo(({ conversation, id }: EntryProps) => {

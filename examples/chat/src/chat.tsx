@@ -16,7 +16,7 @@ export function Chat({ client }: { readonly client: ConversationClient }) {
   const chat = useConversation(client, address);
   const { conversation, contextId, state } = chat;
   const [failure, setFailure] = useState<string | null>(null);
-  const end = useStickyScroll(chat);
+  useStickyScroll(chat);
 
   useEffect(() => {
     if (contextId !== null && contextId !== address) setAddress(contextId);
@@ -53,7 +53,6 @@ export function Chat({ client }: { readonly client: ConversationClient }) {
           ))}
         </ol>
         <Outgoing conversation={conversation} messages={chat.outgoing} />
-        <div ref={end} />
       </main>
       <footer>
         {failure !== null && (

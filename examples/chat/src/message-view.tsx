@@ -1,7 +1,7 @@
 /** What somebody said. Text of an agent is shown as text, never as markup. */
 import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 
 export const MessageView = memo(({ conversation, id }: EntryProps) => {
   const message = useEntry(conversation, 'messages', id);

@@ -2,9 +2,9 @@
 import type { Question } from '@cairn/client/context';
 import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
+import type { EntryProps } from './entry-props.ts';
 import { type Choice, choicesOf, type Json, schemaOf } from './schema.ts';
 import { SchemaForm } from './schema-form.tsx';
-import type { EntryProps } from './task-view.tsx';
 import { useAction } from './use-action.ts';
 
 export const QuestionCard = memo(({ conversation, id }: EntryProps) => {
@@ -15,12 +15,11 @@ export const QuestionCard = memo(({ conversation, id }: EntryProps) => {
   const answer = (value: Json) => action.run(() => conversation.answer(id, value));
   return (
     <section className="card question" data-is={question.status} aria-label="Question">
-      <p className="prompt">{question.asked.prompt}</p>
-      {question.status === 'open' ? (
-        <Form question={question} isBusy={action.isBusy} onAnswer={answer} />
-      ) : (
-        <span className="badge">{question.status === 'answered' ? 'Answered' : 'No longer open'}</span>
-      )}
+      <div className="row">
+        <p className="prompt">{question.asked.prompt}</p>
+        {question.status !== 'open' && <span className="badge">{words[question.status]}</span>}
+      </div>
+      {question.status === 'open' && <Form question={question} isBusy={action.isBusy} onAnswer={answer} />}
       {action.failure !== null && (
         <p className="failure" role="alert">
           {action.failure}
@@ -29,6 +28,8 @@ export const QuestionCard = memo(({ conversation, id }: EntryProps) => {
     </section>
   );
 });
+
+const words = { answered: 'Answered', closed: 'No longer open' } as const;
 
 interface FormProps {
   readonly question: Question;

@@ -1,7 +1,7 @@
 /** A sign-in that a task needs: at the service itself, or with a key that the user types in. */
 import { useEntry } from '@cairn/client/react';
 import { memo, useId, useState } from 'react';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 import { useAction } from './use-action.ts';
 
 export const SignInCard = memo(({ conversation, id }: EntryProps) => {
@@ -12,8 +12,11 @@ export const SignInCard = memo(({ conversation, id }: EntryProps) => {
   const service = asked.provider ?? 'the service';
   return (
     <section className="card sign-in" data-is={status} aria-label={`Sign in to ${service}`}>
-      <p className="prompt">{asked.prompt}</p>
-      {status === 'open' ? (
+      <div className="row">
+        <p className="prompt">{asked.prompt}</p>
+        {status !== 'open' && <span className="badge">{words[status]}</span>}
+      </div>
+      {status === 'open' && (
         <>
           {asked.authUrl === undefined ? (
             <KeyForm
@@ -38,8 +41,6 @@ export const SignInCard = memo(({ conversation, id }: EntryProps) => {
             Not now
           </button>
         </>
-      ) : (
-        <span className="badge">{status === 'completed' ? 'Signed in' : 'No longer open'}</span>
       )}
       {action.failure !== null && (
         <p className="failure" role="alert">
@@ -49,6 +50,8 @@ export const SignInCard = memo(({ conversation, id }: EntryProps) => {
     </section>
   );
 });
+
+const words = { completed: 'Signed in', closed: 'No longer open' } as const;
 
 const openWindow = (url: string) => window.open(url, '_blank', 'noopener');
 

@@ -3,16 +3,12 @@ import type { TaskItem, TaskState } from '@cairn/client/context';
 import { type LiveConversation, useEntry } from '@cairn/client/react';
 import { memo } from 'react';
 import { ArtifactCard } from './artifact-card.tsx';
+import type { EntryProps } from './entry-props.ts';
 import { MessageView } from './message-view.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { SignInCard } from './sign-in-card.tsx';
 import { Thoughts } from './thoughts.tsx';
 import { ToolCard } from './tool-card.tsx';
-
-export interface EntryProps {
-  readonly conversation: LiveConversation;
-  readonly id: string;
-}
 
 export const TaskView = memo(({ conversation, id }: EntryProps) => {
   const task = useEntry(conversation, 'tasks', id);

@@ -2,7 +2,7 @@
 import type { ToolState } from '@cairn/client/context';
 import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 
 export const ToolCard = memo(({ conversation, id }: EntryProps) => {
   const tool = useEntry(conversation, 'tools', id);

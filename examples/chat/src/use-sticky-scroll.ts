@@ -1,11 +1,10 @@
 /** Keeps the end of the conversation in view, unless the reader scrolled away from it. */
-import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 
 /** Pixels from the end that count as being there. */
 const NEAR = 120;
 
-export function useStickyScroll(changed: unknown): RefObject<HTMLDivElement | null> {
-  const end = useRef<HTMLDivElement>(null);
+export function useStickyScroll(changed: unknown): void {
   const isAtEnd = useRef(true);
 
   useEffect(() => {
@@ -19,7 +18,6 @@ export function useStickyScroll(changed: unknown): RefObject<HTMLDivElement | nu
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs whenever the conversation changed.
   useLayoutEffect(() => {
-    if (isAtEnd.current) end.current?.scrollIntoView({ block: 'end' });
+    if (isAtEnd.current) scrollTo(0, document.documentElement.scrollHeight);
   }, [changed]);
-  return end;
 }

@@ -1,10 +1,10 @@
 /** The artifacts of a context: what there is, the content of each version, how they fill, and edits by people. */
 import type { ArtifactList } from '@cairn/protocol';
-import { asked, type CallOptions, query, read, segment } from '../calls.ts';
+import { type CallOptions, query, read, segment } from '../calls.ts';
 import type { Wire } from '../client.ts';
-import { type HostRequest, tooLate } from '../connection.ts';
 import type { ArtifactState } from './conversation/state.ts';
 import type { ContextAddress } from './follow-context.ts';
+import { type ArtifactReading, readArtifact } from './read-artifact.ts';
 import { type ArtifactContent, type SaveArtifactOptions, type SavedArtifact, save, update } from './save-artifact.ts';
 import { type WatchArtifactOptions, watchArtifact } from './watch-artifact.ts';
 
@@ -18,18 +18,6 @@ export interface ArtifactPage {
 export interface ReadArtifactOptions extends CallOptions {
   /** Default: the current version. */
   readonly version?: number;
-}
-
-/** A version as it is read. Use one of `body`, `bytes`, `text` and `json`, once. */
-export interface ArtifactReading {
-  /** Null if the page may not see the header, as one of another origin. */
-  readonly version: number | null;
-  readonly mimeType: string;
-  readonly body: ReadableStream<Uint8Array>;
-  bytes(): Promise<Uint8Array>;
-  text(): Promise<string>;
-  /** A record is `{ data }`, a dataset `{ schema?, rows }`. */
-  json(): Promise<unknown>;
 }
 
 export interface Artifacts {
@@ -63,11 +51,8 @@ export interface ArtifactPlace {
 export function artifactCalls(wire: Wire, { path, token }: ArtifactPlace): Artifacts {
   const placeOf = (artifactId: string) => `${path()}/artifacts/${segment(artifactId)}`;
   const address = (): ContextAddress => ({ path: path(), token });
-  const readOne: Artifacts['read'] = async (artifactId, { version, ...options } = {}) => {
-    const place = `${placeOf(artifactId)}${query({ version, token })}`;
-    const request: HostRequest = { method: 'GET', path: place, ...asked(options) };
-    return readingOf(await wire.connection.retried(request, (one) => begun(wire, one)));
-  };
+  const readOne: Artifacts['read'] = async (artifactId, { version, ...options } = {}) =>
+    readArtifact(wire, `${placeOf(artifactId)}${query({ version, token })}`, options);
   return {
     list: async (page, options) => read(wire.connection, `${path()}/artifacts${query({ ...page, token })}`, options),
     read: readOne,
@@ -77,31 +62,5 @@ export function artifactCalls(wire: Wire, { path, token }: ArtifactPlace): Artif
     save: async (artifactId, content, options = {}) => save(wire, placeOf(artifactId), content, options),
     update: async (artifactId, edit, options = {}) =>
       update(wire, placeOf(artifactId), { read: () => readOne(artifactId, options), edit }, options),
-  };
-}
-
-/** The time limit holds until the response begins; a large body may take longer. */
-async function begun(wire: Wire, request: HostRequest): Promise<Response> {
-  const late = new AbortController();
-  const timeoutMs = request.timeoutMs ?? wire.timeoutMs;
-  const cancel = wire.timers.after(timeoutMs, () => late.abort(tooLate(request, timeoutMs)));
-  // The caller's signal stays linked while the body is read, without a listener that somebody must remove.
-  const signal = request.signal === undefined ? late.signal : AbortSignal.any([request.signal, late.signal]);
-  try {
-    return await wire.connection.send({ ...request, signal });
-  } finally {
-    cancel();
-  }
-}
-
-function readingOf(response: Response): ArtifactReading {
-  const tag = /^(?:W\/)?"(\d+)"$/.exec(response.headers.get('etag') ?? '')?.[1];
-  return {
-    version: tag === undefined ? null : Number(tag),
-    mimeType: response.headers.get('content-type') ?? 'application/octet-stream',
-    body: response.body ?? new Blob().stream(),
-    bytes: async () => new Uint8Array(await response.arrayBuffer()),
-    text: () => response.text(),
-    json: () => response.json(),
   };
 }

@@ -25,7 +25,7 @@ export {
   type OutgoingMessage,
 } from '../live/conversation.ts';
 export type { Live, LiveStatus } from '../live/live-store.ts';
-export type { ArtifactPage, ArtifactReading, Artifacts, ReadArtifactOptions } from './artifacts.ts';
+export type { ArtifactPage, Artifacts, ReadArtifactOptions } from './artifacts.ts';
 export type { Context, ContextOptions, EventPage, TaskPage } from './context.ts';
 export { reduceConversation } from './conversation/reduce.ts';
 export { conversationStatus, openQuestions, openSignIns, subtasksOf } from './conversation/selectors.ts';
@@ -45,6 +45,7 @@ export {
 export { listenToEventSource } from './event-source.ts';
 export type { TaskEventFilter } from './filter.ts';
 export type { ContextEvent, FollowContextOptions, StreamNotice } from './follow-context.ts';
+export type { ArtifactReading } from './read-artifact.ts';
 export {
   ArtifactConflict,
   type ArtifactContent,

@@ -6,7 +6,7 @@ import type { Wire } from '../client.ts';
 import type { RequestContent } from '../connection.ts';
 import { HostError } from '../host-error.ts';
 import { freshKey, pause } from '../timers.ts';
-import type { ArtifactReading } from './artifacts.ts';
+import type { ArtifactReading } from './read-artifact.ts';
 
 /** A text or bytes for a file, an object in `data` for a record, `rows` for a dataset. */
 export type ArtifactContent =
