@@ -51,6 +51,7 @@ const agent = (name: string, script: object, tools: readonly string[] = []) =>
 export const streamLoads = { quick: 20_000, full: 150_000 } as const;
 
 export const benchAgents = [
+  agent('bench-greeter', { turns: [[{ say: 'Hello.' }]] }),
   agent('bench-turns', turnScript, [TOOL]),
   ...Object.values(streamLoads).map((deltas) => agent(`bench-stream-${deltas}`, streamScript(deltas), [TOOL])),
 ];

@@ -12,6 +12,7 @@ import { cpuMs, serveCommands } from './child.ts';
 import { fairnessCommands, fairnessWorkflows, neighbour } from './fairness-load.ts';
 import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
 import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
+import { taskCommands } from './task-load.ts';
 import { treeCommands, treeWorkflows } from './tree-load.ts';
 import { wakingCommands, wakingWorkflows } from './waking-load.ts';
 import type { Target } from './watched-run.ts';
@@ -120,6 +121,7 @@ function hostCommands() {
     ...treeCommands(() => present(running), TENANT),
     ...fairnessCommands(() => present(running).engine, TENANT),
     ...wakingCommands(() => present(running), TENANT),
+    ...taskCommands(() => present(running).store, TENANT),
 
     timeRun: ({ workflowId }: { readonly workflowId: string }): Promise<TimedRun> =>
       timeRun(present(running).engine, present(running).store, workflowId),

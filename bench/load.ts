@@ -1,10 +1,11 @@
 /** The load generator: a separate process that drives a server in a closed loop and checks the responses. */
 import { Agent } from 'node:http';
-import { TerminalError } from '@cairn/protocol';
 import { cpuMs, serveCommands } from './child.ts';
-import { HttpConnection, type Reply, requestText } from './http-connection.ts';
+import { HttpConnection, requestText } from './http-connection.ts';
+import { countMarks, expectStatus, unexpected } from './replies.ts';
 import { percentile } from './statistics.ts';
 import { machineMs, paced } from './stream-pace.ts';
+import { taskCommands } from './task-client.ts';
 import { type Target, watchRun } from './watched-run.ts';
 
 interface RunLoad {
@@ -162,6 +163,8 @@ const commands = {
     connection.close();
     return { events: counter.count(), ms, endedAt, clientCores: (cpuMs() - cpu) / ms };
   },
+
+  ...taskCommands,
 };
 
 interface PollEnd {
@@ -215,33 +218,6 @@ async function loop(clients: readonly (() => Promise<void>)[], count: number): P
     p99Ms: percentile(latencies, 0.99),
     clientCores: (cpuMs() - cpu) / ms,
   };
-}
-
-/** Counts a byte sequence in a stream, including occurrences that span two chunks. */
-function countMarks(mark: Buffer): { take(bytes: Buffer): void; count(): number } {
-  let carry = Buffer.alloc(0);
-  let found = 0;
-  const scan = (bytes: Buffer) => {
-    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) found += 1;
-  };
-  return {
-    take(bytes) {
-      scan(Buffer.concat([carry, bytes.subarray(0, mark.length - 1)]));
-      scan(bytes);
-      const tail = bytes.length >= mark.length ? bytes : Buffer.concat([carry, bytes]);
-      carry = Buffer.from(tail.subarray(-(mark.length - 1)));
-    },
-    count: () => found,
-  };
-}
-
-function expectStatus(reply: Reply, status: number, path: string): Reply {
-  if (reply.status === status) return reply;
-  throw unexpected(`${path} answered ${reply.status} instead of ${status}: ${reply.body.slice(0, 300)}`);
-}
-
-function unexpected(message: string): TerminalError {
-  return new TerminalError('internal_error', { message, hint: 'See what the server wrote on stderr.' });
 }
 
 serveCommands(commands);

@@ -21,6 +21,7 @@ import { replayGroup } from './replay-figures.ts';
 import { runGroup } from './run-figures.ts';
 import { streamGroup } from './stream-figures.ts';
 import { suspendedGroup } from './suspended-figures.ts';
+import { taskGroup } from './task-figures.ts';
 import { wakingGroup } from './waking-figures.ts';
 
 const groups: readonly Group[] = [
@@ -34,6 +35,7 @@ const groups: readonly Group[] = [
   wakingGroup,
   streamGroup,
   agentGroup,
+  taskGroup,
   childrenGroup,
   fairnessGroup,
   expressionGroup,

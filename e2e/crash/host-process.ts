@@ -3,7 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { hostHeapFlags } from '../../packages/host/bin/heap.mjs';
-import type { FromHost, HostSettings } from './host-main.ts';
+import type { HostSettings } from './host-main.ts';
+import type { FromHost } from './serve-host.ts';
 
 /** How the start of a process ended. */
 export type Birth = Extract<FromHost, { kind: 'ready' | 'failed' }> | { readonly kind: 'died'; readonly how: string };

@@ -17,6 +17,7 @@ export interface Posting {
   readonly path: string;
   readonly body: JsonObject;
   readonly idempotencyKey?: string;
+  readonly prefer?: 'respond-async';
 }
 
 /** Delay between two attempts. A host that is shutting down still accepts connections for a moment. */
@@ -40,27 +41,24 @@ export class Wire {
     this.#signal = signal;
   }
 
-  async post({ path, body, idempotencyKey }: Posting): Promise<Reply> {
+  async post(posting: Posting): Promise<Reply> {
     for (let resent = 0; ; resent += 1) {
-      const reply = await this.#send(path, body, idempotencyKey);
+      const reply = await this.#send(posting);
       if (reply !== null && reply.status < 500 && reply.body.error !== 'idempotency_in_flight')
         return { ...reply, resent };
       await pause(AGAIN_MS, undefined, { signal: this.#signal });
     }
   }
 
-  async #send(
-    path: string,
-    body: JsonObject,
-    idempotencyKey: string | undefined,
-  ): Promise<Omit<Reply, 'resent'> | null> {
+  async #send({ path, body, idempotencyKey, prefer }: Posting): Promise<Omit<Reply, 'resent'> | null> {
     try {
       const response = await this.#host.fetch(path, {
         method: 'POST',
         headers: {
           ...this.#authorization(),
           'content-type': 'application/json',
-          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+          ...(prefer !== undefined && { prefer }),
         },
         body: JSON.stringify(body),
         signal: this.#signal,
@@ -72,20 +70,25 @@ export class Wire {
     }
   }
 
+  /** One connection to a run's stream. */
+  stream(runId: string, after: number): AsyncGenerator<EventSourceMessage> {
+    return this.frames(`/v1/runs/${runId}/events?streamMode=debug`, after < 0 ? null : after);
+  }
+
   /**
-   * One connection to a run's stream. Ends with the connection, whichever side closes it. Yields nothing when there is
-   * no stream.
+   * One connection to a stream, after the frame with this id. Ends with the connection, whichever side closes it. Yields
+   * nothing when there is no stream.
    */
-  async *stream(runId: string, after: number): AsyncGenerator<EventSourceMessage> {
+  async *frames(path: string, lastId: number | null): AsyncGenerator<EventSourceMessage> {
     const messages: EventSourceMessage[] = [];
     const parser = createParser({ onEvent: (message) => messages.push(message) });
     const decoder = new TextDecoder();
     try {
-      const response = await this.#host.fetch(`/v1/runs/${runId}/events?streamMode=debug`, {
+      const response = await this.#host.fetch(path, {
         headers: {
           ...this.#authorization(),
           accept: 'text/event-stream',
-          ...(after < 0 ? {} : { 'last-event-id': String(after) }),
+          ...(lastId === null ? {} : { 'last-event-id': String(lastId) }),
         },
         signal: this.#signal,
       });

@@ -12,6 +12,7 @@ import { createHostOver, type Host, type HostOptions } from '../../packages/host
 import type { App } from '../../packages/host/src/server/define-app.ts';
 import { countedIds } from '../../packages/host/test/kit/counted-ids.ts';
 import { rowsOf } from '../../packages/host/test/kit/rows-of.ts';
+import { hasEnded, openInterrupts, untilCommit } from '../../packages/host/test/kit/until-commit.ts';
 import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';
 
 const tenant = 'golden';
@@ -110,11 +111,9 @@ export class GoldenHost {
 
   /** Waits for the question of a node, and answers it a while later. */
   async answer(runId: RunId, nodeId: string, value: Json, principal = 'ann'): Promise<void> {
-    await this.until(async () => {
-      if ((await this.store.log.head(runId)) === null) return false;
-      const interrupts = await this.store.runIndex.interrupts(runId);
-      return interrupts.some((interrupt) => interrupt.open && interrupt.nodeId === nodeId);
-    });
+    await this.until(async () =>
+      (await openInterrupts(this.store, runId)).some((interrupt) => interrupt.nodeId === nodeId),
+    );
     this.pass();
     await this.engine.answer({ tenant, principal, runId, nodeId, value });
   }
@@ -145,16 +144,8 @@ export class GoldenHost {
     return found;
   }
 
-  ended = (runId: RunId): Promise<void> =>
-    this.until(async () => ((await this.store.log.head(runId))?.record.endedAt ?? null) !== null);
+  ended = (runId: RunId): Promise<void> => this.until(() => hasEnded(this.store, runId));
 
   /** Asks after each commit. */
-  async until(isSo: () => Promise<boolean>): Promise<void> {
-    const done = Promise.withResolvers<void>();
-    const look = () => void isSo().then((so) => so && done.resolve(), done.reject);
-    const stop = this.store.log.follow(look);
-    look();
-    await done.promise;
-    stop();
-  }
+  until = (isSo: () => Promise<boolean>): Promise<void> => untilCommit(this.store, isSo);
 }

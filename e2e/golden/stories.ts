@@ -5,6 +5,7 @@ import { endStories } from './stories/ends.ts';
 import { familyStories } from './stories/families.ts';
 import { forkStories } from './stories/forks.ts';
 import { peopleStories } from './stories/people.ts';
+import { taskStories } from './stories/tasks.ts';
 import type { Story } from './story.ts';
 
 export const stories: readonly Story[] = [
@@ -14,4 +15,5 @@ export const stories: readonly Story[] = [
   ...familyStories,
   ...agentStories,
   ...forkStories,
+  ...taskStories,
 ];

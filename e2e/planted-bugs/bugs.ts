@@ -1,5 +1,6 @@
 /** The defects, each beside the suite that must notice it. `docs/planted-bugs.md` is this list for readers. */
 import type { PlantedBug } from './planted-bug.ts';
+import { taskBugs } from './task-bugs.ts';
 
 const memoryContracts = { kind: 'vitest', path: 'packages/host/src/log/in-memory/store.test.ts' } as const;
 const channels = { kind: 'vitest', path: 'packages/protocol/src/views/channels.test.ts' } as const;
@@ -298,4 +299,5 @@ export const plantedBugs: readonly PlantedBug[] = [
     suite: channels,
     why: 'A channel with a time to live grows for ever and shows what should be gone.',
   },
+  ...taskBugs,
 ];

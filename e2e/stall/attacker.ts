@@ -18,6 +18,11 @@ interface Request {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+interface Said {
+  readonly taskId: string;
+  readonly contextId: string;
+}
+
 const RUN_MS = 60_000;
 const ANSWER_MS = 60_000;
 
@@ -70,11 +75,27 @@ export class Attacker implements AsyncDisposable {
   }
 
   /** Starts a run. Returns its id; null when the host refuses it. */
-  async start(workflowId: string, inputs: JsonObject = {}): Promise<string | null> {
-    const { status, body } = await this.send('/v1/runs', { body: { workflowId, inputs } });
+  async start(workflowId: string, inputs: JsonObject = {}, contextId?: string): Promise<string | null> {
+    const configurable = contextId === undefined ? {} : { configurable: { 'cairn.contextId': contextId } };
+    const { status, body } = await this.send('/v1/runs', { body: { workflowId, inputs, ...configurable } });
     if (status >= 300 || typeof body.runId !== 'string') return null;
     this.#runs.push(body.runId);
     return body.runId;
+  }
+
+  /** Sends a message. Returns its task and its context; null when the host refuses it. */
+  async say(
+    agentId: string,
+    { contextId, content = 'Go.' }: { contextId?: string; content?: string } = {},
+  ): Promise<Said | null> {
+    const message = { role: 'user', content };
+    const { status, body } = await this.send('/api/messages', {
+      body: { message, agentId, ...(contextId !== undefined && { contextId }) },
+      headers: { prefer: 'respond-async' },
+    });
+    if (status >= 300 || typeof body.taskId !== 'string') return null;
+    this.#runs.push(body.taskId);
+    return { taskId: body.taskId, contextId: String(body.contextId) };
   }
 
   /** Waits for the run's end and notes its code. */
@@ -111,13 +132,21 @@ export class Attacker implements AsyncDisposable {
 
   /** Opens connections that send this text and never read. */
   async unread(count: number, text: string): Promise<void> {
+    for (let index = 0; index < count; index += 1) (await this.#connection(text)).pause();
+  }
+
+  /** Opens a connection that sends this text and throws away what comes. */
+  async watch(text: string): Promise<void> {
+    (await this.#connection(text)).resume();
+  }
+
+  async #connection(text: string): Promise<Socket> {
     const { port, hostname } = new URL(await this.#host.address());
-    for (let index = 0; index < count; index += 1) {
-      const socket = connect({ port: Number(port), host: hostname });
-      socket.on('error', () => undefined).pause();
-      socket.write(text);
-      this.#sockets.push(socket);
-    }
+    const socket = connect({ port: Number(port), host: hostname });
+    socket.on('error', () => undefined);
+    socket.write(text);
+    this.#sockets.push(socket);
+    return socket;
   }
 
   /** Lets the host work on what it was sent. */

@@ -1,8 +1,10 @@
 /** The host under attack: a real host on a real database with two tenants. Driven over IPC. */
-import { isCairnError } from '@cairn/protocol';
-import { createHost, type Step } from '../../packages/host/src/index.ts';
-import type { FromHost, HostSettings } from '../crash/host-main.ts';
-import { BLOB, VICTIM_KEY } from './tenants.ts';
+import type { Json } from '@cairn/protocol';
+import { z } from 'zod';
+import { defineAgent, defineTool, type Step } from '../../packages/host/src/index.ts';
+import type { HostSettings } from '../crash/host-main.ts';
+import { serveHost } from '../crash/serve-host.ts';
+import { BLOB, TALKER, VICTIM_KEY, WRITER } from './tenants.ts';
 
 /** Returns as many kilobytes as its input asks for, as a tool that fetches a document would. */
 const blob: Step = {
@@ -11,36 +13,44 @@ const blob: Step = {
   run: async (input) => ({ text: 'x'.repeat(1_000 * Number(input.kilobytes)) }),
 };
 
-const tell = (message: FromHost): void => {
-  if (process.connected) process.send?.(message);
-};
+const MIB = 1_048_576;
+
+/** Writes a file of a gigabyte, in pieces of 64 KiB with bytes of their own. */
+const dump = defineTool({
+  id: 'stall:dump',
+  description: 'Writes a large file.',
+  input: z.object({}),
+  safety: 'idempotent',
+  timeoutMs: 110_000,
+  async run(_input, { file, callId }) {
+    const large = file(`dump-${callId.replace(/\W/g, '')}.bin`);
+    const piece = Buffer.alloc(65_536);
+    for (let at = 0; at < 1_024 * MIB; at += piece.length) {
+      for (let i = 0; i < piece.length; i += 4_096) piece.writeUInt32LE((at + i) % 4_294_967_291, i);
+      await large.write(piece);
+    }
+    return { artifactId: (await large.close()).artifactId };
+  },
+});
+
+const agentOf = (id: string, turns: readonly Json[], tools: readonly string[] = []) =>
+  defineAgent({ id, persona: 'Stall', instructions: 'Do it.', tools, rehearsal: { turns: [...turns] } });
+
+const talker = agentOf(TALKER, [[{ stream: { deltas: 20_000, size: 5 } }]]);
+const writer = agentOf(WRITER, [[{ call: { tool: dump.id, input: {} } }], [{ say: 'Done.' }]], [dump.id]);
 
 const settings: HostSettings = JSON.parse(process.argv[2] ?? '{}');
-const stopped = Promise.withResolvers<void>();
-process.on('message', () => stopped.resolve());
-process.on('disconnect', () => stopped.resolve());
-process.on('SIGINT', () => undefined);
 
-try {
-  const host = await createHost({
-    config: {
-      port: 0,
-      data: settings.folder,
-      keys: [
-        { key: settings.key, tenant: settings.tenant, principal: 'attacker' },
-        { key: VICTIM_KEY, tenant: 'victim', principal: 'victim' },
-      ],
-    },
-    steps: [blob],
-    report: ({ level, event, error }) => {
-      if (level !== 'info') tell({ kind: 'noticed', level, message: `${event} ${String(error ?? '')}`.slice(0, 300) });
-    },
-  });
-  tell({ kind: 'ready', url: host.url ?? '' });
-  await stopped.promise;
-  await host.close();
-  process.exit(0);
-} catch (error) {
-  tell({ kind: 'failed', code: isCairnError(error) ? error.code : 'unknown', message: String(error) });
-  process.exit(1);
-}
+await serveHost({
+  config: {
+    port: 0,
+    data: settings.folder,
+    keys: [
+      { key: settings.key, tenant: settings.tenant, principal: 'attacker' },
+      { key: VICTIM_KEY, tenant: 'victim', principal: 'victim' },
+    ],
+  },
+  steps: [blob],
+  tools: [dump],
+  agents: [talker, writer],
+});

@@ -1,5 +1,6 @@
 /** Every fixed attack. */
 import type { Attack } from './attack.ts';
+import { contextAttacks } from './attacks/contexts.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { doorAttacks } from './attacks/doors.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
@@ -16,4 +17,5 @@ export const knownAttacks: readonly Attack[] = [
   ...workAttacks,
   ...readerAttacks,
   ...doorAttacks,
+  ...contextAttacks,
 ];

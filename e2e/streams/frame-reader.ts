@@ -1,23 +1,28 @@
-/**
- * One connection to a run's stream over a bare socket: counts and checks frames without keeping them, and can stop
- * reading.
- */
+/** One connection to a stream over a bare socket: counts and checks frames without keeping them, and can stop reading. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { KEY, type StreamHost } from './stream-host.ts';
+import { KEY } from './stream-host.ts';
+
+export interface FrameSource {
+  readonly port: number;
+  readonly path: string;
+  /** The id before the first that it sends. Ids are dense. */
+  readonly after: number;
+}
 
 export class FrameReader {
   readonly #socket: Socket;
   readonly #changed = new EventTarget();
   #rest = '';
-  /** Sequence of the last complete frame. -1 before the first. */
-  last = -1;
+  /** Id of the last complete frame. */
+  last: number;
   frames = 0;
   /** Describes the first fault. Null while there is none. */
   fault: string | null = null;
   ended = false;
 
-  constructor({ port, runId }: StreamHost) {
+  constructor({ port, path, after }: FrameSource) {
+    this.last = after;
     this.#socket = connect(port, '127.0.0.1');
     this.#socket.setEncoding('latin1');
     this.#socket.on('data', (text: string) => this.#take(text));
@@ -29,7 +34,7 @@ export class FrameReader {
       this.fault ??= error.message;
     });
     this.#socket.write(
-      `GET /v1/runs/${runId}/events?streamMode=debug HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${KEY}\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${KEY}\r\n\r\n`,
     );
   }
 
@@ -65,9 +70,9 @@ export class FrameReader {
     this.#changed.dispatchEvent(new Event('change'));
   }
 
-  #see(seq: number): void {
-    if (seq !== this.last + 1) this.fault ??= `event ${seq} came after ${this.last}`;
-    this.last = seq;
+  #see(id: number): void {
+    if (id !== this.last + 1) this.fault ??= `event ${id} came after ${this.last}`;
+    this.last = id;
     this.frames += 1;
   }
 }

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { defineWorkflow } from '../../packages/host/src/engine/workflow/define-workflow.ts';
 import type { NewRow } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
@@ -19,21 +19,32 @@ const waiting = defineWorkflow({
   nodes: { gate: { type: 'core.approvalGate', config: { title: 'Go on?' } } },
 });
 
+interface WaitingRun {
+  readonly runId: RunId;
+  readonly contextId: ContextId;
+  readonly last: number;
+  readonly cursor: number;
+}
+
 export class StreamHost implements AsyncDisposable {
   readonly #host: Host;
   readonly #store: Store;
   readonly #folder: string;
   readonly runId: RunId;
+  readonly contextId: ContextId;
   readonly port: number;
-  /** seq of the last row of the run. */
+  /** seq of the last row of the run, and its cursor in the context. */
   last: number;
+  cursor: number;
 
-  private constructor(host: Host, store: Store, folder: string, run: { readonly runId: RunId; readonly last: number }) {
+  private constructor(host: Host, store: Store, folder: string, run: WaitingRun) {
     this.#host = host;
     this.#store = store;
     this.#folder = folder;
     this.runId = run.runId;
+    this.contextId = run.contextId;
     this.last = run.last;
+    this.cursor = run.cursor;
     this.port = Number(new URL(present(host.url)).port);
   }
 
@@ -48,8 +59,10 @@ export class StreamHost implements AsyncDisposable {
       config: { port: 0, keys: [{ key: KEY, tenant: 't' }] },
       report: ({ level, event, error }) => level === 'error' && fault(error ?? new Error(event)),
     });
-    const { runId } = await host.engine.start({ tenant: 't', workflowId: waiting.id, inputs: {}, options: {} });
-    return new StreamHost(host, store, folder, { runId, last: present(await store.log.head(runId)).seq });
+    const started = await host.engine.start({ tenant: 't', workflowId: waiting.id, inputs: {}, options: {} });
+    const last = present(await store.log.head(started.runId)).seq;
+    const cursor = await store.log.contextHead(started.contextId);
+    return new StreamHost(host, store, folder, { ...started, last, cursor });
   }
 
   get url(): string {
@@ -58,13 +71,15 @@ export class StreamHost implements AsyncDisposable {
 
   /** Resolves once the rows are durable. */
   async write(rows: readonly NewRow[]): Promise<void> {
-    const { seq } = await this.#store.log.append({ runId: this.runId, rows });
+    const { seq, cursor } = await this.#store.log.append({ runId: this.runId, rows });
     this.last = Math.max(this.last, seq + rows.length - 1);
+    this.cursor = Math.max(this.cursor, cursor);
   }
 
   /** Ends the run, and with it its streams. */
   finish(): Promise<void> {
-    return this.write([{ at: 0, type: 'run.cancelled', audience: 'client', payload: '{}', task: null }]);
+    const task = '{"kind":"task-status","status":"canceled"}';
+    return this.write([{ at: 0, type: 'run.cancelled', audience: 'client', payload: '{}', task }]);
   }
 
   /** The sequences visible to a client with this key: every row that is not an operator row. */

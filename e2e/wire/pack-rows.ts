@@ -219,10 +219,10 @@ const inventory: readonly WireRow[] = [
   },
   {
     at: '5.5, 2.5 row 21',
-    says: 'another tenant has an inventory of its own',
+    says: 'another tenant has an inventory of its own, with the agents of the host',
     given: installed(pack('v1')),
     ask: { to: 'GET /v1/agents', as: 'zoe' },
-    answer: { status: 200, body: { agents: [], total: 0 } },
+    answer: { status: 200, body: { agents: [{ agentId: 'host:wire' }], total: 1 } },
   },
   {
     at: '5.5, 2.5 row 21',

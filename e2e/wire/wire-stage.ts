@@ -1,6 +1,6 @@
 /** The host for the rows, and the code that plays them. */
 import { parseRunId, parseWorkflowDefinition } from '@cairn/protocol';
-import type { Host } from '../../packages/host/src/index.ts';
+import { defineAgent, type Host } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
@@ -28,6 +28,14 @@ const config = {
   tools: { tenants: { globex: ['openwop:ask'] } },
 };
 
+/** Answers every message of the task view. */
+const agent = defineAgent({
+  id: 'host:wire',
+  persona: 'Wire',
+  instructions: 'Answer.',
+  rehearsal: { turns: [[{ say: 'Hello.' }]] },
+});
+
 const workflows = {
   done: definition('done', 'core.noop', {}),
   asks: definition('asks', 'core.approvalGate', { title: 'Go on?' }),
@@ -54,7 +62,7 @@ export class WireStage implements Stage, AsyncDisposable {
 
   static async open(): Promise<WireStage> {
     const store = inMemoryStore();
-    const host = await createHostOver(store, { config, report: () => undefined });
+    const host = await createHostOver(store, { config, agents: [agent], report: () => undefined });
     for (const body of Object.values(workflows)) await host.engine.register('acme', parseWorkflowDefinition(body));
     return new WireStage(host, store);
   }

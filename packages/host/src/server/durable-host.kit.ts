@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
 import { rowsOf } from '../../test/kit/rows-of.ts';
+import { hasEnded, openInterrupts, untilCommit } from '../../test/kit/until-commit.ts';
 import type { Row } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
@@ -92,24 +93,12 @@ export class DurableHost {
     return this.engine.answer({ tenant, runId, nodeId, value });
   }
 
-  ended = (runId: RunId) =>
-    this.until(async () => ((await this.store.log.head(runId))?.record.endedAt ?? null) !== null);
+  ended = (runId: RunId) => this.until(() => hasEnded(this.store, runId));
 
   /** Waits until the run has this many open interrupts. */
-  asks = (runId: RunId, count = 1) =>
-    this.until(async () => {
-      if ((await this.store.log.head(runId)) === null) return false;
-      return (await this.store.runIndex.interrupts(runId)).filter(({ open }) => open).length >= count;
-    });
+  asks = (runId: RunId, count = 1) => this.until(async () => (await openInterrupts(this.store, runId)).length >= count);
 
-  async until(isSo: () => Promise<boolean>): Promise<void> {
-    const done = Promise.withResolvers<void>();
-    const look = () => void isSo().then((so) => so && done.resolve(), done.reject);
-    const stop = this.store.log.follow(look);
-    look();
-    await done.promise;
-    stop();
-  }
+  until = (isSo: () => Promise<boolean>): Promise<void> => untilCommit(this.store, isSo);
 
   rows = (runId: RunId): Promise<readonly Row[]> => rowsOf(this.store, runId);
 

@@ -101,7 +101,9 @@ export class RecordedLoop implements LoopOptions {
     });
   }
 
-  #learnReasoning({ verbosity, reasoning }: JsonObject, nodeId: string): void {
+  /** A thought that a tool records has a level of its own and says nothing of the setting. */
+  #learnReasoning({ verbosity, reasoning, level }: JsonObject, nodeId: string): void {
+    if (level !== undefined) return;
     const isKnown = verbosity === 'summary' || verbosity === 'full';
     if (isKnown && !this.#hasOwnVerbosity(nodeId)) this.reasoningVerbosity = verbosity;
     if (verbosity !== 'summary' || typeof reasoning !== 'string') return;

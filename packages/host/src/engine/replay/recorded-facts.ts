@@ -29,7 +29,6 @@ const neverFacts: ReadonlySet<string> = new Set([
   'agent.invocation.completed',
   'agent.invocation.started',
   'agent.promptResolved',
-  'agent.reasoned',
   'agent.toolCalled',
   'approval.requested',
   'cairn.budget.granted',

@@ -1,0 +1,216 @@
+/** Figures for task events: conversations over HTTP, pages of large contexts, idle streams, and what faces cost. */
+import { randomInt } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FoldEvent, foldEventOf, foldRun, newRunView, type RunId, taskFace } from '@cairn/protocol';
+import { hostHeapFlags } from '../packages/host/bin/heap.mjs';
+import { withBundle } from '../packages/host/src/cli/bundle-file.ts';
+import { streamLoads } from './agent-load.ts';
+import { type Arena, type Cost, costOf, openArena } from './arena.ts';
+import { Child } from './child.ts';
+import { type Figure, type Sample, totalDurability } from './figure.ts';
+import type { HostCommands } from './host.ts';
+import type { LoadCommands } from './load.ts';
+import { freshFolder, type Group, type Plan } from './plan.ts';
+import { median, percentile } from './statistics.ts';
+
+const MIB = 1_048_576;
+
+export const taskGroup: Group = {
+  name: 'task-events',
+  about: 'the task view: text to one client, first bytes, idle streams, pages of a large context, the cost of faces',
+  figures: ['task-deltas', 'task-first-byte', 'task-idle-1000', 'task-page', 'task-projection', 'task-faces-cost'],
+  run: taskFigures,
+};
+
+async function taskFigures(plan: Plan): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  {
+    await using arena = await openArena(plan);
+    figures.push(await deltaFigure(plan, arena), await firstByteFigure(plan, arena));
+    figures.push(await pageFigure(plan, arena), await idleFigure(plan, arena));
+  }
+  figures.push(projectionFigure(plan), await costFigure(plan));
+  return figures;
+}
+
+/** A message to a scripted agent: every delta is a row with a face, durable before the client sees it. */
+async function deltaFigure(plan: Plan, { host, load, hostTarget }: Arena): Promise<Figure> {
+  const deltas = plan.quick ? streamLoads.quick : streamLoads.full;
+  const rounds: (Sample & { readonly cost: Cost })[] = [];
+  // The first pass warms up the JIT.
+  for (let round = plan.quick ? 0 : -1; round < plan.rounds; round++) {
+    const message = { target: hostTarget, agentId: `host:bench-stream-${deltas}` };
+    const { result, cost } = await costOf(plan, host, () => load.ask('message', message));
+    const isWhole = result.deltas === deltas && result.isComplete;
+    const value = isWhole ? (result.counted / result.ms) * 1_000 : Number.NaN;
+    plan.progress(
+      `  deltas: ${Math.round(value)}/s of ${result.deltas}, ${((cost.cpuMs / result.deltas) * 1_000).toFixed(1)} us CPU each, client ${result.clientCores.toFixed(2)} cores`,
+    );
+    if (round >= 0) rounds.push({ value, limit: deltas, cost });
+  }
+  return {
+    name: 'task-deltas',
+    unit: 'events/s',
+    limitName: 'deltas that the agent says',
+    bar: { of: 'value', is: '>=', amount: 40_000 },
+    samples: rounds,
+    durability: totalDurability(rounds.map(({ cost }) => cost)),
+  };
+}
+
+async function firstByteFigure(plan: Plan, { load, hostTarget: target }: Arena): Promise<Figure> {
+  const count = plan.quick ? 30 : 300;
+  const samples: Sample[] = [];
+  for (let round = plan.quick ? 0 : -1; round < plan.rounds; round++) {
+    const { firstMs, createdMs } = await load.ask('firstBytes', { target, agentId: 'host:bench-greeter', count });
+    if (round >= 0) samples.push({ value: percentile(createdMs, 0.5), limit: percentile(firstMs, 0.5) });
+  }
+  return {
+    name: 'task-first-byte',
+    unit: 'ms p50',
+    limitName: 'the first byte of the body, before the first event',
+    bar: { of: 'value', is: '<', amount: 10 },
+    samples,
+  };
+}
+
+/** Pages at random cursors, over HTTP; the same of a context with ten runs beside it. */
+async function pageFigure(plan: Plan, { host, load, hostTarget: target }: Arena): Promise<Figure> {
+  const large = await host.ask('contextOfRuns', { runs: plan.quick ? 1_000 : 10_000 });
+  const small = await host.ask('contextOfRuns', { runs: 10 });
+  const count = plan.quick ? 200 : 1_000;
+  const samples: Sample[] = [];
+  for (let round = plan.quick ? 0 : -1; round < plan.rounds; round++) {
+    const p99 = async ({ contextId, head }: typeof large) => {
+      const paths = Array.from(
+        { length: count },
+        () => `/api/contexts/${contextId}/events?limit=100&after=${randomInt(head)}`,
+      );
+      return percentile(await load.ask('pages', { target, paths }), 0.99);
+    };
+    const sample = { value: await p99(large), limit: await p99(small) };
+    plan.progress(`  a page: p99 ${sample.value.toFixed(2)} ms of many runs, ${sample.limit.toFixed(2)} ms of ten`);
+    if (round >= 0) samples.push(sample);
+  }
+  return {
+    name: 'task-page',
+    unit: 'ms p99',
+    limitName: 'a page of a context with ten runs',
+    bar: { of: 'value', is: '<', amount: 5 },
+    samples,
+  };
+}
+
+/** Streams of as many contexts, none of which writes. */
+async function idleFigure(plan: Plan, { host, load, hostTarget: target }: Arena): Promise<Figure> {
+  const count = plan.quick ? 200 : 1_000;
+  const ids = await host.ask('contexts', { count });
+  const paths = ids.map((id) => `/api/contexts/${id}/stream`);
+  // Once before, so that what the first streams of a process cost is not counted.
+  await load.ask('openStreams', { target, paths: paths.slice(0, 50) });
+  await load.ask('closeStreams');
+  const before = await host.ask('residentBytes');
+  await load.ask('openStreams', { target, paths });
+  const grown = ((await host.ask('residentBytes')) - before) / MIB;
+  await load.ask('closeStreams');
+  plan.progress(`  ${count} idle streams: ${grown.toFixed(1)} MB`);
+  return {
+    name: 'task-idle-1000',
+    unit: 'MB',
+    limitName: 'streams',
+    bar: { of: 'value', is: '<', amount: plan.quick ? 20 : 60 },
+    samples: [{ value: grown, limit: count }],
+  };
+}
+
+interface RecordedRun {
+  readonly runId: RunId;
+  readonly events: readonly FoldEvent[];
+}
+
+/** The golden histories: runs of every kind. */
+function recordedRuns(): readonly RecordedRun[] {
+  const folder = join(import.meta.dirname, '..', 'e2e', 'golden', 'v0.0.0');
+  const found: RecordedRun[] = [];
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.jsonl')))
+    withBundle(join(folder, file), ({ runs }) => {
+      for (const { run, rows } of runs)
+        found.push({
+          runId: run.runId,
+          events: [...rows].map((row) => foldEventOf({ ...row, payload: row.payload ?? '{}' })),
+        });
+    });
+  return found;
+}
+
+/** The fold is what every reader of the log does; it is counted, too. */
+function projectionFigure(plan: Plan): Figure {
+  const runs = recordedRuns();
+  const count = runs.reduce((sum, { events }) => sum + events.length, 0);
+  const repeats = Math.ceil((plan.quick ? 20_000 : 200_000) / count);
+  const microseconds = (face: typeof taskFace | null): number => {
+    const begun = performance.now();
+    for (let i = 0; i < repeats; i++) {
+      for (const { runId, events } of runs) {
+        const view = newRunView(runId);
+        for (const event of events) {
+          foldRun(view, event);
+          face?.(view, event);
+        }
+      }
+    }
+    return ((performance.now() - begun) * 1_000) / (repeats * count);
+  };
+  const samples: Sample[] = [];
+  for (let round = -1; round < plan.rounds; round++) {
+    const sample = { value: microseconds(taskFace), limit: microseconds(null) };
+    if (round >= 0) samples.push(sample);
+  }
+  return {
+    name: 'task-projection',
+    unit: 'us/event',
+    limitName: 'the fold alone',
+    bar: { of: 'value', is: '<', amount: 3 },
+    samples,
+    notes: [`${count} recorded events of ${runs.length} runs`],
+  };
+}
+
+/** Two processes of the same code differ by up to a fifth, so each side has several. */
+const INSTANCES = 3;
+
+/** Whole runs, 16 at a time, on hosts with and without the writers of faces and of the context index, in turns. */
+async function costFigure(plan: Plan): Promise<Figure> {
+  const samples: Sample[] = [];
+  for (let instance = 0; instance < (plan.quick ? 1 : INSTANCES); instance++) {
+    const sides = { value: await runsPerSecond(plan, []), limit: await runsPerSecond(plan, withoutFaces) };
+    plan.progress(`  runs/s: ${Math.round(sides.value)} with faces, ${Math.round(sides.limit)} without`);
+    samples.push(sides);
+  }
+  // Which processes were measured together means nothing: the medians of both sides are compared.
+  const [value, limit] = [median(samples.map((one) => one.value)), median(samples.map((one) => one.limit))];
+  return {
+    name: 'task-faces-cost',
+    unit: 'runs/s',
+    limitName: 'the same host without faces and without the context index',
+    bar: { of: 'ratio', is: '>=', amount: 0.92 },
+    samples: [{ value, limit }],
+    notes: samples.map((one) => `${Math.round(one.value)} with, ${Math.round(one.limit)} without`),
+  };
+}
+
+const withoutFaces = [`--import=${new URL('./without-faces.ts', import.meta.url)}`];
+
+async function runsPerSecond(plan: Plan, flags: readonly string[]): Promise<number> {
+  await using host = new Child<HostCommands>(new URL('./host.ts', import.meta.url), [...hostHeapFlags, ...flags]);
+  await using load = new Child<LoadCommands>(new URL('./load.ts', import.meta.url));
+  const target = await host.ask('serve', { folder: freshFolder(plan, 'faces') });
+  const runs = { target, workflowId: 'bench-ten-steps', concurrency: 16 };
+  await load.ask('runs', { ...runs, count: plan.quick ? 300 : 12_000 });
+  const rounds: number[] = [];
+  for (let round = 0; round < plan.rounds; round++) {
+    rounds.push((await load.ask('runs', { ...runs, count: plan.quick ? 200 : 2_000 })).perSecond);
+  }
+  return median(rounds);
+}

@@ -1,0 +1,225 @@
+/** The task view (`/api`): messages, the events and tasks of a context, answers. */
+import { given, type Names, type Stage, type WireRow } from './wire-row.ts';
+
+const at = 'task events';
+const message = { role: 'user', content: 'Hello?' };
+const agentId = 'host:wire';
+const asynchronous = { prefer: 'respond-async' };
+
+/** The context of a run. */
+const inContext =
+  (run: (stage: Stage) => Promise<Names>) =>
+  async (stage: Stage): Promise<Names> => {
+    const names = await run(stage);
+    const { contextId } = await stage.told({ to: `GET /v1/runs/${names.run}` });
+    return { ...names, context: String(contextId) };
+  };
+
+const waiting = inContext(given.waiting);
+const done = inContext(given.done);
+
+/** A context whose task waits, and what it asks. */
+const asked = async (stage: Stage): Promise<Names> => {
+  const names = await waiting(stage);
+  const { tasks } = await stage.told({ to: `GET /api/contexts/${names.context}/tasks` });
+  const input = /"pending":\[\{"type":"input","id":"([^"]+)"/.exec(JSON.stringify(tasks))?.[1];
+  return { ...names, input: input ?? 'none' };
+};
+
+const answered = async (stage: Stage): Promise<Names> => {
+  const names = await asked(stage);
+  await stage.told({ to: `POST /api/contexts/${names.context}/inputs/${names.input}`, body: { value: true } });
+  return names;
+};
+
+interface Place {
+  readonly of: string;
+  readonly path: string;
+  readonly given: (stage: Stage) => Promise<Names>;
+}
+
+const places: readonly Place[] = [
+  { of: 'a new context', path: '/api/messages', given: async () => ({}) },
+  { of: 'a context', path: '/api/contexts/{context}/messages', given: done },
+];
+
+const messageRows = places.flatMap(({ of, path, given: begin }): readonly WireRow[] => [
+  {
+    at,
+    says: `a message in ${of} is answered with the stream of its task`,
+    given: begin,
+    ask: { to: `POST ${path}`, body: { message, agentId } },
+    answer: {
+      status: 200,
+      headers: { 'content-type': /^text\/event-stream/, 'cairn-task-id': /^run_/ },
+      text: /event: task-created\n[\s\S]*event: task-complete\n[\s\S]*event: stream:closing\n/,
+    },
+  },
+  {
+    at,
+    says: `a message in ${of} is accepted at once when the client prefers that`,
+    given: begin,
+    ask: { to: `POST ${path}`, body: { message, agentId }, headers: asynchronous },
+    answer: { status: 202, headers: { 'preference-applied': 'respond-async' } },
+  },
+  {
+    at,
+    says: `a message without content in ${of} is 400`,
+    given: begin,
+    ask: { to: `POST ${path}`, body: { message: { role: 'user', content: '' }, agentId } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at,
+    says: `an unknown agent in ${of} is 404`,
+    given: begin,
+    ask: { to: `POST ${path}`, body: { message, agentId: 'vendor.wire.none.agent' } },
+    answer: { status: 404, error: 'not_found' },
+  },
+]);
+
+const reads: readonly { readonly what: string; readonly path: string; readonly wrong: string }[] = [
+  { what: 'the stream', path: 'stream', wrong: 'after=-1' },
+  { what: 'the events', path: 'events', wrong: 'kinds=dance' },
+  { what: 'the tasks', path: 'tasks', wrong: 'limit=0' },
+];
+
+const readRows = reads.flatMap(({ what, path, wrong }): readonly WireRow[] => [
+  {
+    at,
+    says: `${what} of an unknown context is 404`,
+    ask: { to: `GET /api/contexts/ctx_unknown/${path}` },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: `${what} of a context of another tenant is 404`,
+    given: waiting,
+    ask: { to: `GET /api/contexts/{context}/${path}`, as: 'zoe' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: `${what} with a parameter that means nothing is 400`,
+    given: waiting,
+    ask: { to: `GET /api/contexts/{context}/${path}?${wrong}` },
+    answer: { status: 400, error: 'validation_error' },
+  },
+]);
+
+export const contextRows: readonly WireRow[] = [
+  ...messageRows,
+  ...readRows,
+  {
+    at,
+    says: 'a message that must not wait is refused while a task is open',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/messages?ifBusy=reject', body: { message, agentId } },
+    answer: { status: 409, error: 'conflict', details: { contextId: '{context}' } },
+  },
+  {
+    at,
+    says: 'so is one that names the context in its body',
+    given: waiting,
+    ask: { to: 'POST /api/messages?ifBusy=reject', body: { message, agentId, contextId: '{context}' } },
+    answer: { status: 409, error: 'conflict' },
+  },
+  {
+    at,
+    says: 'the events of a context come in pages',
+    given: waiting,
+    ask: { to: 'GET /api/contexts/{context}/events?limit=1' },
+    answer: { status: 200, body: { events: [{ kind: 'task-created', taskId: '{run}', contextId: '{context}' }] } },
+  },
+  {
+    at,
+    says: 'the tasks of a context say what they wait for',
+    given: waiting,
+    ask: { to: 'GET /api/contexts/{context}/tasks' },
+    answer: { status: 200, body: { tasks: [{ taskId: '{run}', status: 'waiting-input' }] } },
+  },
+  {
+    at,
+    says: 'a task has its subtasks',
+    given: waiting,
+    ask: { to: 'GET /api/contexts/{context}/tasks/{run}' },
+    answer: { status: 200, body: { taskId: '{run}', status: 'waiting-input', children: [] } },
+  },
+  {
+    at,
+    says: 'a task of another context is 404',
+    given: async (stage) => ({ ...(await waiting(stage)), run: (await waiting(stage)).run ?? '' }),
+    ask: { to: 'GET /api/contexts/{context}/tasks/{run}' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a task is cancelled',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/tasks/{run}/cancel', body: { reason: 'no longer needed' } },
+    answer: { status: 202, body: { taskId: '{run}' } },
+  },
+  {
+    at,
+    says: 'a cancel with an undeclared property is 400',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/tasks/{run}/cancel', body: { why: 'x' } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at,
+    says: 'a cancel of an unknown task is 404',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/tasks/run_unknown/cancel' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a task of an imported run cannot be cancelled',
+    given: inContext(given.imported),
+    ask: { to: 'POST /api/contexts/{context}/tasks/{run}/cancel' },
+    answer: { status: 409, error: 'run_imported' },
+  },
+  {
+    at,
+    says: 'an answer counts',
+    given: asked,
+    ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: true } },
+    answer: { status: 202, body: { inputId: '{input}', taskId: '{run}' } },
+  },
+  {
+    at,
+    says: 'a second answer is 409',
+    given: answered,
+    ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: true } },
+    answer: { status: 409, error: 'input_already_answered', details: { inputId: '{input}' } },
+  },
+  {
+    at,
+    says: 'an answer that does not fit is 422',
+    given: asked,
+    ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: 7 } },
+    answer: { status: 422, error: 'input_invalid' },
+  },
+  {
+    at,
+    says: 'an answer without a value is 400',
+    given: asked,
+    ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { values: 7 } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at,
+    says: 'an answer to nothing is 404',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/inputs/nothing', body: { value: true } },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'an answer of another tenant is 404',
+    given: asked,
+    ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: true }, as: 'zoe' },
+    answer: { status: 404, error: 'not_found' },
+  },
+];
