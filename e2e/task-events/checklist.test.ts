@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encryptedTo } from '../../packages/host/test/kit/encrypted-to.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
 import { auditContext } from './audit.ts';
-import { DeskHost } from './desk-host.ts';
+import { DeskHost } from './desk-host.kit.ts';
 
 let host: DeskHost;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createClient, emptyConversation, reduceConversation } from '@cairn/client/context';
 import type { TaskEvent } from '@cairn/protocol';
-import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
+import { openReadOnly } from '../../packages/host/src/log/sqlite/folder/read-only.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
 import type { Breach } from '../crash/breach.ts';
 import { HostProcess } from '../crash/host-process.ts';
@@ -94,8 +94,20 @@ class Scene {
     for (const how of this.host.ownDeaths) this.#complain('the host does not die by itself', { how });
     const ended = await this.host.stop();
     if (ended !== 'code 0') this.#complain('the host stops in order', { ended });
-    const { code, out } = await typed(['verify', '--data', this.host.settings.folder]);
-    if (code !== 0) this.#complain('chains, faces and indexes are right', { out });
+    this.#verify();
+  }
+
+  /** As `cairn verify` does. */
+  #verify(): void {
+    const log = openReadOnly(this.host.settings.folder);
+    const found = (runId: string | null) => (seq: number | null, message: string) =>
+      this.#complain('chains, faces and indexes are right', { runId, seq, message });
+    for (const { runId } of log.runs()) {
+      const run = log.run(runId);
+      if (run !== null) log.checks.run(run, log.rows(run), found(runId));
+    }
+    log.checks.folder(found(null), found(null));
+    log.close();
   }
 
   #complain(promise: string, facts: Breach['facts']): void {
