@@ -47,6 +47,7 @@ const server = [
   'agents/providers',
   'redaction',
   'telemetry',
+  'bridges/a2a',
   ...beside,
   'utf8',
 ];
@@ -205,6 +206,15 @@ export const rooms: readonly Room[] = [
       'zod',
     ],
     builtins: ['node:crypto'],
+    world: [],
+  },
+  // How peers see a task. A bridge never imports another one.
+  {
+    name: 'bridges/a2a',
+    path: 'packages/host/src/bridges/a2a',
+    imports: ['protocol'],
+    packages: [],
+    builtins: [],
     world: [],
   },
   // Measures the process, for which there is no port.
