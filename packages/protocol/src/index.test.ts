@@ -126,6 +126,7 @@ const names = [
   'isHostSignIn',
   'isInternalKind',
   'isJsonObject',
+  'isSignIn',
   'isTerminalStatus',
   'isTerminalType',
   'isTransition',

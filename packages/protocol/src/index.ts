@@ -374,6 +374,7 @@ export {
   type InterruptView,
   isDeniedSignIn,
   isHostSignIn,
+  isSignIn,
   requiresUser,
   type VoteView,
 } from './views/interrupts.ts';

@@ -12,6 +12,7 @@ import type { AgentDefinition } from '../engine/ports.ts';
 import { compileSchema } from '../engine/values/schemas.ts';
 import { type OptionNames, refuseUnknownOptions } from '../engine/workflow/known-options.ts';
 import { nearest } from '../nearest.ts';
+import type { OnInputRequired } from './coordination/input-required.ts';
 import { readScript, type Script } from './models/scripted/script.ts';
 
 export interface AgentOptions {
@@ -38,12 +39,18 @@ export interface AgentOptions {
   readonly memory?: AgentManifest['memoryShape'];
   /** A script for the scripted model, to try the agent without a provider. */
   readonly rehearsal?: JsonObject;
+  /**
+   * Answers questions of the tasks below, before the user is asked, instead of a turn of the model. It gets only questions
+   * that anybody may answer: no approvals, no sign-ins, nothing that requires the user.
+   */
+  readonly onInputRequired?: OnInputRequired;
 }
 
 /** An element of `createHost({ agents })`. */
 export interface DefinedAgent {
   readonly agentId: string;
   readonly definition: Omit<AgentDefinition, 'packName' | 'packVersion'>;
+  readonly onInputRequired?: OnInputRequired;
 }
 
 /** Ids with further colons are reserved for agents that the host generates: of peers, of other hosts, of tests. */
@@ -62,6 +69,7 @@ const optionNames: OptionNames<AgentOptions> = {
   confidenceThreshold: true,
   memory: true,
   rehearsal: true,
+  onInputRequired: true,
 };
 
 /** Throws `config_invalid` for invalid and unknown options. Whether its tools exist is checked at run time. */
@@ -78,6 +86,7 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
   if (read !== null) refuseToolTypos(manifest, read.script);
   return {
     agentId,
+    ...(options.onInputRequired === undefined ? {} : { onInputRequired: options.onInputRequired }),
     definition: {
       manifest,
       systemPrompt: options.instructions,

@@ -5,7 +5,7 @@ import { inventoryEntry } from './inventory.ts';
 import { type StoredAgent, storedAgent } from './packs/pack-agents.ts';
 
 /** The pack name of these agents. No real pack can have it. */
-const OWN_PACK = 'host';
+export const OWN_PACK = 'host';
 
 export interface OwnAgent {
   readonly agentId: string;

@@ -9,5 +9,8 @@ export const MODEL_PERFORMER = 'cairn.model';
 /** Calls a tool. */
 export const TOOL_PERFORMER = 'cairn.tool';
 
+/** Puts a question to the agent of a run above. */
+export const COORDINATOR_PERFORMER = 'cairn.coordinator';
+
 /** Reads and writes memory for a probe of the conformance suites. */
 export const MEMORY_PROBE_PERFORMER = 'cairn.memory-probe';

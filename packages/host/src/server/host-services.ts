@@ -104,6 +104,7 @@ export async function createServices(config: HostConfig, options: ServiceOptions
     clock,
     redactor,
     extension,
+    agents: options.agents,
     tools: options.tools,
     prompts: options.prompts,
   });

@@ -122,6 +122,10 @@ export const operatorPayloads = {
     /** The child run that the step starts, and the variables that it returns. */
     childRunId: runId.optional(),
     harvest: z.array(z.string()).optional(),
+    /** The interrupt that the step puts to an agent above, that agent, and how many runs above it is. */
+    routes: text.optional(),
+    agentId: text.optional(),
+    level: ordinal.optional(),
   }),
   'cairn.step.returned': z.looseObject({
     ...call,

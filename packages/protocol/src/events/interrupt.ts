@@ -13,6 +13,8 @@ export const interruptPayloads = {
     resumeValue: json.optional(),
     resolvedAt: instant.optional(),
     resolvedBy: z.string().optional(),
+    /** The agent that answered for a run above. */
+    agentId: text.optional(),
     /** `rejected` with reason `timeout` when nobody answered in time. */
     outcome: z.string().optional(),
     reason: z.string().optional(),

@@ -47,6 +47,8 @@ const runStarted = z.looseObject({
   parentNodeId: text.optional(),
   /** The agent that requested the run. */
   parentAgentId: text.optional(),
+  /** The agents of the runs above, nearest first, which answer its questions before people do. Null: a run without one. */
+  coordinators: z.array(text.nullable()).optional(),
   /** The memory scope of the run's agents: its top run, and whether that run is isolated from its parent. */
   memoryScope: z.looseObject({ runId, isolated: z.boolean() }).optional(),
   /** The number of ancestors. */

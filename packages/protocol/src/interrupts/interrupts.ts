@@ -124,4 +124,6 @@ export const interruptRequested = z.looseObject({
   requestedAt: instant.optional(),
   /** The agent that asks. */
   agentId: text.optional(),
+  /** An agent of a run above is asked before people are. */
+  routedTo: z.literal('agent').optional(),
 });

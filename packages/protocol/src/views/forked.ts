@@ -1,7 +1,7 @@
 /** Folds the first own row of a branch: what the fork changes of the state that it shares with its source. */
 import type { EventOf } from '../events/event.ts';
 import { own, put } from './dictionary.ts';
-import { oldestWait } from './interrupts.ts';
+import { forwardToUser, oldestWait } from './interrupts.ts';
 import { resumeNode } from './nodes.ts';
 import type { RunView } from './run-view.ts';
 import { statusOf } from './status.ts';
@@ -25,7 +25,11 @@ export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>
   if (contextId !== undefined) view.contextId = contextId;
   if (toolScopes !== undefined) view.toolScopes = toolScopes;
   view.parentRunId = parentRunId ?? null;
-  if (parentRunId === undefined) view.parentNodeId = null;
+  if (parentRunId === undefined) {
+    view.parentNodeId = null;
+    // A root has no agent above it.
+    for (const interruptId of Object.keys(view.interrupts)) forwardToUser(view, interruptId);
+  }
   if (overlay.inputs !== undefined) {
     view.inputs = { ...view.inputs, ...overlay.inputs };
     view.variables = seedVariables(view.variables, overlay.inputs);

@@ -27,6 +27,8 @@ export interface InterruptView {
   readonly seq: number;
   /** Whether its node is suspended on it. Only then does the run show as waiting. */
   suspended: boolean;
+  /** An agent of a run above may answer it; people are not asked yet. */
+  withAgent?: true;
 }
 
 /** How an interrupt ended: answered, expired, or cancelled with its node or run. */
@@ -46,14 +48,14 @@ export interface Interrupts {
 }
 
 /** Whether the interrupt is a sign-in: an external event with an `authType`. */
-export function isSignIn(interrupt: InterruptView): boolean {
+export function isSignIn(interrupt: Pick<InterruptView, 'kind' | 'data'>): boolean {
   const { correlation } = interrupt.data;
   if (interrupt.kind !== 'external-event') return false;
   return isJsonObject(correlation) && typeof correlation.authType === 'string';
 }
 
 /** Whether the host itself carries out the sign-in. It takes no other answer. */
-export const isHostSignIn = (interrupt: InterruptView): boolean =>
+export const isHostSignIn = (interrupt: Pick<InterruptView, 'kind' | 'data'>): boolean =>
   interrupt.data.eventType === SIGN_IN_EVENT && isSignIn(interrupt);
 
 /** Whether the user refused to sign in, by the value that resolved the interrupt. */
@@ -61,7 +63,7 @@ export const isDeniedSignIn = (resumeValue: Json | undefined): boolean =>
   isJsonObject(resumeValue) && isJsonObject(resumeValue.eventPayload) && resumeValue.eventPayload.denied === true;
 
 /** Whether only the originating user may answer. */
-export const requiresUser = (interrupt: InterruptView): boolean =>
+export const requiresUser = (interrupt: Pick<InterruptView, 'kind' | 'data'>): boolean =>
   interrupt.data.contextType === REQUIRE_USER || isHostSignIn(interrupt);
 
 /** The interrupt that has waited longest. The run shows its node. */
@@ -94,7 +96,14 @@ export function openInterrupt(
     votes: [],
     seq: place.seq,
     suspended: false,
+    ...(asked.routedTo === 'agent' && { withAgent: true }),
   });
+}
+
+/** From now on people are asked. */
+export function forwardToUser(view: Interrupts, interruptId: string): void {
+  const interrupt = own(view.interrupts, interruptId);
+  if (interrupt !== undefined) delete interrupt.withAgent;
 }
 
 const waitCount = (waits: WaitCounts): number =>

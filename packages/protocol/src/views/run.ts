@@ -12,6 +12,7 @@ import { forkGapMs, forkView } from './forked.ts';
 import {
   closeAll,
   closeInterrupt,
+  forwardToUser,
   isSignIn,
   oldestWait,
   openInterrupt,
@@ -171,6 +172,9 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       closeInterrupt(view, interruptId, reason === 'timeout' ? 'expired' : 'resolved');
       break;
     }
+    case 'cairn.input.forwarded':
+      forwardToUser(view, event.payload.inputId);
+      break;
     case 'approval.received': {
       const interruptId = own(view.nodeStates, event.nodeId ?? event.payload.nodeId)?.interruptId;
       if (interruptId != null) recordVote(view, interruptId, event.payload);

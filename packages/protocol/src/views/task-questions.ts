@@ -134,7 +134,7 @@ function authRequired(interrupt: InterruptView, who: JsonObject): JsonObject {
 }
 
 export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): JsonObject {
-  const { interruptId, resolvedBy, reason, resumeValue } = event.payload;
+  const { interruptId, resolvedBy, reason, resumeValue, agentId } = event.payload;
   const isTimeout = reason === 'timeout';
   const isRejected = isJsonObject(resumeValue) && resumeValue.action === 'reject';
   const userId = resolvedBy ?? view.owner?.principal ?? 'anonymous';
@@ -144,7 +144,9 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
   }
   const node = own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
   const askedAt = node?.suspendedAt ?? null;
-  const provider = isTimeout ? { providedBy: 'agent', agentId: HOST_AGENT } : { providedBy: 'user', userId };
+  const answerer = isTimeout ? HOST_AGENT : agentId;
+  const provider =
+    answerer === undefined ? { providedBy: 'user', userId } : { providedBy: 'agent', agentId: answerer };
   return {
     kind: 'input-received',
     inputId: interruptId,

@@ -1,5 +1,6 @@
 /** Decides the next rows of a run from its state. Returns none if the run waits for an external fact. */
 import { invariant, row, type TaskStatus } from '@cairn/protocol';
+import { routeQuestions } from '../coordination/route-questions.ts';
 import type { NodeAction } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { askAgain, driveNodes, hasWritten, stoppedRows } from './driven.ts';
@@ -29,6 +30,8 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   if (proposed !== null) return proposed;
   const fact = nextFact(state);
   if (fact !== undefined) return actOn(state, workflow, fact);
+  const routed = state.routes !== undefined && mayGoOn(state) ? routeQuestions(state, workflow) : null;
+  if (routed !== null) return routed;
   const driven = mayGoOn(state) ? driveNodes(state, workflow) : null;
   if (driven !== null) return driven;
   if (state.pause !== null) return pauseRun(state, workflow, state.pause);

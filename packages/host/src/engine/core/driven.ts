@@ -119,7 +119,7 @@ export function drivenResult(
   { callId, attempt, result, now }: { callId: string; attempt: number; result: CallResult; now: number },
 ): readonly Draft[] | null {
   const call = state.calls[callId];
-  if (call === undefined || state.inner[call.nodeId] === undefined) return null;
+  if (call === undefined || call.routes !== undefined || state.inner[call.nodeId] === undefined) return null;
   if (!isAwaited(state, call, attempt)) return [];
   const context = activeContext(state, nodeById(workflow, call.nodeId), workflow);
   return closingRows({ ...context, now }, call, { result, cause: call.requestedSeq });

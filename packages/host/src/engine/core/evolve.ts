@@ -1,5 +1,6 @@
 /** Folds an event into the state of a run: the shared view first, then the graph's bookkeeping. */
 import { type ErrorCode, type EventOf, type FoldEvent, foldRun, forkGapMs } from '@cairn/protocol';
+import { endRoute, questionRouted, routeRequested, routeReturned } from '../coordination/route-state.ts';
 import { giveBack, lend, newAccount } from '../family/account.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
 import { addSealed } from '../sensitive/references.ts';
@@ -87,10 +88,10 @@ function foldFact(state: RunState, event: FoldEvent): void {
       fail(state, event, loopLimit(event));
       break;
     case 'cairn.step.requested':
-      stepRequested(state, event);
+      if (!routeRequested(state, event)) stepRequested(state, event);
       break;
     case 'cairn.step.returned':
-      stepReturned(state, event);
+      if (!routeReturned(state, event)) stepReturned(state, event);
       break;
     case 'cairn.budget.granted':
       lend(state.account, event.payload.childRunId, event.payload.budget);
@@ -109,20 +110,26 @@ function foldFact(state: RunState, event: FoldEvent): void {
       break;
     case 'interrupt.requested':
       interruptRequested(state, event);
+      questionRouted(state, event);
+      break;
+    case 'cairn.input.forwarded':
+      endRoute(state, event.payload.inputId);
       break;
     case 'interrupt.resolved':
+      endRoute(state, event.payload.interruptId);
       interruptResolved(state, event);
       break;
   }
 }
 
 function runStarted(state: RunState, workflow: Workflow, event: EventOf<'run.started'>): void {
-  const { limits, budget, depth, memoryScope, parentRunId, detached, agents, prompts } = event.payload;
+  const { limits, budget, depth, memoryScope, parentRunId, detached, agents, prompts, coordinators } = event.payload;
   if (limits !== undefined) state.limits = limits;
   if (budget !== undefined) state.account = newAccount(budget);
   if (depth !== undefined) state.depth = depth;
   state.memoryScope = memoryScopeOf({ runId: state.runId, originRunId: state.payloadRunId }, memoryScope);
   if (parentRunId !== undefined && detached !== true) state.attachedTo = parentRunId;
+  if (coordinators !== undefined) state.coordinators = coordinators;
   if (agents !== undefined) state.agents = agents;
   if (prompts !== undefined) state.prompts = prompts;
   const { timeoutMs } = state.limits;

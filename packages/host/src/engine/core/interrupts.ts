@@ -10,6 +10,7 @@ import {
   payloadId,
   row,
 } from '@cairn/protocol';
+import { forwarded, routingOf } from '../coordination/routing.ts';
 import type { PayloadDraft } from './payload-draft.ts';
 import type { Draft, RunState } from './state.ts';
 
@@ -29,7 +30,7 @@ export interface Question {
 
 /**
  * Returns `interrupt.requested`, the older row of its kind, and `node.suspended`; the last comes first if it has extra
- * fields.
+ * fields. In a child run, another row says that people are asked, unless an agent above is asked first.
  */
 export function askDrafts(state: Readonly<RunState>, question: Question): Draft[] {
   const { nodeId, kind, data } = question;
@@ -41,12 +42,15 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   if (question.resumeSchema !== undefined) asked.resumeSchema = question.resumeSchema;
   if (question.timeoutMs !== undefined) asked.timeoutMs = question.timeoutMs;
   asked.requestedAt = isoTime(state.now);
+  const routed = routingOf(state, question);
+  if (routed === 'agent') asked.routedTo = 'agent';
   const agentId = question.agentId ?? view.nodeStates[nodeId]?.agentId ?? null;
   if (agentId !== null) asked.agentId = agentId;
   const older = olderRequest(nodeId, interruptId, question);
   const rows: Draft[] = [row('interrupt.requested', asked, { nodeId }), ...(older === null ? [] : [older])];
   const suspended = row('node.suspended', { nodeId, interruptId, kind, key, ...question.suspended }, { nodeId });
-  return question.suspended === undefined ? [...rows, suspended] : [suspended, ...rows];
+  const told = routed === 'user' ? [forwarded(interruptId)] : [];
+  return question.suspended === undefined ? [...rows, suspended, ...told] : [suspended, ...rows, ...told];
 }
 
 /** The id of the next interrupt of a node. `ahead` counts the interrupts before it in the same decision. */

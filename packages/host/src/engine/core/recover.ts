@@ -2,6 +2,7 @@
  * Recovers open calls: a new holder handles steps that the previous holder requested and that have no recorded result.
  */
 import type { JsonObject } from '@cairn/protocol';
+import { askCoordinatorAgain } from '../coordination/route-questions.ts';
 import { asksPeople, useOf } from '../fork/call-rules.ts';
 import type { ForkState } from '../fork/fork-state.ts';
 import { stepInput } from '../nodes/step-node.ts';
@@ -30,7 +31,9 @@ export function recover(
   if (state.pause?.drainPolicy === 'immediate') return { drafts, effects };
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || !isRepeatable(call) || underWay(call.callId)) continue;
-    const again = requestAgain(state, workflow, call);
+    const { routes } = call;
+    const again =
+      routes === undefined ? requestAgain(state, workflow, call) : askCoordinatorAgain(state, call, routes);
     drafts.push(...again.drafts);
     effects.push(...again.effects);
   }
@@ -97,7 +100,7 @@ export function proposeCalls(state: RunState, workflow: Workflow, fork: ForkStat
   const drafts: Draft[] = [];
   let ahead = 0;
   for (const call of Object.values(state.calls)) {
-    if (call.asked !== undefined) continue;
+    if (call.asked !== undefined || call.routes !== undefined) continue;
     const input = drivenInput(state, workflow, call) ?? stepInput(state, workflow, call);
     if (useOf(fork, call, input) !== 'ask') continue;
     const about = aboutDriven(state, workflow, call) ?? { inputs: state.active[call.nodeId]?.inputs ?? {} };

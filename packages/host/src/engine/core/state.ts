@@ -57,6 +57,19 @@ export interface OpenCall {
   recoveries: number;
   /** The interrupt that asks a human about the call's outcome. */
   asked?: string;
+  /** The interrupt that the call puts to an agent above. No node waits for such a call. */
+  readonly routes?: string;
+}
+
+/** A question that agents of runs above may answer before people are asked. */
+export interface Route {
+  readonly nodeId: string;
+  /** The place in `coordinators` of the next one to ask. */
+  level: number;
+  /** The open call that asks one; null while none does. */
+  callId: string | null;
+  /** What the last one gave back, and the row that says it. */
+  verdict: { readonly seq: number; readonly agentId: string; readonly outcome: Json } | null;
 }
 
 export interface Timer {
@@ -189,6 +202,12 @@ export interface RunState {
   attachedTo: RunId | null;
   /** Number of ancestor runs. */
   depth: number;
+  /** The agents of the runs above, nearest first. Absent in a root, and in runs from before agents answered questions. */
+  coordinators?: readonly (string | null)[];
+  /** The open questions that are with one of them, by interrupt. Absent if none was. */
+  routes?: Record<string, Route>;
+  /** How often an agent above was asked. */
+  routedTurns?: number;
   /** The memory scope that the run's agents share. */
   memoryScope: MemoryScope;
   /** Child runs requested by nodes of this run whose end is not recorded yet. */

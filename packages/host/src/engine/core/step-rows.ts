@@ -14,6 +14,9 @@ export function stepRequested(
   return row('cairn.step.requested', { nodeId, callId, step, attempt, safety }, { nodeId, cause });
 }
 
-export function stepReturned({ nodeId, callId, attempt }: OpenCall, result: StepResult, cause: number): Draft {
-  return row('cairn.step.returned', { nodeId, callId, attempt, ...result }, { nodeId, cause });
+/** The row of a call that no node waits for is on no node. */
+export function stepReturned(call: OpenCall, result: StepResult, cause: number): Draft {
+  const { nodeId, callId, attempt, routes } = call;
+  const where = routes === undefined ? { nodeId, cause } : { cause };
+  return row('cairn.step.returned', { nodeId, callId, attempt, ...result }, where);
 }

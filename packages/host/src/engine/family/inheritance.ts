@@ -21,6 +21,8 @@ export type Inheritance = {
   /** The agent that requested the child; null if none did. */
   readonly agentId: string | null;
   readonly memoryScope: MemoryScope;
+  /** The agents of the runs above, nearest first: the parent's own, if it has one, and those above it. */
+  readonly coordinators: readonly (string | null)[];
 };
 
 /** The input of the child performer. */
@@ -63,7 +65,14 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
     ...(budget === undefined ? {} : { budget }),
     agentId,
     memoryScope: scopeBelow(context.state, childRunId, isolation),
+    coordinators: [coordinatorOf(context, agentId), ...(context.state.coordinators ?? [])],
   };
+}
+
+/** The agent that requested the child, else the one that acted last in the parent. Only a pinned agent can be asked. */
+function coordinatorOf({ state }: NodeContext, agentId: string | null): string | null {
+  const id = agentId ?? state.view.agent?.agentId ?? null;
+  return id !== null && Object.hasOwn(state.agents, id) ? id : null;
 }
 
 /** The options that a run passes to its children: agent settings, but no limits of the run itself. */

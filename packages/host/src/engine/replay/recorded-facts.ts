@@ -33,6 +33,7 @@ const neverFacts: ReadonlySet<string> = new Set([
   'approval.requested',
   'cairn.budget.granted',
   'cairn.error',
+  'cairn.input.forwarded',
   'cairn.model.abandoned',
   'cairn.model.requested',
   'cairn.step.requested',

@@ -1,4 +1,6 @@
 /** The attempts of a run's calls that are in progress in this process. */
+import type { JsonObject } from '@cairn/protocol';
+import { coordinatorInput } from '../coordination/route-questions.ts';
 import type { Batch } from '../core/compose.ts';
 import { drivenInput } from '../core/driven.ts';
 import { callReturned, emitted, type ReusedFrom } from '../core/facts.ts';
@@ -42,7 +44,7 @@ export class Attempts {
     const { callId, attempt } = call;
     refuseInReplay(this.#ports, call);
     if (call.asked !== undefined || this.#underWay.has(callId)) return;
-    const input = drivenInput(state, this.#workflow, call) ?? stepInput(state, this.#workflow, call);
+    const input = inputOf(state, this.#workflow, call);
     const returned = (result: CallResult, reusedFrom?: ReusedFrom) =>
       this.#returned(call, attempt, { result, reusedFrom });
     const secrets = this.#ports.secretsOf(state, this.#ports.tenant);
@@ -53,7 +55,7 @@ export class Attempts {
       return;
     }
     const reuse =
-      state.fork === undefined ? null : reuseOf(this.#ports, { state, workflow: this.#workflow, call, input });
+      state.fork === undefined || call.routes !== undefined ? null : reuseOf(this.#ports, { state, workflow: this.#workflow, call, input });
     const started = new Attempt(call, { ports: this.#ports, secrets, reuse }, returned);
     this.#underWay.set(callId, started);
     const { shares, tenant } = this.#ports;
@@ -104,3 +106,8 @@ export class Attempts {
     return unstarted;
   }
 }
+
+const inputOf = (state: RunState, workflow: Workflow, call: OpenCall): JsonObject =>
+  call.routes === undefined
+    ? (drivenInput(state, workflow, call) ?? stepInput(state, workflow, call))
+    : coordinatorInput(state, call.routes);

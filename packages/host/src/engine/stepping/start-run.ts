@@ -126,6 +126,7 @@ function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy }: Child
   payload.parentNodeId = askedBy.nodeId;
   payload.depth = child.depth;
   payload.memoryScope = child.memoryScope;
+  payload.coordinators = child.coordinators;
   if (child.agentId !== null) payload.parentAgentId = child.agentId;
   if (child.isDetached) payload.detached = true;
 }

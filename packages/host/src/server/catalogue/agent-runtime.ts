@@ -1,4 +1,7 @@
 /** Assembles the agent runtime of a host: node types, models, tools, memory and prompts. */
+import { createCoordinatorPerformer } from '../../agents/coordination/coordinator.ts';
+import type { OnInputRequired } from '../../agents/coordination/input-required.ts';
+import type { DefinedAgent } from '../../agents/define-agent.ts';
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import type { LoopOptions } from '../../agents/loop/loop-options.ts';
 import { mockAgent } from '../../agents/loop/mock-agent.ts';
@@ -9,6 +12,7 @@ import { createModelPerformer } from '../../agents/models/model-turn.ts';
 import { mockProviderIds } from '../../agents/models/scripted/mock-providers.ts';
 import { SCRIPTED } from '../../agents/models/scripted/scripted-model.ts';
 import { createSupervisor } from '../../agents/orchestration/supervisor.ts';
+import { OWN_PACK } from '../../agents/own-agents.ts';
 import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
 import { createPromptSource } from '../../agents/prompts/prompt-source.ts';
 import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
@@ -33,7 +37,7 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
   readonly tools: HostTools;
   readonly models: HostModels;
   /** Offers these tools and templates instead of those defined before. */
-  readonly redefine: (app: Pick<App, 'tools' | 'prompts'>) => void;
+  readonly redefine: (app: Pick<App, 'agents' | 'tools' | 'prompts'>) => void;
 }
 
 export interface AgentRuntimePorts {
@@ -43,6 +47,8 @@ export interface AgentRuntimePorts {
   readonly agentSource: AgentSource;
   readonly signIns: SignInPort;
   readonly extension: HostExtension;
+  /** Agents defined with `defineAgent`. */
+  readonly agents?: readonly DefinedAgent[];
   /** Tools defined with `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
@@ -79,6 +85,17 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     clock,
     sha256,
   });
+  let own = hooksOf(ports.agents ?? []);
+  const coordinators = createCoordinatorPerformer({
+    log: store.log,
+    definitions: store.definitions,
+    models: registry,
+    credentials,
+    clock,
+    agents: agentSource,
+    hookOf: (agentId, { packName }) => (packName === OWN_PACK ? own.get(agentId) : undefined),
+    timeoutMs: config.agents.coordinatorTimeoutMs,
+  });
   const extraTypes = extension.nodeTypes({ prompts, sha256, defaultModel: defaultModelOf(models) });
   return {
     nodeTypes: [
@@ -92,6 +109,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     performers: [
       turns,
       hostTools.performer,
+      coordinators,
       createEditPerformer(writing),
       ...extension.performers({ memory: memory.memory, secret }),
     ],
@@ -100,11 +118,15 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     tools: hostTools,
     models,
     redefine: (app) => {
+      own = hooksOf(app.agents);
       hostTools.redefine(app.tools);
       prompts.replace([...app.prompts, ...extension.prompts]);
     },
   };
 }
+
+const hooksOf = (agents: readonly DefinedAgent[]): ReadonlyMap<string, OnInputRequired> =>
+  new Map(agents.flatMap(({ agentId, onInputRequired }) => (onInputRequired ? [[agentId, onInputRequired]] : [])));
 
 /** The model for a node that names none. */
 const defaultModelOf =

@@ -64,6 +64,14 @@ export const agentsSchema = z.strictObject({
     .describe(
       'What happens to a decision with less confidence than the threshold: `ask` asks a person, `suppress` lets it pass and writes `cap.breached`.',
     ),
+  coordinatorTimeoutMs: z
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(10_000)
+    .describe(
+      'How long the agent of a task may take to answer a question of a task below it, in ms. Then the agent above it is asked, and finally the user. `0` asks the user at once.',
+    ),
   reasoning: z
     .strictObject({
       verbosity: z

@@ -1,5 +1,6 @@
 /** Ends an attempt of a node: because the node ended, because it is retried, or because of an immediate pause. */
 import type { RunId } from '@cairn/protocol';
+import { endRoutesOf } from '../../coordination/route-state.ts';
 import { activeNode } from '../node-of.ts';
 import type { ActiveNode, Pending, RunState } from '../state.ts';
 import { callsOf, closeCall, isDriven } from './calls.ts';
@@ -14,6 +15,7 @@ export function endAttempt(state: RunState, nodeId: string, active: ActiveNode):
   } else if (active.callId !== null) {
     closeCall(state, active.callId);
   }
+  if (state.routes !== undefined) endRoutesOf(state, nodeId);
   dropFacts(state, nodeId);
 }
 
@@ -40,7 +42,7 @@ export function cutShort(state: RunState, nodeId: string, seq: number): void {
 /** Closes only the calls in progress of a driven node. Its completed work is recorded and is not repeated. */
 function cutCallsShort(state: RunState, nodeId: string, seq: number): void {
   for (const call of callsOf(state, nodeId)) {
-    if (call.asked !== undefined) continue;
+    if (call.asked !== undefined || call.routes !== undefined) continue;
     closeCall(state, call.callId);
     state.pending.push({ kind: 'cut-short', nodeId, seq, call });
   }

@@ -44,7 +44,7 @@ export function openDriven(state: RunState, call: OpenCall): void {
   openCall(state, call);
 }
 
-function openCall(state: RunState, call: OpenCall): void {
+export function openCall(state: RunState, call: OpenCall): void {
   closeCall(state, call.callId);
   state.awaitedCalls += 1;
   state.calls[call.callId] = call;
