@@ -145,8 +145,7 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
   const node = own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
   const askedAt = node?.suspendedAt ?? null;
   const answerer = isTimeout ? HOST_AGENT : agentId;
-  const provider =
-    answerer === undefined ? { providedBy: 'user', userId } : { providedBy: 'agent', agentId: answerer };
+  const provider = answerer === undefined ? { providedBy: 'user', userId } : { providedBy: 'agent', agentId: answerer };
   return {
     kind: 'input-received',
     inputId: interruptId,

@@ -19,7 +19,14 @@ export async function branchOf(
   const fold = emptyContext();
   for (const row of [...first, ...rows]) foldRow(fold, shared(row, agentId));
   const cutCursor = Number.MAX_SAFE_INTEGER;
-  const messages = conversationFor(fold, { agentId, runId, group: 'shared', cutCursor, task: '', maxTokens: MAX_TOKENS });
+  const messages = conversationFor(fold, {
+    agentId,
+    runId,
+    group: 'shared',
+    cutCursor,
+    task: '',
+    maxTokens: MAX_TOKENS,
+  });
   return messages;
 }
 

@@ -197,7 +197,10 @@ function semanticRequest({ provider, model, providerOptions }: Model, call: Mode
 const MILLION = 1_000_000;
 
 /** Cached tokens are included in the input tokens, but have their own price. */
-export function costOf(usage: ModelUsage, { input, output, cacheRead = input, cacheWrite = input }: ModelPrices): number {
+export function costOf(
+  usage: ModelUsage,
+  { input, output, cacheRead = input, cacheWrite = input }: ModelPrices,
+): number {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   const dollars = fresh * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output;

@@ -107,7 +107,15 @@ export function askCoordinatorAgain(state: RunState, call: OpenCall, interruptId
   if (agentId === null || recoveries >= MAX_RECOVERIES) {
     return { drafts: [forwarded(interruptId, requestedSeq)], effects: [] };
   }
-  const again = { nodeId, callId, attempt: attempt + 1, routes: interruptId, agentId, level, recoveries: recoveries + 1 };
+  const again = {
+    nodeId,
+    callId,
+    attempt: attempt + 1,
+    routes: interruptId,
+    agentId,
+    level,
+    recoveries: recoveries + 1,
+  };
   return { drafts: [routeRow(again, requestedSeq)], effects: [{ kind: 'step', callId }] };
 }
 

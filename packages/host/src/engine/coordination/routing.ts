@@ -20,7 +20,8 @@ export function routingOf(
 }
 
 /** People are asked from now on. */
-export const forwarded = (inputId: string, cause?: number): Draft => row('cairn.input.forwarded', { inputId }, { cause });
+export const forwarded = (inputId: string, cause?: number): Draft =>
+  row('cairn.input.forwarded', { inputId }, { cause });
 
 /** The next agent to ask from this level on; null if people are asked instead. */
 export function nextCoordinator(

@@ -32,8 +32,7 @@ export function recover(
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || !isRepeatable(call) || underWay(call.callId)) continue;
     const { routes } = call;
-    const again =
-      routes === undefined ? requestAgain(state, workflow, call) : askCoordinatorAgain(state, call, routes);
+    const again = routes === undefined ? requestAgain(state, workflow, call) : askCoordinatorAgain(state, call, routes);
     drafts.push(...again.drafts);
     effects.push(...again.effects);
   }

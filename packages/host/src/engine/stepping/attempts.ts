@@ -55,7 +55,9 @@ export class Attempts {
       return;
     }
     const reuse =
-      state.fork === undefined || call.routes !== undefined ? null : reuseOf(this.#ports, { state, workflow: this.#workflow, call, input });
+      state.fork === undefined || call.routes !== undefined
+        ? null
+        : reuseOf(this.#ports, { state, workflow: this.#workflow, call, input });
     const started = new Attempt(call, { ports: this.#ports, secrets, reuse }, returned);
     this.#underWay.set(callId, started);
     const { shares, tenant } = this.#ports;

@@ -33,7 +33,11 @@ test('fills in everything that was left out', () => {
     trustedProxies: [],
     credentials: {},
     packs: { folders: [], unsigned: [], trust: [] },
-    agents: { lowConfidence: 'ask', coordinatorTimeoutMs: 10_000, reasoning: { verbosity: 'summary', tokenLimit: 512 } },
+    agents: {
+      lowConfidence: 'ask',
+      coordinatorTimeoutMs: 10_000,
+      reasoning: { verbosity: 'summary', tokenLimit: 512 },
+    },
     models: { providers: {}, classes: {} },
     tools: { tenants: {}, http: { allow: [] } },
     mcp: { servers: [] },

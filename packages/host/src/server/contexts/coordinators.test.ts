@@ -144,10 +144,7 @@ it('takes the answer of the model above, on a branch of its conversation that ne
   expect(said).toContain('Paint it.');
   expect(said).toContain('The user wants blue.');
   expect(said).toContain('<UNTRUSTED tool=\\"question\\">');
-  expect((asked?.body.tools as readonly { function: JsonObject }[]).map((tool) => tool.function.name)).toEqual([
-    'answer',
-    'forward',
-  ]);
+  expect(asked?.body.tools).toMatchObject([{ function: { name: 'answer' } }, { function: { name: 'forward' } }]);
   // The turn is paid by the run that asked, and shows in no conversation.
   const usage = events.filter(({ kind, taskId }) => kind === 'llm-usage' && taskId === `${runId}.0`);
   expect(usage).toMatchObject([{ inputTokens: 30, outputTokens: 5 }]);
@@ -212,7 +209,10 @@ it('asks the function of an agent in code, and the next level above when that fo
 it('never asks an agent what requires the user, nor to approve, and takes only the user who began', async () => {
   const before = sideTurns().length;
   const { runId, contextId } = await run('two-user');
-  const events = await until(contextId, ({ status, taskId }) => status === 'waiting-input' && taskId === `${runId}.0.0`);
+  const events = await until(
+    contextId,
+    ({ status, taskId }) => status === 'waiting-input' && taskId === `${runId}.0.0`,
+  );
   const asked = events.find(({ kind }) => kind === 'input-required');
   expect(asked).toMatchObject({ requireUser: true, taskId: `${runId}.0.0`, parentTaskId: `${runId}.0` });
   const path = `/api/contexts/${contextId}/inputs/${asked?.inputId}`;

@@ -175,7 +175,7 @@ function surfaceOf(
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
   const { isUnderTest } = ports.extension;
   const interrupts = { engine, log, runIndex, loadView, past, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
-  const inbox = new InboxFeed({ log, runIndex, cursors, timers });
+  const inbox = new InboxFeed({ log, runIndex, loadView, cursors, timers });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
   const bundles = { engine, log, version, now, responses, past };
   const runsAgents = discovery.agents?.supported === true;
@@ -194,7 +194,7 @@ function surfaceOf(
     ...forkRoutes({ engine, models }),
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
-    ...questionRoutes(interrupts, { log, runIndex, cursors, streams, feed: inbox }),
+    ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),
     ...contextRoutes({
       engine,
       log,

@@ -1,5 +1,6 @@
 /** One question as the inbox shows it: from its index row, the row that asked it, and the runs above. */
 import { foldEventOf, type InboxEntry, isoTime, type Json, type JsonObject, promptOf } from '@cairn/protocol';
+import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord } from '../../log/ports/run-index.ts';
 import type { Ancestry } from './ancestry.ts';
@@ -12,17 +13,25 @@ const MAX_TITLE = 500;
 export interface EntrySource {
   readonly log: Pick<EventLog, 'read'>;
   readonly ancestry: Ancestry;
+  readonly loadView: LoadView;
 }
 
-/** Reads the row that asked, and ancestors that are not cached. Null for a replay, and when the log no longer has the question. */
-export async function entryOf({ log, ancestry }: EntrySource, asked: InterruptRecord): Promise<InboxEntry | null> {
+/**
+ * Reads the row that asked, and ancestors that are not cached. Null for a replay, when the log no longer has the question,
+ * and while an agent above may still answer it.
+ */
+export async function entryOf(
+  { log, ancestry, loadView }: EntrySource,
+  asked: InterruptRecord,
+): Promise<InboxEntry | null> {
   const { runId, interruptId, nodeId, requestedAt, seq } = asked;
   const descent = await ancestry.descent(runId);
   if (descent === null || descent.isReplay) return null;
   const [row] = await log.read({ runId, after: seq - 1, limit: 1 });
   const event = row === undefined ? null : foldEventOf(row);
   if (event?.type !== 'interrupt.requested') return null;
-  const { kind, data = {}, resumeSchema, timeoutMs } = event.payload;
+  const { kind, data = {}, resumeSchema, timeoutMs, routedTo } = event.payload;
+  if (routedTo === 'agent' && (await isWithAgent(loadView, asked))) return null;
   const agentId = agentOf(event.payload.agentId ?? data.agentId);
   const { workflowId, above } = descent;
   return {
@@ -39,6 +48,11 @@ export async function entryOf({ log, ancestry }: EntrySource, asked: InterruptRe
     ...(kind === 'approval' ? deciders(data, asked.votes) : {}),
     path: [...above, { runId, workflowId, nodeId, ...agentId }],
   };
+}
+
+async function isWithAgent(loadView: LoadView, { runId, interruptId }: InterruptRecord): Promise<boolean> {
+  const { interrupts } = await loadView(runId);
+  return Object.hasOwn(interrupts, interruptId) && interrupts[interruptId]?.withAgent === true;
 }
 
 /** Rows of earlier versions name the agent only in the data of a held decision. */

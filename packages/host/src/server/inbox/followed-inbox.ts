@@ -8,9 +8,10 @@ import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
 import { AskedRoom } from './asked-room.ts';
 import { type EntrySource, entryOf } from './entries.ts';
 
-/** Types of the rows that ask, vote on or close a question. */
+/** Types of the rows that ask a question, pass it on to people, vote on it or close it. */
 export const inboxTypes: readonly string[] = [
   'interrupt.requested',
+  'cairn.input.forwarded',
   'interrupt.resolved',
   'approval.received',
   'node.completed',
@@ -112,8 +113,7 @@ export class FollowedInbox {
 
   async #seed({ workflowId: _, ...asked }: InterruptRecord & { readonly workflowId: string }): Promise<void> {
     const entry = await entryOf(this.#ports, asked);
-    if (entry === null) return;
-    this.#entries.set(keyOf(asked), this.#room.fitted(entry));
+    if (entry !== null) this.#entries.set(keyOf(asked), this.#room.fitted(entry));
     const known = this.#runs.get(asked.runId) ?? this.#empty(asked.runId);
     this.#runs.set(asked.runId, { ...known, open: new Map(known.open).set(asked.interruptId, asked) });
   }
@@ -127,10 +127,18 @@ export class FollowedInbox {
     const noted = new Map<string, InterruptRecord>();
     noteInterrupts(noted, before, after);
     const changes: InboxChange[] = [];
+    if (type === 'cairn.input.forwarded') changes.push(...(await this.#forwarded(before, row)));
     for (const asked of noted.values()) changes.push(...(asked.open ? await this.#put(asked) : this.#drop(asked, row)));
     if (after.open.size === 0) this.#runs.delete(runId);
     else this.#runs.set(runId, after);
     return changes;
+  }
+
+  /** The question was with an agent until now. */
+  async #forwarded({ open }: IndexedRun, row: Row): Promise<readonly InboxChange[]> {
+    const event = foldEventOf(row);
+    const asked = event.type === 'cairn.input.forwarded' ? open.get(event.payload.inputId) : undefined;
+    return asked === undefined || this.#entries.has(keyOf(asked)) ? [] : this.#put(asked);
   }
 
   async #put(asked: InterruptRecord): Promise<readonly InboxChange[]> {

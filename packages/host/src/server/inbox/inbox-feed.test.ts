@@ -1,6 +1,7 @@
 import type { InboxChange, RunId } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
+import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { asked, creation, resolved, row, started } from '../../log/ports/samples.kit.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -20,7 +21,14 @@ function stage(capacity = 500) {
   return {
     store,
     timers,
-    feed: new InboxFeed({ log: store.log, runIndex: store.runIndex, cursors, timers, capacity }),
+    feed: new InboxFeed({
+      log: store.log,
+      runIndex: store.runIndex,
+      loadView: createLoadView(store),
+      cursors,
+      timers,
+      capacity,
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Live inboxes: one for each tenant that somebody follows, written to each subscriber at its own pace. */
 import type { Timers } from '../../engine/ports.ts';
+import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { Sink, Subscription } from '../../log/feed/sink.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
@@ -11,6 +12,7 @@ import { TenantInbox, type TenantInboxPorts } from './tenant-inbox.ts';
 export interface InboxFeedOptions {
   readonly log: EventLog;
   readonly runIndex: RunIndex;
+  readonly loadView: LoadView;
   readonly cursors: PageCursors;
   readonly timers: Timers;
   /** Questions that are held of one tenant. Default 500. */
@@ -23,9 +25,9 @@ export class InboxFeed {
   readonly #tenants = new Map<string, TenantInbox>();
   #unfollow: (() => void) | null = null;
 
-  constructor({ log, runIndex, cursors, timers, capacity = 500 }: InboxFeedOptions) {
+  constructor({ log, runIndex, loadView, cursors, timers, capacity = 500 }: InboxFeedOptions) {
     this.#log = log;
-    this.#ports = { cursors, timers, followed: { log, runIndex, ancestry: new Ancestry(log), capacity } };
+    this.#ports = { cursors, timers, followed: { log, runIndex, loadView, ancestry: new Ancestry(log), capacity } };
   }
 
   /** Writes all open questions, then each change. With the id of the last frame that a client has: what it missed. */

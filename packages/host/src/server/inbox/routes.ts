@@ -1,6 +1,7 @@
 /** `GET /v1/host/cairn/inbox`: the open questions of a tenant, as pages or as a live stream. */
 import { inboxChange, inboxPage } from '@cairn/protocol';
 import { z } from 'zod';
+import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 import { takenOver } from '../http/large-response.ts';
@@ -16,13 +17,14 @@ import type { InboxFeed } from './inbox-feed.ts';
 export interface InboxSurface {
   readonly log: EventLog;
   readonly runIndex: RunIndex;
+  readonly loadView: LoadView;
   readonly cursors: PageCursors;
   readonly streams: EventStreams;
   readonly feed: InboxFeed;
 }
 
 export function inboxRoutes(surface: InboxSurface): readonly Route[] {
-  const source = { log: surface.log, ancestry: new Ancestry(surface.log) };
+  const source = { log: surface.log, loadView: surface.loadView, ancestry: new Ancestry(surface.log) };
   return [
     {
       method: 'GET',
