@@ -85,17 +85,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     clock,
     sha256,
   });
-  let own = hooksOf(ports.agents ?? []);
-  const coordinators = createCoordinatorPerformer({
-    log: store.log,
-    definitions: store.definitions,
-    models: registry,
-    credentials,
-    clock,
-    agents: agentSource,
-    hookOf: (agentId, { packName }) => (packName === OWN_PACK ? own.get(agentId) : undefined),
-    timeoutMs: config.agents.coordinatorTimeoutMs,
-  });
+  const coordination = createCoordination(config, ports, models);
   const extraTypes = extension.nodeTypes({ prompts, sha256, defaultModel: defaultModelOf(models) });
   return {
     nodeTypes: [
@@ -109,7 +99,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     performers: [
       turns,
       hostTools.performer,
-      coordinators,
+      coordination.performer,
       createEditPerformer(writing),
       ...extension.performers({ memory: memory.memory, secret }),
     ],
@@ -118,11 +108,31 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     tools: hostTools,
     models,
     redefine: (app) => {
-      own = hooksOf(app.agents);
+      coordination.redefine(app.agents);
       hostTools.redefine(app.tools);
       prompts.replace([...app.prompts, ...extension.prompts]);
     },
   };
+}
+
+/** Asks agents about the runs below them. Agents of the code may answer with a function. */
+function createCoordination(config: HostConfig, ports: AgentRuntimePorts, { registry, credentials }: HostModels) {
+  const { store, clock, agentSource, agents = [] } = ports;
+  let own = hooksOf(agents);
+  const performer = createCoordinatorPerformer({
+    log: store.log,
+    definitions: store.definitions,
+    models: registry,
+    credentials,
+    clock,
+    agents: agentSource,
+    hookOf: (agentId, { packName }) => (packName === OWN_PACK ? own.get(agentId) : undefined),
+    timeoutMs: config.agents.coordinatorTimeoutMs,
+  });
+  const redefine = (defined: readonly DefinedAgent[]): void => {
+    own = hooksOf(defined);
+  };
+  return { performer, redefine };
 }
 
 const hooksOf = (agents: readonly DefinedAgent[]): ReadonlyMap<string, OnInputRequired> =>
