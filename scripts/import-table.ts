@@ -48,6 +48,7 @@ const server = [
   'redaction',
   'telemetry',
   'bridges/a2a',
+  'bridges/ai-sdk',
   ...beside,
   'utf8',
 ];
@@ -64,6 +65,7 @@ const everything = [
   'agents/providers',
   'redaction',
   'telemetry',
+  'bridges/ai-sdk',
   'conformance',
   'server',
   'cli',
@@ -160,6 +162,15 @@ export const rooms: readonly Room[] = [
     path: 'packages/host/src/redaction',
     imports: ['protocol'],
     packages: [],
+    builtins: [],
+    world: [],
+  },
+  // Other protocols as pure views of the task events, and their requests. No bridge knows another.
+  {
+    name: 'bridges/ai-sdk',
+    path: 'packages/host/src/bridges/ai-sdk',
+    imports: ['protocol'],
+    packages: ['zod'],
     builtins: [],
     world: [],
   },

@@ -44,6 +44,8 @@ export interface StartRun {
   readonly contextId?: ContextId | undefined;
   /** The client named the context itself: if it is new, this run begins it. */
   readonly mayBeginContext?: boolean | undefined;
+  /** A run of the same context that this one retries; recorded, and never read by the engine. */
+  readonly retryOf?: RunId | undefined;
   /** The client's name for the resource that the run works on. */
   readonly scopeId?: string | undefined;
   /** Refuses the run with `run_already_active` while another run of the tenant is active in this scope. */

@@ -13,8 +13,8 @@ export interface FakeRequest {
 
 /** The server's response to one request. */
 export type FakeReply =
-  /** Sends stream chunks, then `[DONE]`; `everyMs` is the delay between chunks. */
-  | { readonly chunks: readonly JsonObject[]; readonly everyMs?: number }
+  /** Sends stream chunks as they come, then `[DONE]`; `everyMs` is the delay between chunks. */
+  | { readonly chunks: readonly JsonObject[] | AsyncIterable<JsonObject>; readonly everyMs?: number }
   /** Sends raw text: whole events, or garbage. `end`: finish the response, cut the connection, or leave it open. */
   | { readonly text: readonly string[]; readonly end: 'finish' | 'cut' | 'open' }
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: JsonObject };
@@ -80,8 +80,12 @@ function answer(response: ServerResponse, reply: FakeReply): void {
   if (reply.end === 'cut') response.write('', () => response.destroy());
 }
 
-async function streamed(response: ServerResponse, chunks: readonly JsonObject[], everyMs: number): Promise<void> {
-  for (const chunk of chunks) {
+async function streamed(
+  response: ServerResponse,
+  chunks: readonly JsonObject[] | AsyncIterable<JsonObject>,
+  everyMs: number,
+): Promise<void> {
+  for await (const chunk of chunks) {
     response.write(event(chunk));
     if (everyMs > 0) await pause(everyMs);
   }

@@ -27,6 +27,8 @@ const runStarted = z.looseObject({
   /** The tool scopes of the caller that started the run, each `tool:<name>`. */
   toolScopes: z.array(text).optional(),
   contextId: text.optional(),
+  /** The run of the same context that this one does again. */
+  retryOf: runId.optional(),
   /** Makes the ids inside payloads unique in the context. Derived from the id of the run that wrote this event. */
   idToken: text.optional(),
   /** Declared defaults. The inputs overlay them, and are not repeated here. */

@@ -79,6 +79,7 @@ function taskCreated({ parentRunId, inputs }: RunView, started: PayloadOf<'run.s
   const metadata = {
     ...(agentId !== undefined && { agentId }),
     ...(model !== undefined && { model }),
+    ...(started.retryOf !== undefined && { retryOf: started.retryOf }),
     ...(typeof message === 'string' && { message: { role: 'user', content: message } }),
   };
   return {

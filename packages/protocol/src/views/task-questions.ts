@@ -136,7 +136,7 @@ function authRequired(interrupt: InterruptView, who: JsonObject): JsonObject {
 export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): JsonObject {
   const { interruptId, resolvedBy, reason, resumeValue, agentId } = event.payload;
   const isTimeout = reason === 'timeout';
-  const isRejected = isJsonObject(resumeValue) && resumeValue.action === 'reject';
+  const isRejected = isJsonObject(resumeValue) && (resumeValue.action === 'reject' || isDenied(resumeValue));
   const userId = resolvedBy ?? view.owner?.principal ?? 'anonymous';
   if (view.ended === 'sign-in') {
     const refused = isTimeout ? 'auth_expired' : isRejected || isDeniedSignIn(resumeValue) ? 'auth_denied' : null;
@@ -155,6 +155,12 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
       outcome: isTimeout ? 'timeout' : isRejected ? 'rejected' : 'answered',
     },
   };
+}
+
+/** A confirmation that a tool asked for is a question with a yes or a no. */
+function isDenied({ answers }: JsonObject): boolean {
+  const [answer, ...others] = isJsonObject(answers) ? Object.values(answers) : [];
+  return answer === false && others.length === 0;
 }
 
 /** Only a successful sign-in is `auth-completed`. The credential is not recorded. */

@@ -34,6 +34,8 @@ export interface ContextFold {
   forgotten: number;
   /** Maps each child run to the root run of its tree. */
   readonly roots: Map<string, string>;
+  /** Runs that were done again, and the cursor of the retry: whoever comes after it does not hear them. */
+  readonly retried: Map<string, number>;
   /** The agent that is active at a node of a run. */
   readonly speakers: Map<string, { readonly agentId: string; readonly room: string | null }>;
 }
@@ -55,6 +57,7 @@ export const emptyContext = (): ContextFold => ({
   characters: 0,
   forgotten: 0,
   roots: new Map(),
+  retried: new Map(),
   speakers: new Map(),
 });
 
@@ -73,7 +76,8 @@ type Taken = Pick<Said, 'by' | 'text'> | null;
 
 const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: JsonObject) => Taken>> = {
   'run.started': (fold, row, payload) => {
-    const { parentRunId, inputs } = payload;
+    const { parentRunId, inputs, retryOf } = payload;
+    if (typeof retryOf === 'string') fold.retried.set(retryOf, row.cursor);
     if (typeof parentRunId === 'string') {
       fold.roots.set(row.runId, rootOf(fold, parentRunId));
       return null;
@@ -198,7 +202,8 @@ export function conversationFor(fold: ContextFold, listener: Listener): readonly
   const tree = rootOf(fold, listener.runId);
   const oldest = saidBefore(fold, cutCursor) - HEARD_CHARACTERS;
   const isBefore = ({ cursor, offset }: Said) => cursor < cutCursor && offset >= oldest;
-  const heard = fold.said.filter((said) => isBefore(said) && isHeard(said, tree, room));
+  const isRetried = ({ runId }: Said) => (fold.retried.get(rootOf(fold, runId)) ?? cutCursor) < cutCursor;
+  const heard = fold.said.filter((said) => isBefore(said) && !isRetried(said) && isHeard(said, tree, room));
   const once = heard.filter((said, i) => !isRepeated(fold, said, heard[i - 1]));
   const messages = joined(once.map((said) => ({ said, message: messageOf(said, listener.agentId) })));
   const last = messages.at(-1);

@@ -6,6 +6,7 @@ import {
   type ContextId,
   type DraftOf,
   type JsonObject,
+  type RunId,
   type RunOptions,
   row,
   TerminalError,
@@ -34,6 +35,7 @@ export interface RunRequest {
   readonly options: Pick<RunOptions, 'configurable' | 'tags' | 'metadata'>;
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   readonly scopeId?: string | undefined;
+  readonly retryOf?: RunId | undefined;
   /** Set if a node of another run requested this run. */
   readonly child?: ChildStart | undefined;
 }
@@ -92,6 +94,7 @@ export function startedDraft(start: {
   if (trace !== undefined) payload.traceparent = trace.traceparent;
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
   if (scopeId !== undefined) payload.scopeId = scopeId;
+  if (start.request.retryOf !== undefined) payload.retryOf = start.request.retryOf;
   if (contextId !== undefined) payload.contextId = contextId;
   if (start.idToken !== undefined) payload.idToken = start.idToken;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;

@@ -87,12 +87,15 @@ export function messageRoutes(surface: MessageSurface): readonly Route[] {
   ];
 }
 
-const busyRules = ['queue', 'reject', 'cancel'] as const;
+export const busyRules = ['queue', 'reject', 'cancel'] as const;
+
+/** What a request asks for while another task of its context is open. */
+export const busyRule = (call: Call): (typeof busyRules)[number] | undefined => choice(call, 'ifBusy', busyRules);
 
 /** Starts the task. Only ids are recorded for an `Idempotency-Key`: a repeated request streams the same task. */
 async function accept(call: Call, surface: MessageSurface): Promise<string> {
   const body = parseShape(sendMessage, call.request.body, 'The message');
-  const ifBusy = choice(call, 'ifBusy', busyRules) ?? 'queue';
+  const ifBusy = busyRule(call) ?? 'queue';
   choice(call, 'closeOn', ['waiting']);
   return startTask(call, surface, { body, contextId: contextGiven(call, body), ifBusy });
 }
@@ -105,6 +108,8 @@ export interface TaskMessage {
   readonly ifBusy: (typeof busyRules)[number];
   /** The client names its contexts itself: one that nobody has begins with this message. */
   readonly mayBeginContext?: boolean;
+  /** The task that it retries. */
+  readonly retryOf?: RunId;
   /** What is recorded and returned. Default: the ids of the context and the task. */
   readonly recorded?: (started: RunStarted) => string;
 }
@@ -139,7 +144,7 @@ interface NewTask extends Omit<TaskMessage, 'contextId'> {
 const idsOf = ({ contextId, runId }: RunStarted): string => JSON.stringify({ contextId, taskId: runId });
 
 async function start(call: Call, surface: MessageSurface, task: NewTask): Promise<string> {
-  const { body, contextId, isHeldBack, mayBeginContext, recorded = idsOf } = task;
+  const { body, contextId, isHeldBack, mayBeginContext, retryOf, recorded = idsOf } = task;
   const agentId = body.agentId ?? (contextId && (await surface.agents.lastIn(contextId))) ?? surface.defaultAgent;
   if (agentId === undefined) throw noAgent(contextId);
   const problem = agentIdProblem(agentId);
@@ -157,6 +162,7 @@ async function start(call: Call, surface: MessageSurface, task: NewTask): Promis
     options: isHeldBack ? { tags: [QUEUED_TAG] } : {},
     contextId,
     mayBeginContext,
+    retryOf,
     trace: inboundTrace(call.request.headers),
     ...(isHeldBack && { heldBack: 'queued' }),
   };
@@ -195,7 +201,7 @@ function startedTask(recorded: { readonly contextId?: Json; readonly taskId?: Js
   return { contextId: String(recorded.contextId) as ContextId, taskId };
 }
 
-async function firstCursor(log: EventLog, taskId: RunId): Promise<number> {
+export async function firstCursor(log: EventLog, taskId: RunId): Promise<number> {
   const [first] = await log.read({ runId: taskId, after: -1, limit: 1, isForFrames: true });
   return first?.cursor ?? 1;
 }

@@ -6,6 +6,8 @@ import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Gate } from '../access/gate.ts';
 import { limitRoutes, type ShareLimits, tenantFigures } from '../access/limit-routes.ts';
 import { readTokenRoutes } from '../access/read-token-routes.ts';
+import { ChatStreams } from '../ai-sdk/chat-streams.ts';
+import { aiSdkRoutes } from '../ai-sdk/routes.ts';
 import { artifactRoutes } from '../artifacts/routes.ts';
 import { saveRoute } from '../artifacts/save-route.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
@@ -185,6 +187,8 @@ function surfaceOf(
     agents: new ContextAgents({ definitions: store.definitions, runIndex }),
     contextStreams: new ContextStreams({ feed: ports.feed, streams }),
   };
+  const contexts = { engine, log, runIndex, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
+  const chatStreams = new ChatStreams({ feed: ports.feed, streams });
   const routes: readonly Route[] = [
     ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses, past }),
     ...runDiffRoutes({ log, loadView, turns, responses }),
@@ -195,17 +199,8 @@ function surfaceOf(
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),
-    ...contextRoutes({
-      engine,
-      log,
-      runIndex,
-      loadView,
-      cursors,
-      runsAgents,
-      turns: conversations,
-      ...talk,
-      ...options,
-    }),
+    ...contextRoutes(contexts),
+    ...aiSdkRoutes({ ...contexts, registry: ports.registry, chatStreams }),
     ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),

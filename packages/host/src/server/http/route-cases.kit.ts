@@ -186,6 +186,7 @@ const ofRun = ({ runId }: Names): CaseRequest => ({ path: { runId } });
 const ofNode = ({ runId, nodeId }: Names): CaseRequest => ({ path: { runId, nodeId } });
 const ofContext = ({ other = '' }: Names): CaseRequest => ({ path: { contextId: other } });
 const ofTask = ({ other = '', runId }: Names): CaseRequest => ({ path: { contextId: other, taskId: runId } });
+const aiSdkChat = { id: 'a', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }] };
 const message = { message: { role: 'user', content: 'Hello?' } };
 /** A stream would say what is new, and so never be the same twice. */
 const later = { prefer: 'respond-async' };
@@ -233,6 +234,15 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     given: endedContext,
     request: (names) => ({ ...ofContext(names), body: message, headers: later }),
     status: 202,
+  },
+  sendAiSdkChat: {
+    request: () => ({ path: { agentId: 'host:desk' }, body: aiSdkChat }),
+    status: 200,
+  },
+  resumeAiSdkChat: {
+    given: openContext,
+    request: ({ other = '' }) => ({ path: { agentId: 'host:desk', chatId: other }, isEndless: true }),
+    status: 200,
   },
   streamContext: { given: endedContext, request: (names) => ({ ...ofContext(names), isEndless: true }), status: 200 },
   listContextEvents: { given: endedContext, request: ofContext, status: 200 },

@@ -58,6 +58,8 @@ export interface OwnKey {
   readonly key: string;
   /** Must be equal for two requests with the key. */
   readonly content: object;
+  /** The client did not choose the key for repeats: what was refused may be sent again. */
+  readonly forgetsRefusals?: true;
 }
 
 interface RouteBase {

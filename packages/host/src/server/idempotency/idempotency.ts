@@ -31,6 +31,8 @@ export interface KeyedRequest {
   readonly content: unknown;
   /** Its handler records every success in the append that carries the request out. A second append then fails, so that no claim is needed. */
   readonly recordsItself: boolean;
+  /** With `recordsItself`: a refused request may be sent again under its key, and is carried out then. Default: false. */
+  readonly forgetsRefusals?: boolean | undefined;
 }
 
 export interface HttpResponse {
@@ -122,7 +124,7 @@ export class Idempotency {
       if (replayed !== null) return replayed;
     }
     const attempt = request.recordsItself
-      ? this.#unclaimed(key, handle)
+      ? this.#unclaimed(key, handle, request.forgetsRefusals === true)
       : this.#claimed({ ...key, owner: this.#ports.uniqueId() }, handle);
     this.#inFlight.set(hashed, attempt);
     try {
@@ -139,7 +141,7 @@ export class Idempotency {
   }
 
   /** For a handler that records its successes: only a final refusal is recorded here. */
-  async #unclaimed(key: DigestedKey, handle: KeyedHandler): Promise<IdempotentResponse> {
+  async #unclaimed(key: DigestedKey, handle: KeyedHandler, forgets: boolean): Promise<IdempotentResponse> {
     const earlier = await this.#replayed(key);
     if (earlier !== null) return earlier;
     try {
@@ -151,7 +153,7 @@ export class Idempotency {
         if (theirs !== null) return theirs;
         throw inFlightElsewhere(error);
       }
-      if (isCairnError(error) && stateAfter(error) === 'terminal-failure') {
+      if (!forgets && isCairnError(error) && stateAfter(error) === 'terminal-failure') {
         await this.#record(key, 'terminal-failure', this.#redacted(refusal(error)));
       }
       throw error;

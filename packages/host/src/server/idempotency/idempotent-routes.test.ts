@@ -76,7 +76,9 @@ test('every route carries out one of many equal requests that arrive together', 
 
 test('every route refuses another request under a used key, and changes nothing for it', async () => {
   const host = await served(everyRoute);
-  for (const [i, route] of idempotentRoutes(host).entries()) {
+  // A route with keys of its own takes the header only where a request has none.
+  const routes = idempotentRoutes(host).filter(({ ownKey }) => ownKey === undefined);
+  for (const [i, route] of routes.entries()) {
     const key = `used-${i}`;
     await (await sender(host, route))(key);
     const { given = waitingRun, request } = caseOf(route.doc.id);

@@ -56,7 +56,8 @@ async function carriedOut<Given extends OpenCall>(
 ): Promise<string | undefined> {
   const { request, reply } = call;
   const own = route.ownKey?.(call);
-  const key = own?.key ?? idempotencyKeyOf(request.headers['idempotency-key']);
+  const sent = idempotencyKeyOf(request.headers['idempotency-key']);
+  const key = own?.key ?? sent;
   if (key === undefined) return handle(call);
   const { params, query, body } = request;
   const stored = route.answersSecret ? sealerFor(tenant) : plain;
@@ -67,6 +68,7 @@ async function carriedOut<Given extends OpenCall>(
       key,
       content: own?.content ?? { params, query, body: received ?? body ?? null },
       recordsItself: route.recordsItself === true,
+      forgetsRefusals: own?.forgetsRefusals,
     },
     async (requestKey) => {
       const given = await responseOf(reply, () => handle({ ...call, requestKey }));

@@ -1,0 +1,192 @@
+/** Requests of a chat: a message begins a task, results and approvals answer a waiting one, a regeneration is a retry. */
+import { type ContextId, isCairnError, parseShape, type RunId, sendMessage, TerminalError } from '@cairn/protocol';
+import {
+  type ChatRequest,
+  continued,
+  type Resolved,
+  resolvedParts,
+  saidLast,
+} from '../../bridges/ai-sdk/chat-request.ts';
+import type { RunIndex } from '../../log/ports/run-index.ts';
+import { requireScope } from '../access/auth.ts';
+import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
+import { type MessageSurface, startTask, type TaskMessage } from '../contexts/messages.ts';
+import type { Call } from '../http/routes.ts';
+import { contextOfChat } from './chat-context.ts';
+import { type ReadTask, readTask } from './read-task.ts';
+
+export interface ChatSurface extends MessageSurface, InputSurface {
+  readonly runIndex: RunIndex;
+}
+
+/** The stream that a request gets, as recorded under the id of its message. */
+export interface Accepted {
+  readonly contextId: ContextId;
+  readonly taskId: RunId;
+  /** See `ChatStream`. */
+  readonly after: number | null;
+  readonly held: readonly string[];
+}
+
+export interface ChatCall {
+  readonly call: Call;
+  readonly agentId: string;
+  readonly request: ChatRequest;
+  readonly ifBusy: TaskMessage['ifBusy'] | undefined;
+}
+
+const recorded = (accepted: Accepted): string => JSON.stringify(accepted);
+
+export async function acceptChat(chat: ChatCall, surface: ChatSurface): Promise<string> {
+  const { call, request } = chat;
+  const said = saidLast(request);
+  const { contextId, exists } = await contextOfChat(request.id, call.caller, surface.log);
+  const open = exists ? await openTask(contextId, surface) : null;
+  const resolved = resolvedParts(request);
+  const isAnswered = open !== null && (await answer(call, surface, { contextId, open, resolved }));
+  if (request.trigger === 'regenerate-message') return regenerate(chat, surface, { contextId, open });
+  if (said === null) return goOn(chat, surface, { contextId, exists, open, resolved });
+  if (open?.read.view.isWaiting && !isAnswered && chat.ifBusy !== 'cancel') throw waits(open.taskId, open.read);
+  return begin(chat, surface, { contextId, text: said.text, ifBusy: chat.ifBusy ?? 'queue' });
+}
+
+interface OpenTask {
+  readonly taskId: RunId;
+  readonly read: ReadTask;
+}
+
+/** The task of the chat that is at work, waits for somebody, or waits for its turn. */
+export async function openTask(contextId: ContextId, surface: ChatSurface): Promise<OpenTask | null> {
+  const { active, queued } = await surface.turns.openTasks(contextId);
+  const record = active ?? queued[0];
+  if (record === undefined) return null;
+  const { runId: taskId } = record;
+  return { taskId, read: await readTask(surface.log, contextId, taskId) };
+}
+
+interface Answering {
+  readonly contextId: ContextId;
+  readonly open: OpenTask;
+  readonly resolved: ReadonlyMap<string, Resolved>;
+}
+
+/** Gives what the page has for the open questions. Returns whether it had anything. */
+async function answer(call: Call, surface: ChatSurface, { contextId, open, resolved }: Answering): Promise<boolean> {
+  let isAnswered = false;
+  for (const { inputId, partId, by } of open.read.view.openQuestions) {
+    const result = resolved.get(partId);
+    if (result === undefined || result.by !== by) continue;
+    requireScope(call.caller, 'approvals:respond');
+    const unrecorded = { ...call, requestKey: undefined };
+    try {
+      await answerOpen(unrecorded, surface, { contextId, inputId, given: result.given });
+    } catch (error) {
+      // Somebody else was first; the page sees what follows from that answer.
+      if (!isCairnError(error, 'input_already_answered')) throw error;
+    }
+    isAnswered = true;
+  }
+  return isAnswered;
+}
+
+interface Beginning extends Pick<TaskMessage, 'ifBusy' | 'retryOf'> {
+  readonly contextId: ContextId;
+  readonly text: string;
+}
+
+async function begin(
+  { call, agentId, request }: ChatCall,
+  surface: ChatSurface,
+  beginning: Beginning,
+): Promise<string> {
+  const { contextId, text, ...rest } = beginning;
+  const { tools } = request;
+  const message = { content: checked(text) };
+  return startTask(call, surface, {
+    ...rest,
+    body: parseShape(sendMessage, { agentId, message, ...(tools !== undefined && { tools }) }, 'The message'),
+    contextId,
+    mayBeginContext: true,
+    recorded: ({ runId }) => recorded({ contextId, taskId: runId, after: null, held: [] }),
+  });
+}
+
+interface Retried {
+  readonly contextId: ContextId;
+  readonly open: OpenTask | null;
+}
+
+/** A retry of the last task, or of the one whose message is named. While a task is open, the page joins that one. */
+async function regenerate(chat: ChatCall, surface: ChatSurface, { contextId, open }: Retried): Promise<string> {
+  const joined = ({ taskId }: OpenTask) => recorded({ contextId, taskId, after: null, held: [] });
+  if (open !== null) return joined(open);
+  const retryOf = await rootTask(contextId, chat.request.messageId ?? null, surface);
+  if (retryOf === null) throw nothingToRetry(chat.request.id);
+  const { inputs } = await surface.loadView(retryOf);
+  const text = typeof inputs?.message === 'string' ? inputs.message : '';
+  try {
+    return await begin(chat, surface, { contextId, text, ifBusy: 'reject', retryOf });
+  } catch (error) {
+    const other = isCairnError(error, 'conflict') ? await openTask(contextId, surface) : null;
+    if (other === null) throw error;
+    return joined(other);
+  }
+}
+
+/** The root task of a message of the page; without one, or when it is not of this chat, the newest. */
+async function rootTask(contextId: ContextId, messageId: string | null, surface: ChatSurface): Promise<RunId | null> {
+  const { runs } = await surface.runIndex.ofContext({ contextId, parentRunId: null, limit: RECENT });
+  const named = runs.find(({ runId }) => runId === messageId) ?? runs[0];
+  return named?.runId ?? null;
+}
+
+/** Root tasks of a chat that a page can name. */
+const RECENT = 100;
+
+interface GoingOn extends Omit<Answering, 'open'> {
+  readonly exists: boolean;
+  readonly open: OpenTask | null;
+}
+
+/** The rest of a message that the page has up to where the task waited. */
+async function goOn({ request }: ChatCall, surface: ChatSurface, going: GoingOn): Promise<string> {
+  const { contextId, exists, open, resolved } = going;
+  const message = continued(request);
+  if (message === null || !exists) throw noMessage();
+  const taskId = open?.taskId ?? (await rootTask(contextId, message.id, surface));
+  if (taskId === null) throw noMessage();
+  const { first, last, waitedAt } = open?.read ?? (await readTask(surface.log, contextId, taskId));
+  const isOfTask = message.id === taskId && message.cursor >= first && message.cursor <= last;
+  const after = isOfTask ? message.cursor : (waitedAt ?? last);
+  return recorded({ contextId, taskId, after, held: [...resolved.keys()] });
+}
+
+function checked(text: string): string {
+  if (text !== '') return text;
+  throw new TerminalError('validation_error', {
+    message: 'The last message of the user has no text.',
+    hint: 'Send a message with a text part.',
+    details: { field: 'messages' },
+  });
+}
+
+const noMessage = (): TerminalError =>
+  new TerminalError('validation_error', {
+    message: 'The chat does not end with a message of the user, and no task of this chat goes on.',
+    hint: 'Send the message of the user last.',
+    details: { field: 'messages' },
+  });
+
+const nothingToRetry = (chatId: string): TerminalError =>
+  new TerminalError('validation_error', {
+    message: `The chat ${JSON.stringify(chatId.slice(0, 60))} has no answer to regenerate.`,
+    hint: 'Send a message first, with the trigger submit-message.',
+    details: { field: 'trigger' },
+  });
+
+const waits = (taskId: RunId, { view }: ReadTask): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The task ${taskId} of this chat waits for an answer of the user.`,
+    hint: 'Answer its question first (addToolOutput, addToolApprovalResponse), or add ?ifBusy=cancel to the address.',
+    details: { taskId, pending: view.openQuestions.map(({ inputId }) => inputId) },
+  });

@@ -1,0 +1,49 @@
+/** Reads what a task has shown so far: what it asks, and up to where a page that waits has read. */
+import type { ContextId, RunId, TaskEvent } from '@cairn/protocol';
+import { UiMessageView } from '../../bridges/ai-sdk/ui-message-view.ts';
+import { Instants } from '../../log/feed/frame.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
+import { taskEventText } from '../../log/tasks/task-frame.ts';
+import { firstCursor } from '../contexts/messages.ts';
+
+const PAGE = { limit: 500, maxBytes: 262_144, isForTasks: true } as const;
+
+export interface ReadTask {
+  readonly view: UiMessageView;
+  /** The cursor before its first event, and that of its last event. */
+  readonly first: number;
+  readonly last: number;
+  /** Where it began to wait last; null when it never did. */
+  readonly waitedAt: number | null;
+}
+
+export async function readTask(log: EventLog, contextId: ContextId, taskId: RunId): Promise<ReadTask> {
+  const view = new UiMessageView({ taskId });
+  const first = (await firstCursor(log, taskId)) - 1;
+  const head = await log.contextHead(contextId);
+  const filter = taskAndBelow(taskId);
+  const instants = new Instants();
+  let last = first;
+  let waitedAt: number | null = null;
+  let cursor = first;
+  while (cursor < head && !view.isOver) {
+    const rows: readonly Row[] = await log.read({ contextId, afterCursor: cursor, ...PAGE });
+    for (const row of rows) {
+      cursor = row.cursor;
+      if (shownKind(filter, row) === null) continue;
+      last = cursor;
+      const wasWaiting = view.isWaiting;
+      view.take(eventOf(row, instants.textOf(row.at)));
+      if (view.isWaiting && !wasWaiting) waitedAt = cursor;
+    }
+    if (rows.length === 0) break;
+  }
+  return { view, first, last, waitedAt };
+}
+
+export const taskAndBelow = (taskId: string): TaskFilter => ({ ...everyTaskEvent, taskId, subtree: true });
+
+/** This host wrote the face, or checked it when it was imported. */
+export const eventOf = (row: Row, timestamp: string): TaskEvent => JSON.parse(taskEventText(row, timestamp));
