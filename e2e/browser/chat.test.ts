@@ -1,0 +1,206 @@
+/** The chat example in a real browser, with its own demo host: as a newcomer runs it. */
+import { createServer } from 'node:net';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type DemoHost, startDemoHost } from '../../examples/chat/demo/host.ts';
+import { type Served, serve } from '../../examples/chat/serve.ts';
+import { defineAgent, defineTool, z } from '../../packages/host/src/index.ts';
+import { portOf } from '../../packages/host/test/kit/port-of.ts';
+import { launchBrowser } from './chromium.ts';
+
+type Browser = Awaited<ReturnType<typeof launchBrowser>>;
+
+let browser: Browser;
+let demo: DemoHost;
+let served: Served;
+let context: BrowserContext;
+let page: Page;
+let main: Locator;
+
+/** Calls of the tool that wait for the test, oldest first. */
+const held: (() => void)[] = [];
+const words = (from: number, count: number) => Array.from({ length: count }, (_, i) => `w${from + i} `);
+const PARTS = [words(0, 5_000), words(5_000, 300), words(5_300, 300)] as const;
+
+const hold = defineTool({
+  id: 'test:hold',
+  description: 'Waits for the test.',
+  input: z.object({ n: z.int() }),
+  safety: 'read',
+  run: () => new Promise<string>((resolve) => held.push(() => resolve('go on'))),
+});
+
+/** Says 5,000 words, and more whenever the test lets it. */
+const novelist = defineAgent({
+  id: 'host:novelist',
+  persona: 'Novelist',
+  instructions: 'Write.',
+  tools: [hold],
+  rehearsal: {
+    turns: [
+      [{ say: PARTS[0] }, { call: { tool: 'test:hold', input: { n: 1 } } }],
+      [{ say: PARTS[1] }, { call: { tool: 'test:hold', input: { n: 2 } } }],
+      [{ say: PARTS[2] }],
+    ],
+  },
+});
+
+beforeAll(async () => {
+  const port = await freePort();
+  [browser, demo] = await Promise.all([
+    launchBrowser(),
+    startDemoHost(`http://127.0.0.1:${port}`, { agents: [novelist], tools: [hold] }),
+  ]);
+  served = await serve({ port, url: demo.url, key: demo.key });
+});
+
+afterAll(async () => {
+  await browser.close();
+  await served.close();
+  await demo.close();
+});
+
+beforeEach(async () => {
+  context = await browser.newContext({ locale: 'en-US', viewport: { width: 400, height: 800 } });
+  onTestFinished(() => context.close());
+  page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  onTestFinished(() => expect(problems).toEqual([]));
+  main = page.getByRole('main');
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = portOf(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** What agents said, block by block, without the words for screen readers. */
+const saidByAgents = (): Promise<readonly string[]> =>
+  main
+    .locator('.message.agent p')
+    .evaluateAll((all) => all.map((one) => (one.textContent ?? '').replace('Agent: ', '')));
+
+const ask = (name: string) => page.getByRole('button', { name }).click();
+const isWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+
+test('a plain message is answered, and the address of the page brings the conversation back', async () => {
+  await page.goto(served.url);
+  await page.getByLabel('Your message').fill('Is anybody there?');
+  await page.keyboard.press('Enter');
+  await main.getByText('what agents can do here').waitFor();
+  expect(await page.getByLabel('Your message').inputValue()).toBe('');
+  expect(await page.getByRole('status').textContent()).toContain('You wrote: “Is anybody there?”');
+  await page.reload();
+  await main.getByText('what agents can do here').waitFor();
+  expect(await saidByAgents()).toHaveLength(1);
+  expect(await main.locator('.message.user').allTextContents()).toEqual(['You: Is anybody there?']);
+});
+
+test('a form made from its schema is answered, and a file fills while the progress bar moves', async () => {
+  await page.goto(served.url);
+  await ask('Plan a trip to the coast');
+  const form = main.getByRole('region', { name: 'Question' }).first();
+  await form.getByRole('button', { name: 'Send answer' }).waitFor();
+  expect(await page.getByRole('status').textContent()).toBe('Question: How shall the trip to the coast be?');
+  // The browser keeps an incomplete answer from being sent.
+  await form.getByRole('button', { name: 'Send answer' }).click();
+  expect(await form.getByLabel('Start').evaluate((field: HTMLSelectElement) => field.validity.valid)).toBe(false);
+  await form.getByLabel('Travellers').fill('3');
+  await form.getByLabel('Start').selectOption('Friday');
+  await form.getByLabel('Vegetarian').check();
+  await form.getByLabel('Stops').fill('Lighthouse\nHarbour');
+  await form.getByLabel('Amount').fill('250.5');
+  await form.getByLabel('Currency').selectOption('CHF');
+  await form.getByRole('button', { name: 'Send answer' }).click();
+  await main.getByText('Shall I plan it for 3, from Friday on?').waitFor();
+  await ask('Yes');
+  const plan = main.getByRole('region', { name: 'plan.md' });
+  await plan.getByText('Being written…').waitFor();
+  await main.getByRole('progressbar').waitFor();
+  await plan.getByText('Version 1').waitFor();
+  expect(await plan.locator('pre').textContent()).toMatch(/3 travellers[\s\S]*Day 4[\s\S]*Lighthouse, Harbour/);
+  await main.getByRole('cell', { name: 'Along the cliffs to the lighthouse' }).waitFor();
+  await main.getByText('Your plan is ready.').waitFor();
+  const [file] = await Promise.all([page.waitForEvent('download'), plan.getByRole('button').click()]);
+  expect(file.suggestedFilename()).toBe('plan.md');
+  expect(await isWide()).toBe(false);
+});
+
+test('a sign-in at an OAuth server and one with a key complete, and a refusal lets the task go on', async () => {
+  await page.goto(served.url);
+  await ask('Who am I at the forge?');
+  const [popup] = await Promise.all([page.waitForEvent('popup'), ask('Sign in to forge')]);
+  await popup.getByRole('link', { name: 'Allow' }).click();
+  await popup.getByText('You are signed in to forge.').waitFor();
+  await main.getByText('At the forge you are ada.').waitFor();
+
+  await ask('Read my ledger');
+  await main.getByRole('button', { name: 'Not now' }).click();
+  await main.getByText('Your balance is').waitFor();
+  await ask('Read my ledger');
+  const sent: string[] = [];
+  page.on('request', (request) => sent.push(request.postData() ?? ''));
+  await main.getByLabel('Your key').fill('a-key-that-nobody-else-reads');
+  await ask('Send key');
+  await main.getByText('Your balance is 2800 EUR.').waitFor();
+  expect(sent.join()).toContain('credential');
+  expect(sent.join()).not.toContain('a-key-that-nobody-else-reads');
+});
+
+test('the work of a crew is nested below the task that asked for it, and a stop ends all of it', async () => {
+  await page.goto(served.url);
+  await ask('Send out the crew');
+  const scout = main.locator('article article');
+  await scout.getByText('I walk the northern path.').waitFor();
+  await ask('Stop');
+  await main.getByText('Stopped.').last().waitFor();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  await ask('Send out the crew');
+  await main.getByText('We take the northern path.').waitFor();
+  await scout.getByText('The northern path is dry and open.').waitFor();
+  await scout.getByRole('region', { name: 'ground' }).waitFor();
+});
+
+/** The context of the page, and the number of its events. */
+async function eventsOf(): Promise<number> {
+  const contextId = new URL(page.url()).hash.slice(1);
+  const headers = { authorization: `Bearer ${demo.key}` };
+  const response = await fetch(`${demo.url}/api/contexts/${contextId}/tasks`, { headers });
+  const { head } = z.object({ head: z.number() }).parse(await response.json());
+  return head;
+}
+
+test('a reload after 5,000 events, and a time offline, show everything once', async () => {
+  const headers = { authorization: `Bearer ${demo.key}`, 'content-type': 'application/json' };
+  const message = { message: { role: 'user', content: 'Write a novel.' }, agentId: 'host:novelist' };
+  const response = await fetch(`${demo.url}/api/messages`, {
+    method: 'POST',
+    headers: { ...headers, prefer: 'respond-async' },
+    body: JSON.stringify(message),
+  });
+  const { contextId } = z.object({ contextId: z.string() }).parse(await response.json());
+  await page.goto(`${served.url}/#${contextId}`);
+  await main.getByText('w4999').waitFor();
+  await main.getByRole('region', { name: 'Tool test:hold' }).waitFor();
+  expect(await eventsOf()).toBeGreaterThan(5_000);
+
+  await page.reload();
+  await main.getByText('w4999').waitFor();
+  expect(await saidByAgents()).toEqual([PARTS[0].join('')]);
+  held.shift()?.();
+  await main.getByText('w5299').waitFor();
+
+  await context.setOffline(true);
+  await page.getByText('Connection lost.', { exact: false }).first().waitFor();
+  held.shift()?.();
+  await context.setOffline(false);
+  await main.getByText('w5599').waitFor();
+  await page.getByText('Connected').waitFor();
+  expect(await saidByAgents()).toEqual(PARTS.map((part) => part.join('')));
+  expect(await main.locator('.message.user').count()).toBe(1);
+  expect(await main.locator('.tool').count()).toBe(2);
+});
