@@ -34,7 +34,8 @@ export interface HostRequest {
 }
 
 export interface RequestContent {
-  readonly mimeType: string;
+  /** Null lets the host find the type. */
+  readonly mimeType: string | null;
   readonly bytes: string | Uint8Array<ArrayBuffer> | Blob;
 }
 
@@ -130,7 +131,7 @@ async function initOf(request: HostRequest, key: Key | undefined): Promise<Reque
     method: request.method,
     headers: {
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-      ...(content === undefined ? {} : { 'content-type': content.mimeType }),
+      ...(content === undefined || content.mimeType === null ? {} : { 'content-type': content.mimeType }),
       ...request.headers,
     },
     // A request with a key sends no cookie, so the cookie cannot be what authorised it.

@@ -1,11 +1,17 @@
 /** The artifacts of a context: what there is, the content of each version, how they fill, and edits by people. */
-import type { ArtifactList } from '@cairn/protocol';
+import type { ArtifactList, ArtifactSaved } from '@cairn/protocol';
 import { type CallOptions, query, read, segment } from '../calls.ts';
 import type { Wire } from '../client.ts';
 import type { ArtifactState } from './conversation/state.ts';
 import type { ContextAddress } from './follow-context.ts';
 import { type ArtifactReading, readArtifact } from './read-artifact.ts';
-import { type ArtifactContent, type SaveArtifactOptions, type SavedArtifact, save, update } from './save-artifact.ts';
+import {
+  type ArtifactContent,
+  type SaveArtifactOptions,
+  save,
+  type UpdateArtifactOptions,
+  update,
+} from './save-artifact.ts';
 import { type WatchArtifactOptions, watchArtifact } from './watch-artifact.ts';
 
 export interface ArtifactPage {
@@ -31,7 +37,7 @@ export interface Artifacts {
    * Writes a new version as the user. Throws `ArtifactConflict` if another version is current than the one that the edit
    * began with.
    */
-  save(artifactId: string, content: ArtifactContent, options?: SaveArtifactOptions): Promise<SavedArtifact>;
+  save(artifactId: string, content: ArtifactContent, options?: SaveArtifactOptions): Promise<ArtifactSaved>;
   /**
    * Reads the current version, saves what `edit` makes of it, and does both again if somebody else was faster. `edit` gets
    * null when there is no such artifact.
@@ -39,8 +45,8 @@ export interface Artifacts {
   update(
     artifactId: string,
     edit: (current: ArtifactReading | null) => ArtifactContent | Promise<ArtifactContent>,
-    options?: Omit<SaveArtifactOptions, 'version'>,
-  ): Promise<SavedArtifact>;
+    options?: UpdateArtifactOptions,
+  ): Promise<ArtifactSaved>;
 }
 
 export interface ArtifactPlace {

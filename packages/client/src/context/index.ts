@@ -5,6 +5,7 @@ import { type Context, type ContextOptions, contextCalls } from './context.ts';
 export type {
   ArtifactEntry,
   ArtifactList,
+  ArtifactSaved,
   AuthCompletion,
   ContextTask,
   ContextTaskDetail,
@@ -50,7 +51,7 @@ export {
   ArtifactConflict,
   type ArtifactContent,
   type SaveArtifactOptions,
-  type SavedArtifact,
+  type UpdateArtifactOptions,
 } from './save-artifact.ts';
 export type { SendOptions, SentMessage } from './send.ts';
 export type { SignInRequest, SignInStep } from './sign-in.ts';

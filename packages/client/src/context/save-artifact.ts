@@ -1,11 +1,12 @@
 /** Saves an edit of an artifact, if nobody else changed it meanwhile. */
-import { CairnError, isCairnError } from '@cairn/protocol';
+import { type ArtifactSaved, CairnError, isCairnError } from '@cairn/protocol';
 import { backoff } from '../backoff.ts';
 import { asked, type ChangeOptions } from '../calls.ts';
 import type { Wire } from '../client.ts';
 import type { RequestContent } from '../connection.ts';
 import { HostError } from '../host-error.ts';
 import { freshKey, pause } from '../timers.ts';
+import type { ArtifactState } from './conversation/state.ts';
 import type { ArtifactReading } from './read-artifact.ts';
 
 /** A text or bytes for a file, an object in `data` for a record, `rows` for a dataset. */
@@ -23,13 +24,12 @@ export type ArtifactContent =
 export interface SaveArtifactOptions extends ChangeOptions {
   /** The version that the edit began with; left out or 0 for a new artifact. */
   readonly version?: number;
-  /** Of a file. Default: that of a blob, else `text/plain` for text and `application/octet-stream` for bytes. */
+  /** Of a file. Default: that of a blob, else that of the version before, else by the ending of the name. */
   readonly mimeType?: string;
 }
 
-export interface SavedArtifact {
-  readonly version: number;
-}
+/** Each attempt has a key of its own. */
+export type UpdateArtifactOptions = Omit<SaveArtifactOptions, 'version' | 'idempotencyKey'>;
 
 /** Somebody else was faster, or is at it. */
 export class ArtifactConflict extends CairnError {
@@ -55,12 +55,12 @@ export async function save(
   path: string,
   content: ArtifactContent,
   { version = 0, mimeType, ...options }: SaveArtifactOptions,
-): Promise<SavedArtifact> {
+): Promise<ArtifactSaved> {
   try {
     const { body } = await connection.call({
       method: 'PUT',
-      path,
-      content: contentOf(content, mimeType),
+      path: `${path}?family=${familyOf(content)}`,
+      content: contentOf(content, mimeType ?? null),
       headers: {
         'idempotency-key': options.idempotencyKey ?? freshKey(),
         ...(version > 0 ? { 'if-match': `"${version}"` } : { 'if-none-match': '*' }),
@@ -68,7 +68,7 @@ export async function save(
       repeatable: true,
       ...asked(options),
     });
-    return body as SavedArtifact;
+    return body as ArtifactSaved;
   } catch (error) {
     if (error instanceof HostError && error.code === 'artifact_version_conflict') throw new ArtifactConflict(error);
     throw error;
@@ -87,8 +87,8 @@ export async function update(
   wire: Wire,
   path: string,
   { read, edit }: Edit,
-  options: Omit<SaveArtifactOptions, 'version'>,
-): Promise<SavedArtifact> {
+  options: UpdateArtifactOptions,
+): Promise<ArtifactSaved> {
   for (let failures = 0; ; failures += 1) {
     const current = await read().catch(absent);
     const content = await edit(current);
@@ -107,11 +107,19 @@ function absent(error: unknown): null {
   throw error;
 }
 
-function contentOf(content: ArtifactContent, mimeType: string | undefined): RequestContent {
-  if (typeof content === 'string') return { mimeType: mimeType ?? 'text/plain; charset=utf-8', bytes: content };
-  if (content instanceof Blob) return { mimeType: mimeType ?? (content.type || binary), bytes: content };
-  if (content instanceof Uint8Array) return { mimeType: mimeType ?? binary, bytes: content };
-  return { mimeType: 'application/json', bytes: JSON.stringify(content) };
+type FileContent = Exclude<ArtifactContent, { readonly data: unknown } | { readonly rows: unknown }>;
+
+const isFile = (content: ArtifactContent): content is FileContent =>
+  typeof content === 'string' || content instanceof Blob || content instanceof Uint8Array;
+
+function familyOf(content: ArtifactContent): ArtifactState['family'] {
+  if (isFile(content)) return 'file';
+  return 'data' in content ? 'data' : 'dataset';
 }
 
-const binary = 'application/octet-stream';
+function contentOf(content: ArtifactContent, mimeType: string | null): RequestContent {
+  if (!isFile(content)) return { mimeType: 'application/json', bytes: JSON.stringify(content) };
+  // A text would be sent with a type of its own.
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+  return { mimeType, bytes };
+}
