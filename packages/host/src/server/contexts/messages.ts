@@ -201,6 +201,7 @@ function startedTask(recorded: { readonly contextId?: Json; readonly taskId?: Js
   return { contextId: String(recorded.contextId) as ContextId, taskId };
 }
 
+/** The cursor of the first event of a task. */
 export async function firstCursor(log: EventLog, taskId: RunId): Promise<number> {
   const [first] = await log.read({ runId: taskId, after: -1, limit: 1, isForFrames: true });
   return first?.cursor ?? 1;

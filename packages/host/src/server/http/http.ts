@@ -6,6 +6,8 @@ import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Gate } from '../access/gate.ts';
 import { limitRoutes, type ShareLimits, tenantFigures } from '../access/limit-routes.ts';
 import { readTokenRoutes } from '../access/read-token-routes.ts';
+import { aguiRoutes } from '../agui/routes.ts';
+import { RunStreams } from '../agui/run-streams.ts';
 import { ChatStreams } from '../ai-sdk/chat-streams.ts';
 import { aiSdkRoutes } from '../ai-sdk/routes.ts';
 import { artifactRoutes } from '../artifacts/routes.ts';
@@ -201,6 +203,7 @@ function surfaceOf(
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),
     ...contextRoutes(contexts),
     ...aiSdkRoutes({ ...contexts, registry: ports.registry, chatStreams }),
+    ...aguiRoutes({ ...contexts, runStreams: new RunStreams({ log, runIndex, feed: ports.feed, streams }) }),
     ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),

@@ -1,0 +1,145 @@
+/** Folds the recorded events of a context before a run goes on: what is open in its task, and the messages so far. */
+import type { Event as AguiEvent } from '@ag-ui/core';
+import type { ContextId, RunId, TaskEvent } from '@cairn/protocol';
+import { MessageFold } from '../../bridges/agui/messages.ts';
+import { withoutContext } from '../../bridges/agui/run-input.ts';
+import { newRunState, type RunState, type ShownRun } from '../../bridges/agui/run-state.ts';
+import { take } from '../../bridges/agui/view.ts';
+import { Instants } from '../../log/feed/frame.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { RunIndex } from '../../log/ports/run-index.ts';
+import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
+import { taskEventText } from '../../log/tasks/task-frame.ts';
+
+export interface HistoryPorts {
+  readonly log: EventLog;
+  readonly runIndex: RunIndex;
+}
+
+export interface HistoryRange {
+  readonly contextId: ContextId;
+  readonly run: ShownRun;
+  /** The run begins after this cursor: before it, a task that waits does not end the run. */
+  readonly after: number;
+  /** Reads up to here. */
+  readonly head: number;
+  /** Whether the messages of the whole conversation are wanted. */
+  readonly withMessages: boolean;
+}
+
+export interface History {
+  readonly state: RunState;
+  readonly messages: MessageFold;
+  /** The last cursor that was read. */
+  readonly cursor: number;
+  /** The last event that was taken; null when there was none. */
+  readonly last: TaskEvent | null;
+}
+
+/** Rows of a task, and of the tasks before it, that are read at most: the newest ones. */
+const MAX_ROWS = 20_000;
+/** Earlier messages of the user that are looked for. */
+const MAX_TASKS = 50;
+
+const LIMITS = { messages: 500, characters: 400_000 };
+
+const PAGE = { limit: 500, maxBytes: 262_144 };
+
+export async function readHistory(ports: HistoryPorts, range: HistoryRange): Promise<History> {
+  const { contextId, run, head } = range;
+  const fold = new HistoryFold(range);
+  let cursor = await startOf(ports, range);
+  const filter: TaskFilter = range.withMessages
+    ? everyTaskEvent
+    : { ...everyTaskEvent, taskId: run.taskId, subtree: true };
+  const instants = new Instants();
+  while (cursor < head && !fold.isOver) {
+    const rows: readonly Row[] = await ports.log.read({ contextId, afterCursor: cursor, isForTasks: true, ...PAGE });
+    for (const row of rows) {
+      if (row.cursor > head || fold.isOver) break;
+      cursor = row.cursor;
+      if (shownKind(filter, row) !== null) fold.take(parsedEvent(row, instants.textOf(row.at)));
+    }
+    if (rows.length === 0 || (rows.at(-1)?.cursor ?? 0) >= head) break;
+  }
+  return { state: fold.state, messages: fold.messages, cursor, last: fold.last };
+}
+
+/** Every row of a task view has a face that this host wrote or checked. */
+export const parsedEvent = (row: Row, timestamp: string): TaskEvent => JSON.parse(taskEventText(row, timestamp));
+
+/** The root task of a task; a task without a parent is one. */
+const rootOf = ({ taskId, parentTaskId }: TaskEvent): string =>
+  parentTaskId === undefined ? taskId : taskId.slice(0, taskId.indexOf('.'));
+
+class HistoryFold {
+  readonly state: RunState;
+  readonly messages = new MessageFold(LIMITS);
+  last: TaskEvent | null = null;
+  readonly #after: number;
+  /** Other open tasks of the conversation. */
+  readonly #others = new Map<string, RunState>();
+
+  constructor({ run, after }: HistoryRange) {
+    this.state = newRunState(run);
+    this.#after = after;
+  }
+
+  /** The run that is shown has ended. */
+  get isOver(): boolean {
+    return this.state.end !== null;
+  }
+
+  take(event: TaskEvent): void {
+    const root = rootOf(event);
+    const isOwn = root === this.state.run.taskId;
+    const state = isOwn ? this.state : this.#other(root);
+    if (isOwn) this.last = event;
+    if (event.kind === 'task-created' && event.taskId === root) this.#said(event.metadata?.message, root);
+    for (const shown of take(state, event, isOwn && event.cursor > this.#after)) this.#show(shown);
+    if (!isOwn && state.end !== null) this.#others.delete(root);
+  }
+
+  #said(message: { readonly content: string } | undefined, root: string): void {
+    if (message !== undefined) this.messages.said(`${root}:message`, withoutContext(message.content));
+  }
+
+  #show(event: AguiEvent): void {
+    this.messages.take(event);
+  }
+
+  #other(taskId: string): RunState {
+    const known = this.#others.get(taskId);
+    if (known !== undefined) return known;
+    const state = newRunState({ ...this.state.run, taskId });
+    this.#others.set(taskId, state);
+    return state;
+  }
+}
+
+/** The cursor before the oldest row that is read. */
+async function startOf(
+  { log, runIndex }: HistoryPorts,
+  { contextId, run, withMessages }: HistoryRange,
+): Promise<number> {
+  if (!withMessages) return cursorBefore(log, run.taskId as RunId, MAX_ROWS);
+  const { runs } = await runIndex.ofContext({ contextId, parentRunId: null, limit: MAX_TASKS });
+  let left = MAX_ROWS;
+  let start: number | null = null;
+  for (const { runId } of runs) {
+    if (left <= 0) break;
+    const rows = ((await log.head(runId))?.seq ?? 0) + 1;
+    const before = await cursorBefore(log, runId, left);
+    start = Math.min(start ?? before, before);
+    left -= rows;
+  }
+  return start ?? 0;
+}
+
+/** The cursor before the last rows of a run. */
+async function cursorBefore(log: EventLog, runId: RunId, rows: number): Promise<number> {
+  const seq = (await log.head(runId))?.seq ?? 0;
+  const [first] = await log.read({ runId, after: Math.max(seq - rows, -1), limit: 1, isForFrames: true });
+  return (first?.cursor ?? 1) - 1;
+}
