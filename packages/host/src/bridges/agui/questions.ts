@@ -16,7 +16,7 @@ export function asked(
   event: TaskEventOf<'input-required'> | TaskEventOf<'auth-required'>,
 ): readonly AguiEvent[] {
   const isForUser = event.kind === 'auth-required' || event.requireUser === true || event.taskId === state.run.taskId;
-  state.questions.set(idOf(event), { asked: event, isForUser });
+  if (state.run.answered?.has(idOf(event)) !== true) state.questions.set(idOf(event), { asked: event, isForUser });
   return [custom(state, event)];
 }
 

@@ -11,6 +11,8 @@ export interface ShownRun {
   readonly taskId: string;
   /** The shared state that the client sent; records of the agent are added to it. */
   readonly state?: JsonObject | undefined;
+  /** What the run itself answers: no question any more. */
+  readonly answered?: ReadonlySet<string> | undefined;
   /** Results of these calls are in the client's messages already. */
   readonly knownResults?: ReadonlySet<string> | undefined;
 }

@@ -18,8 +18,11 @@ export function take(state: RunState, event: TaskEvent, mayWait: boolean): reado
   const { taskId, timestamp } = event;
   const started = subagentsFor(state, { taskId, timestamp, agentId });
   const shown = showed(state, event);
-  return [...started, ...shown, ...(mayWait ? waiting(state, event) : [])];
+  return [...started, ...shown, ...(mayWait && endsWork.has(event.kind) ? waiting(state, event) : [])];
 }
+
+/** After these, a task that worked may have nothing left to do but wait. */
+const endsWork: ReadonlySet<string> = new Set(['task-status', 'task-complete', 'input-forwarded']);
 
 function showed(state: RunState, event: TaskEvent): readonly AguiEvent[] {
   switch (event.kind) {

@@ -66,6 +66,8 @@ const recordedRun = z.object({
   taskId: z.custom<RunId>((given) => typeof given === 'string'),
   /** The cursor that the run begins after; -1 for the first event of its task, null to join the task where it stands. */
   after: z.int().min(-1).nullable(),
+  /** The questions that it answered. */
+  answered: z.array(z.string()).default([]),
 });
 
 const WITH_TASK = -1;
@@ -78,7 +80,8 @@ async function accept(call: Call, surface: AguiSurface): Promise<string> {
   if (answers.length > 0) {
     const contextId = await contextNamed(input.threadId, call.caller, surface.log);
     const taskId = open?.taskId ?? null;
-    const recorded = JSON.stringify({ contextId, taskId, after: open?.head ?? null });
+    const answered = answers.map(({ inputId }) => inputId);
+    const recorded = JSON.stringify({ contextId, taskId, after: open?.head ?? null, answered });
     return giveAnswers(call, surface, { contextId, taskId, answers, recorded });
   }
   const { said } = news;
@@ -132,16 +135,16 @@ async function openTask(
 /** Streams the run. A client that repeats it, joins it or does not know the thread gets the messages so far. */
 async function respond(call: Call, text: string, surface: AguiSurface): Promise<undefined> {
   const input = parseShape(runAgentInput, call.request.body, 'The run input');
-  const { contextId, taskId, after } = recordedRun.parse(JSON.parse(text));
+  const { contextId, taskId, after, answered } = recordedRun.parse(JSON.parse(text));
   const { caller, reply } = call;
   const isRepeated = reply.getHeader('openwop-idempotent-replay') !== undefined;
   const withMessages = isRepeated || after === null || (await lacksHistory(input, contextId, surface));
   const stream = {
     caller,
     contextId,
-    run: shownRun(input, { taskId, withMessages }),
+    run: { ...shownRun(input, withMessages), taskId, answered: new Set(answered) },
     after: after === WITH_TASK ? (await firstCursor(surface.log, taskId)) - 1 : after,
-    withMessages,
+    known: withMessages ? input.messages : null,
   };
   const opening = await surface.runStreams.open(stream);
   reply.header('cairn-context-id', contextId);
@@ -158,17 +161,13 @@ async function lacksHistory({ messages }: RunInput, contextId: ContextId, { runI
 }
 
 /** Messages that a client gets from the host replace its own, and hold every result. */
-function shownRun(
-  input: RunInput,
-  { taskId, withMessages }: { readonly taskId: string; readonly withMessages: boolean },
-): ShownRun {
+function shownRun(input: RunInput, withMessages: boolean): Omit<ShownRun, 'taskId'> {
   const { threadId, runId, parentRunId, messages } = input;
   const known = messages.flatMap((message) => (message.role === 'tool' ? message.toolCallId : []));
   return {
     threadId,
     runId,
     parentRunId,
-    taskId,
     state: stateOf(input),
     knownResults: withMessages ? undefined : new Set(known),
   };

@@ -2,6 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { type Event as AguiEvent, EventType } from '@ag-ui/core';
 import type { ContextId, TaskEvent } from '@cairn/protocol';
+import { withKnown } from '../../bridges/agui/known-messages.ts';
+import type { RunInput } from '../../bridges/agui/run-input.ts';
 import type { RunState, ShownRun } from '../../bridges/agui/run-state.ts';
 import { waiting } from '../../bridges/agui/tasks.ts';
 import { reopened, runStarted, take } from '../../bridges/agui/view.ts';
@@ -24,8 +26,8 @@ export interface RunStream {
   readonly run: ShownRun;
   /** The cursor after which the run begins; null to join a task where it stands. */
   readonly after: number | null;
-  /** The client gets the messages of the conversation first. */
-  readonly withMessages: boolean;
+  /** The client gets the messages of the conversation first. Those that it has keep their ids. Null: it has them all. */
+  readonly known: RunInput['messages'] | null;
 }
 
 /** What a run shows when its stream opens. */
@@ -51,16 +53,16 @@ export class RunStreams {
 
   /** Reads what the run has to know. Throws before anything is sent. */
   async open(stream: RunStream): Promise<Opening> {
-    const { contextId, run, after, withMessages } = stream;
+    const { contextId, run, after, known } = stream;
     const isJoined = after === null;
+    const withMessages = known !== null;
     const head = isJoined || withMessages ? await this.#ports.log.contextHead(contextId) : after;
     const range = { contextId, run, after: after ?? head, head, withMessages };
     const history = await readHistory(this.#ports, range);
     const { state, messages, cursor, last } = history;
     const open = reopened(state);
-    const snapshot: AguiEvent[] = withMessages
-      ? [{ type: EventType.MESSAGES_SNAPSHOT, messages: messages.messages() }]
-      : [];
+    const snapshot: AguiEvent[] =
+      known === null ? [] : [{ type: EventType.MESSAGES_SNAPSHOT, messages: withKnown(messages.messages(), known) }];
     const ended = endOf(state, isJoined ? last : null);
     return { state, events: [runStarted(state), ...snapshot, ...open, ...ended], cursor: Math.max(cursor, after ?? 0) };
   }
