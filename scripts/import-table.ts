@@ -169,6 +169,14 @@ export const rooms: readonly Room[] = [
   },
   // Other protocols as pure views of the task events, and their requests. No bridge knows another.
   {
+    name: 'bridges/agui',
+    path: 'packages/host/src/bridges/agui',
+    imports: ['protocol'],
+    packages: ['@ag-ui/core', 'zod'],
+    builtins: [],
+    world: [],
+  },
+  {
     name: 'bridges/ai-sdk',
     path: 'packages/host/src/bridges/ai-sdk',
     imports: ['protocol'],
@@ -181,15 +189,6 @@ export const rooms: readonly Room[] = [
     path: 'packages/host/src/agents',
     imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map', 'nearest', 'shared-lru-map', 'utf8'],
     packages: ['canonicalize', 'semver', 'zod'],
-    builtins: [],
-    world: [],
-  },
-  // Views of the task events for other protocols. A view never uses another one.
-  {
-    name: 'bridges/agui',
-    path: 'packages/host/src/bridges/agui',
-    imports: ['protocol'],
-    packages: ['@ag-ui/core', 'zod'],
     builtins: [],
     world: [],
   },

@@ -52,7 +52,7 @@ export const runAgentInput = z
         z.looseObject({
           interruptId: z.string(),
           status: z.enum(['resolved', 'cancelled']),
-          payload: z.json().optional(),
+          payload: z.unknown().optional(),
         }),
       )
       .max(MAX_RESUMED)

@@ -1,5 +1,5 @@
 /** What a run brings for a task that waits: answers to interrupts, results of client tools, or the text of the user. */
-import { type AnswerInput, type ContextId, isCairnError, type RunId } from '@cairn/protocol';
+import { type AnswerInput, type ContextId, isCairnError, type Json, type RunId } from '@cairn/protocol';
 import type { News, ToolResult } from '../../bridges/agui/run-input.ts';
 import type { Question, RunState } from '../../bridges/agui/run-state.ts';
 import { requireScope } from '../access/auth.ts';
@@ -36,7 +36,7 @@ function ofEntry({ interruptId, status, payload }: News['answers'][number], stat
   const asked = state?.questions.get(interruptId)?.asked;
   // A sign-in is completed in the browser of the user: the run only goes on.
   if (status === 'resolved' && (asked?.kind === 'auth-required' || (asked ?? payload) === undefined)) return [];
-  if (status === 'resolved') return [{ inputId: interruptId, given: { value: payload ?? null } }];
+  if (status === 'resolved') return [{ inputId: interruptId, given: { value: (payload ?? null) as Json } }];
   const isRejected = asked?.kind === 'input-required' && asked.inputType === 'confirmation';
   return [{ inputId: interruptId, given: isRejected ? { reject: true } : 'cancel' }];
 }

@@ -57,7 +57,7 @@ function ownKey({ request }: OpenCall): OwnKey | undefined {
   const { threadId, runId } = body;
   if (typeof threadId !== 'string' || typeof runId !== 'string') return undefined;
   const { agentId = '' } = request.params as Readonly<Record<string, string>>;
-  return { key: JSON.stringify([threadId, runId]), content: { agentId } };
+  return { key: JSON.stringify([threadId, runId]), content: { agentId }, forgetsRefusals: true };
 }
 
 /** Where a run stands in its context, as recorded under its id. */

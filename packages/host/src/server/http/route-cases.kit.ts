@@ -244,6 +244,14 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     request: ({ other = '' }) => ({ path: { agentId: 'host:desk', chatId: other }, isEndless: true }),
     status: 200,
   },
+  runAgui: {
+    given: endedContext,
+    request: ({ other = '' }) => ({
+      path: { agentId: 'host:desk' },
+      body: { threadId: other, runId: 'r', messages: [] },
+    }),
+    status: 200,
+  },
   streamContext: { given: endedContext, request: (names) => ({ ...ofContext(names), isEndless: true }), status: 200 },
   listContextEvents: { given: endedContext, request: ofContext, status: 200 },
   listContextTasks: { given: endedContext, request: ofContext, status: 200 },

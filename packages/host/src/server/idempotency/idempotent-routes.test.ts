@@ -10,8 +10,9 @@ import { keys, type Served, served } from '../served.kit.ts';
 import { IDEMPOTENCY_LEASE_MS } from './idempotency.ts';
 
 const named = ({ method, path }: Route) => `${method} ${path}`;
+/** An AG-UI run has its id for a key, and a repeated one begins with the messages so far: `e2e/agui` tests it. */
 const idempotentRoutes = (host: Served) =>
-  host.server.routes.filter(({ method, repeatable }) => method !== 'GET' && !repeatable);
+  host.server.routes.filter(({ method, repeatable, doc }) => method !== 'GET' && !repeatable && doc.id !== 'runAgui');
 
 function caseOf(id: string) {
   const found = routeCases[id];
