@@ -111,7 +111,7 @@ async function measure(
   const lines: FigureLine[] = [];
   for (const { group, figures } of chosen) {
     plan.progress(`${group.name}: ${group.about}`);
-    for (const figure of await group.run(plan)) {
+    for (const figure of await group.run(plan, figures)) {
       if (!figures.includes(figure.name)) continue;
       const notes = [...(figure.notes ?? []), ...(figure.durability === undefined ? [] : strangers)];
       const line = figureLine({ ...figure, notes });

@@ -19,7 +19,8 @@ export interface Group {
   readonly about: string;
   /** Names of the figures the group produces. */
   readonly figures: readonly string[];
-  run(plan: Plan): Promise<readonly Figure[]>;
+  /** `wanted` are the figures that will be printed; a group may leave out the others. */
+  run(plan: Plan, wanted: readonly string[]): Promise<readonly Figure[]>;
 }
 
 /** Creates an empty folder for one store. */

@@ -23,14 +23,23 @@ export const taskGroup: Group = {
   run: taskFigures,
 };
 
-async function taskFigures(plan: Plan): Promise<readonly Figure[]> {
+/** Those that need a host that is measured as a whole. */
+const ofHost: Readonly<Record<string, (plan: Plan, arena: Arena) => Promise<Figure>>> = {
+  'task-deltas': deltaFigure,
+  'task-first-byte': firstByteFigure,
+  'task-page': pageFigure,
+  'task-idle-1000': idleFigure,
+};
+
+async function taskFigures(plan: Plan, wanted: readonly string[]): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  {
+  const chosen = Object.entries(ofHost).filter(([name]) => wanted.includes(name));
+  if (chosen.length > 0) {
     await using arena = await openArena(plan);
-    figures.push(await deltaFigure(plan, arena), await firstByteFigure(plan, arena));
-    figures.push(await pageFigure(plan, arena), await idleFigure(plan, arena));
+    for (const [, measure] of chosen) figures.push(await measure(plan, arena));
   }
-  figures.push(projectionFigure(plan), await costFigure(plan));
+  if (wanted.includes('task-projection')) figures.push(projectionFigure(plan));
+  if (wanted.includes('task-faces-cost')) figures.push(await costFigure(plan));
   return figures;
 }
 

@@ -48,8 +48,8 @@ export const taskBugs: readonly PlantedBug[] = [
   {
     name: 'context-of-another-tenant-is-visible',
     file: 'packages/host/src/server/contexts/context-params.ts',
-    find: `(await log.contextTenant(contextId)) !== tenant`,
-    replace: `(await log.contextTenant(contextId)) === null`,
+    find: `  if ((await log.contextTenant(contextId)) !== caller.tenant) throw`,
+    replace: `  if ((await log.contextTenant(contextId)) === null) throw`,
     suite: contextEvents,
     why: 'Who knows the id of a context reads the conversation of another tenant.',
   },
@@ -66,24 +66,21 @@ export const taskBugs: readonly PlantedBug[] = [
   {
     name: 'second-message-does-not-wait',
     file: 'packages/host/src/server/contexts/turns.ts',
-    find: `    if (active !== null || first === undefined) return;
+    find: `    if (active !== null) return;
 `,
-    replace: `    if (first === undefined) return;
-`,
+    replace: '',
     suite: tests('packages/host/src/server/contexts/messages.test.ts'),
     why: 'Two turns of a conversation run at the same time, and the second does not know the first.',
   },
   {
-    name: 'status-is-written-again-when-a-node-resumes',
+    name: 'retry-starts-its-call-again',
     file: 'packages/protocol/src/views/task-face.ts',
-    find: `    case 'node.resumed':
-      return view.taskStatusSeq === event.seq ? statusFace(view) : null;
+    find: `  if (node === undefined || node.visitSeq !== event.seq) return null;
 `,
-    replace: `    case 'node.resumed':
-      return statusFace(view);
+    replace: `  if (node === undefined) return null;
 `,
     suite: tests('packages/protocol/src/views/task-face.prop.test.ts'),
-    why: 'A user interface is told twice that a task works, and counts a wait that was none.',
+    why: 'A user interface shows a card for each attempt of a call, and all but one spin for ever.',
   },
   {
     name: 'call-of-a-cancelled-tool-stays-open',
@@ -107,13 +104,22 @@ export const taskBugs: readonly PlantedBug[] = [
     why: 'A second write replaces what readers hold under the same version.',
   },
   {
-    name: 'anybody-completes-a-sign-in',
-    file: 'packages/host/src/server/sign-ins/open-sign-in.ts',
-    find: `  if ((call.caller.principal ?? null) !== (view.owner?.principal ?? null)) throw notYours(authId);
+    name: 'sign-in-is-answered-like-a-question',
+    file: 'packages/host/src/engine/core/answers.ts',
+    find: `  if (isHostSignIn(interrupt) && !completesSignIn) throw onlyBySigningIn(interruptId);
 `,
     replace: '',
     suite: checklist,
-    why: 'A colleague gives a tool of somebody else a credential of their own.',
+    why: 'An agent or a colleague gives a tool a credential of their choice.',
+  },
+  {
+    name: 'anybody-answers-for-the-user',
+    file: 'packages/host/src/engine/core/answers.ts',
+    find: `  if (requiresUser(interrupt)) refuseOthers(run.state, interruptId, request);
+`,
+    replace: '',
+    suite: checklist,
+    why: 'A question that only the user may answer takes the answer of an agent or of a colleague.',
   },
   {
     name: 'reducer-takes-an-event-twice',

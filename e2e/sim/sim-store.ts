@@ -190,6 +190,7 @@ export class StoreLine implements Store {
       interrupts: (runId) => this.#read(() => runIndex.interrupts(runId)),
       pending: (query) => this.#read(() => runIndex.pending(query)),
       ofContext: (query) => this.#read(() => runIndex.ofContext(query)),
+      oldestOpen: (contextId) => this.#read(() => runIndex.oldestOpen(contextId)),
       asked: (contextId, interruptId) => this.#read(() => runIndex.asked(contextId, interruptId)),
       tenantLogBytes: (tenant) => this.#read(() => runIndex.tenantLogBytes(tenant)),
       rebuild: () => this.#read(() => runIndex.rebuild()),

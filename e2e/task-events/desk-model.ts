@@ -16,7 +16,7 @@ interface Turn {
   readonly call?: readonly [tool: string, input: JsonObject];
 }
 
-const long = Array.from({ length: 40 }, (_, i) => `Word ${i}`).join(', ');
+const long = Array.from({ length: 20 }, (_, i) => `Word ${i}`).join(', ');
 const calls = (tool: string, input: JsonObject = {}): readonly Turn[] => [
   { say: 'I look into it.', call: [tool, input] },
   { say: 'That is all.' },

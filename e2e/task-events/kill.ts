@@ -35,10 +35,10 @@ export interface KillReport {
   readonly folder: string | null;
 }
 
-/** A turn has about 120 events. A later one is reached less often, as the kill before it may be in the same turn. */
-const EVENTS_BETWEEN = 70;
+/** The most events between two kills. A turn has about 110, and a turn that is killed begins its text again. */
+const EVENTS_BETWEEN = 180;
 const CHUNK_MS = 2;
-const TURN_MS = 60_000;
+const TURN_MS = 180_000;
 /** Messages in one context, so that cursors go on over turns, too. */
 const TURNS_PER_CONTEXT = 3;
 

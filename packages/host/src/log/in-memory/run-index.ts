@@ -14,6 +14,7 @@ import type {
   RunIndex,
   RunPage,
   RunQuery,
+  RunRecord,
 } from '../ports/run-index.ts';
 import { isWaiting, shownStatus } from '../shown-status.ts';
 import { allRows, type StoredRun } from './stored-run.ts';
@@ -34,6 +35,11 @@ export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
   interrupts: async (runId) => [...(tables.runs().get(runId)?.interrupts.values() ?? [])],
   pending: async (query) => pending(tables, query),
   ofContext: async (query) => ofContext(tables, query),
+  oldestOpen: async (contextId) => {
+    tables.assertOpen();
+    const runs = tables.contexts.get(contextId) ?? [];
+    return runs.find(({ head: { record } }) => isOpenRun(record))?.head.record ?? null;
+  },
   asked: async (contextId, interruptId) => {
     tables.assertOpen();
     const runs = tables.contexts.get(contextId) ?? [];
@@ -63,6 +69,8 @@ function list(tables: Tables, { tenant, status, workflowId, tag, limit, cursor }
   return { runs: page.map((run) => ({ ...run.head.record, shownStatus: shownOf(run) })), nextCursor };
 }
 
+const isOpenRun = ({ endedAt, importedAt }: RunRecord): boolean => endedAt === null && importedAt === null;
+
 function ofContext(
   tables: Tables,
   { contextId, parentRunId, isOpen, limit, cursor }: ContextRunsQuery,
@@ -71,7 +79,7 @@ function ofContext(
   const before = parseListCursor(cursor) ?? Number.POSITIVE_INFINITY;
   const matching = (tables.contexts.get(contextId) ?? []).toReversed().filter(({ place, head: { record } }) => {
     if (place >= before || (parentRunId !== undefined && record.parentRunId !== parentRunId)) return false;
-    return isOpen === undefined || (record.endedAt === null && record.importedAt === null);
+    return isOpen === undefined || isOpenRun(record);
   });
   const page = matching.slice(0, limit);
   const last = page.at(-1);

@@ -134,6 +134,10 @@ export function contextRunsContract(open: Open<'log' | 'runIndex'>): void {
     expect(await listed({ isOpen: true })).toEqual([below, 'run_4', 'run_2', 'run_1', 'run_0']);
     expect(await listed({ isOpen: true, parentRunId: null })).toEqual(['run_4', 'run_2', 'run_1', 'run_0']);
     expect(await listed({ parentRunId: ids[0] })).toEqual([below]);
+    const oldest = async (where = context) => (await runIndex.oldestOpen(where))?.runId ?? null;
+    expect(await oldest()).toBe('run_0');
+    await log.append({ runId: present(ids[0]), rows: [row('run.completed')] });
+    expect([await oldest(), await oldest('ctx_none' as ContextId)]).toEqual(['run_1', null]);
   });
 
   it('finds a question by its id, open ones first, and none of another context', async () => {

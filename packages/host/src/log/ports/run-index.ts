@@ -11,6 +11,8 @@ export interface RunIndex {
   pending(query: PendingQuery): Promise<PendingPage>;
   /** The runs of a context, newest first. */
   ofContext(query: ContextRunsQuery): Promise<ContextRunsPage>;
+  /** The local run of a context that began first and has not ended. */
+  oldestOpen(contextId: ContextId): Promise<RunRecord | null>;
   /** Interrupts of a context's runs with this id, open ones first; at most two. Runs that recorded no token may share an id. */
   asked(contextId: ContextId, interruptId: string): Promise<readonly InterruptRecord[]>;
   /** The bytes of a tenant's events in the log, as `rowBytes` counts them. */

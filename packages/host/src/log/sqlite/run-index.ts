@@ -36,6 +36,7 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
     interrupts: async (runId) => read(() => interruptsOf(runId)),
     pending: async (page) => read(() => pending(page)),
     ofContext: async (page) => read(() => contexts.page(page)),
+    oldestOpen: async (contextId) => read(() => contexts.oldestOpen(contextId)),
     asked: async (contextId, interruptId) => read(() => contexts.asked(contextId, interruptId)),
     tenantLogBytes: async (tenant) => read(() => usage.of(tenant)),
     rebuild: async () => rebuild(db, { writer, heads, listed }),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Instants } from '../../log/feed/frame.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
+import type { RunIndex } from '../../log/ports/run-index.ts';
 import { shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { taskEventText } from '../../log/tasks/task-frame.ts';
 import { takenOver } from '../http/large-response.ts';
@@ -86,22 +86,14 @@ async function stream(call: Call, { log, runIndex, contextStreams }: ContextEven
   return undefined;
 }
 
-const OPEN_RUNS = 100;
-
 /** Before the first event of the oldest open task, so that a late joiner sees the turn in progress; else the newest one. */
 async function openStart(
   contextId: ContextId,
   head: number,
   { log, runIndex }: Omit<ContextEventSurface, 'contextStreams'>,
 ) {
-  let oldest: RunRecord | undefined;
-  let cursor: string | undefined;
-  do {
-    const page = await runIndex.ofContext({ contextId, isOpen: true, limit: OPEN_RUNS, cursor });
-    oldest = page.runs.at(-1) ?? oldest;
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  if (oldest === undefined) return head;
+  const oldest = await runIndex.oldestOpen(contextId);
+  if (oldest === null) return head;
   const [first] = await log.read({ runId: oldest.runId, after: -1, limit: 1, isForFrames: true });
   return first === undefined ? head : first.cursor - 1;
 }

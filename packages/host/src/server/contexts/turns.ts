@@ -20,9 +20,12 @@ export const QUEUED_TAG = 'cairn.queued';
 
 const PAGE = 100;
 
-/** The open root tasks of a context. */
+/** Open root tasks that are looked at. Runs of another kind can make a context have thousands of them. */
+const LOOKED_AT = 500;
+
+/** The newest open root tasks of a context. */
 export interface OpenTasks {
-  /** The oldest task that is at work or waits for somebody. */
+  /** The oldest of them that is at work or waits for somebody. */
   readonly active: RunRecord | null;
   /** Oldest first. */
   readonly queued: readonly RunRecord[];
@@ -80,9 +83,15 @@ export class ContextTurns {
   }
 
   async openTasks(contextId: ContextId): Promise<OpenTasks> {
+    return this.#openTasks(contextId, (looked) => looked >= LOOKED_AT);
+  }
+
+  /** Goes on until a task is active and enough were looked at. */
+  async #openTasks(contextId: ContextId, isEnough: (looked: number) => boolean): Promise<OpenTasks> {
     const { runIndex } = this.#ports.store;
     let active: RunRecord | null = null;
     const queued: RunRecord[] = [];
+    let looked = 0;
     let cursor: string | undefined;
     do {
       const page = await runIndex.ofContext({ contextId, parentRunId: null, isOpen: true, limit: PAGE, cursor });
@@ -90,8 +99,9 @@ export class ContextTurns {
         if (isQueued(run)) queued.unshift(run);
         else active = run;
       }
+      looked += page.runs.length;
       cursor = page.nextCursor ?? undefined;
-    } while (cursor !== undefined);
+    } while (cursor !== undefined && (active === null || !isEnough(looked)));
     return { active, queued };
   }
 
@@ -121,10 +131,13 @@ export class ContextTurns {
 
   /** Lets the oldest waiting task go on if the context is free. */
   async #next(contextId: ContextId): Promise<void> {
-    const { active, queued } = await this.openTasks(contextId);
+    const { active, queued } = await this.#openTasks(contextId, () => true);
+    if (active !== null) return;
     const [first] = queued;
-    if (first === undefined) this.#waiting.delete(contextId);
-    if (active !== null || first === undefined) return;
+    if (first === undefined) {
+      this.#waiting.delete(contextId);
+      return;
+    }
     await this.#ports.engine.resume({ tenant: first.tenant, runId: first.runId as RunId, reason: 'its turn' });
   }
 }

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { parseListCursor } from '../../errors.ts';
-import type { ContextRunsPage, ContextRunsQuery, InterruptRecord } from '../../ports/run-index.ts';
+import type { ContextRunsPage, ContextRunsQuery, InterruptRecord, RunRecord } from '../../ports/run-index.ts';
 import {
   INTERRUPT_COLUMNS,
   type InterruptColumns,
@@ -16,6 +16,7 @@ import { type Query, query } from '../query.ts';
 export class ContextRuns {
   readonly #all: Query<RunColumns>;
   readonly #open: Query<RunColumns>;
+  readonly #oldestOpen: Query<RunColumns>;
   readonly #children: Query<RunColumns>;
   readonly #asked: Query<[runId: RunId, ...InterruptColumns]>;
 
@@ -29,6 +30,11 @@ export class ContextRuns {
       );
     this.#all = runs('runs_by_context', '');
     this.#open = runs('runs_open_in_context', 'AND ended_at IS NULL AND imported_at IS NULL');
+    this.#oldestOpen = query(
+      db,
+      `SELECT ${RUN_COLUMNS} FROM runs INDEXED BY runs_open_in_context
+         WHERE context = ? AND ended_at IS NULL AND imported_at IS NULL ORDER BY key LIMIT 1`,
+    );
     this.#children = query(
       db,
       `SELECT ${RUN_COLUMNS} FROM runs INDEXED BY runs_by_parent
@@ -54,6 +60,11 @@ export class ContextRuns {
       .map(recordOf)
       .filter(({ endedAt, importedAt }) => isOpen !== true || (endedAt === null && importedAt === null));
     return { runs, nextCursor };
+  }
+
+  oldestOpen(contextId: ContextId): RunRecord | null {
+    const found = this.#oldestOpen.get(contextId);
+    return found === undefined ? null : recordOf(found);
   }
 
   asked(contextId: ContextId, interruptId: string): readonly InterruptRecord[] {
