@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { DataOf } from './data-of.ts';
 import type { ErrorCode } from './errors.ts';
-import type { RunId } from './ids.ts';
+import type { EventId, RunId } from './ids.ts';
 import type { Json } from './json.ts';
 
 /**
@@ -31,6 +31,9 @@ export const text = z.string().min(1);
 const typed = <Text extends string>(schema: z.ZodType<string>): z.ZodType<Text> => schema as z.ZodType<Text>;
 /** The id of a run. */
 export const runId: z.ZodType<RunId> = typed(text);
+
+/** The id of an event, perhaps of another host. */
+export const eventId: z.ZodType<EventId> = typed(z.string().min(1).max(128));
 /** An ISO 8601 instant, as written on the wire. */
 export const instant = z.iso.datetime({ offset: true });
 /** A whole number from 0. */

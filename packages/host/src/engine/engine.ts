@@ -3,11 +3,13 @@ import type {
   CallRule,
   ContextId,
   DrainPolicy,
+  EventId,
   ForkMode,
   ForkOverlay,
   Json,
   JsonObject,
   NodeTypeDescriptor,
+  RemoteParent,
   RunId,
   RunOptions,
   RunSnapshot,
@@ -24,6 +26,13 @@ export interface IdempotentRequest<Answer> extends RequestKey {
   readonly response: (answer: Answer) => { readonly status: number; readonly body: string };
 }
 
+/** A run of another host, as a peer stated it. The new run records it and is one deeper. */
+export interface RemoteCaller {
+  readonly parent: RemoteParent;
+  readonly eventId: EventId;
+  readonly depth: number;
+}
+
 export interface StartRun {
   readonly tenant: string;
   readonly principal?: string | undefined;
@@ -38,6 +47,8 @@ export interface StartRun {
   readonly options: RunOptions;
   /** The trace context of the request; recorded with the run and never read by the engine. */
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
+  /** The run of another host that requests this one, and the event there that causes it. */
+  readonly caller?: RemoteCaller | undefined;
   /** Receives a notification with a token when the run waits; recorded with the run and never read by the engine. */
   readonly callbackUrl?: string | undefined;
   /** A context that the tenant's runs already use; `not_found` for any other. Default: a new context. */

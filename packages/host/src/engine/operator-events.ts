@@ -25,6 +25,8 @@ export const operatorEvents = {
   'idempotency.expire_failed': 'Old idempotency records could not be removed.',
   'retention.swept': 'Runs that the rules of retention let go were purged.',
   'retention.failed': 'Runs could not be purged. The host tries again.',
+  'causation.ignored':
+    'A caller named a run of another host as the cause of its call, but its key is not for that host. The run is a top-level run.',
   'config.unused_keys': 'The configuration has keys that this version does not use.',
   'config.weak_secret': 'A key or secret can be guessed. A host that others can reach refuses it.',
   'jwks.fetch_failed': 'The key set of the token issuer could not be fetched.',

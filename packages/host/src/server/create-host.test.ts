@@ -57,12 +57,33 @@ test('exports exactly its public names', () => {
   ]);
 });
 
+test('a host has an id of its own: generated once for its folder, or configured', async () => {
+  const idOf = async ({ url }: Host): Promise<string> => {
+    const { cairn } = (await ask(url, '/.well-known/openwop')) as { readonly cairn: { readonly hostId: string } };
+    return cairn.hostId;
+  };
+  const [one, other] = [await folder(), await folder()];
+  const first = await host({ config: { data: one } });
+  const id = await idOf(first);
+  expect(id).toMatch(/^[A-Za-z0-9.-]+\/[0-9a-f]{12}$/);
+  await first.close();
+  const again = await host({ config: { data: one } });
+  expect(await idOf(again)).toBe(id);
+  await again.close();
+  expect(await idOf(await host({ config: { data: other } }))).not.toBe(id);
+  const named = await host({ config: { data: one, hostId: 'hosts.example.org/eu-1' } });
+  expect(await idOf(named)).toBe('hosts.example.org/eu-1');
+});
+
 test('says once, by name, which keys of the configuration nothing uses', async () => {
   const notices: Notice[] = [];
   const report: Report = (notice) => void notices.push(notice);
-  const unused = { peers: [{ hostId: 'h', url: 'https://h.example.org' }], secrets: { spare: { value: '12345678' } } };
+  const unused = {
+    mcp: { servers: [{ id: 'h', url: 'https://h.example.org' }] },
+    secrets: { spare: { value: '12345678' } },
+  };
   await host({ store: inMemoryStore(), config: unused, report });
-  const facts = { unused: ['peers'] };
+  const facts = { unused: ['mcp'] };
   expect(notices.filter(({ event }) => event === 'config.unused_keys')).toMatchObject([{ level: 'warn', facts }]);
 });
 

@@ -19,6 +19,7 @@ import { type ConfigInput, type HostConfig, parseConfig } from './config/config.
 import { type OpenCrashRecord, openCrashRecord } from './crashes/crash-record.ts';
 import { type App, defineApp } from './define-app.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
+import { type IdentifiedConfig, identified } from './host-id.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
 import { ofCode, redefineHost } from './redefine-host.ts';
@@ -98,20 +99,19 @@ export function createHostOver(
 }
 
 /** Starts a host from a validated configuration. */
-export async function startHost(config: HostConfig, options: StartOptions = {}): Promise<RunningHost> {
+export async function startHost(given: HostConfig, options: StartOptions = {}): Promise<RunningHost> {
   const { http = true, allowUnsignedPacks = false, dev = false, onRun } = options;
   const app = appIn(options);
-  const report = redacting(options.report ?? stderrReport(), redactorOf(config.knownSecrets));
-  if (http) refuseWithoutCallers(config);
-  reportUnusedKeys(config, report);
-  for (const { place, bits } of config.weakSecrets) {
+  const report = redacting(options.report ?? stderrReport(), redactorOf(given.knownSecrets));
+  if (http) refuseWithoutCallers(given);
+  reportUnusedKeys(given, report);
+  for (const { place, bits } of given.weakSecrets) {
     report({ level: 'warn', event: 'config.weak_secret', facts: { place, bits, refused: false } });
   }
-  const found = await foundWorkflows(config, app.workflows);
+  const found = await foundWorkflows(given, app.workflows);
   const opened: Closable[] = [];
   try {
-    const store = options.store ?? (await openStore(config, { report, opened }));
-    if (options.store !== undefined) opened.push(store);
+    const { store, config } = await openStore(given, options, { report, opened });
     const telemetry = await startTelemetry(config.otel, telemetryPorts(config, { store, report }));
     opened.push(telemetry);
     const crashes = crashRecord(config, options, report);
@@ -189,10 +189,17 @@ function crashRecord(
   return folder === null ? null : openCrashRecord(folder, { eventLoop: systemEventLoop, failed });
 }
 
+/** Opens the store of the folder, unless the caller has one, and finds out the id of the host. */
 async function openStore(
-  { data, masterKey }: HostConfig,
+  config: HostConfig,
+  { store: given }: StartOptions,
   { report, opened }: { readonly report: Report; readonly opened: Closable[] },
-): Promise<Store> {
+): Promise<{ readonly store: Store; readonly config: IdentifiedConfig }> {
+  if (given !== undefined) {
+    opened.push(given);
+    return { store: given, config: await identified(config, null) };
+  }
+  const { data, masterKey } = config;
   const store = await openSqliteStore({
     folder: data,
     onFault: (error: unknown) => report({ level: 'error', event: 'store.fault', error }),
@@ -201,10 +208,13 @@ async function openStore(
   });
   opened.push(store);
   await checkFolderKey({ masterKey, folder: data }, store.facts);
-  return store;
+  return { store, config: await identified(config, store.facts) };
 }
 
-const telemetryPorts = ({ hostId }: HostConfig, world: Pick<TelemetryPorts, 'store' | 'report'>): TelemetryPorts => ({
+const telemetryPorts = (
+  { hostId }: IdentifiedConfig,
+  world: Pick<TelemetryPorts, 'store' | 'report'>,
+): TelemetryPorts => ({
   ...world,
   timers: systemTimers,
   now: systemClock.now,

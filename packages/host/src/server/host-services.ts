@@ -26,6 +26,7 @@ import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
 import { HostAddress } from './host-address.ts';
 import type { HostExtension } from './host-extension.ts';
+import type { IdentifiedConfig } from './host-id.ts';
 import type { IdempotencyPorts } from './idempotency/idempotency.ts';
 import { TreePurger } from './retention/purger.ts';
 import { removeRunFiles, runFolder } from './runs/run-files.ts';
@@ -82,7 +83,7 @@ export interface CreatedServices {
 }
 
 /** The engine is created last and is not open yet. */
-export async function createServices(config: HostConfig, options: ServiceOptions): Promise<CreatedServices> {
+export async function createServices(config: IdentifiedConfig, options: ServiceOptions): Promise<CreatedServices> {
   const { telemetry, extension, workflows, clock = systemClock } = options;
   const { store } = telemetry;
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
@@ -210,7 +211,7 @@ function digestKeysOf({ masterKey }: HostConfig, folder: string | null, deriveKe
   return [current ?? '', ...earlier] as const;
 }
 
-const discoveryFacts = (config: HostConfig, { extension }: ServiceOptions): DiscoveryFacts => ({
+const discoveryFacts = (config: IdentifiedConfig, { extension }: ServiceOptions): DiscoveryFacts => ({
   version: hostVersion(),
   hostId: config.hostId,
   limits: config.limits,
@@ -222,7 +223,7 @@ const discoveryFacts = (config: HostConfig, { extension }: ServiceOptions): Disc
 });
 
 const engineOptions = (
-  { hostId, limits }: HostConfig,
+  { hostId, limits }: IdentifiedConfig,
   { clock = systemClock, uniqueId = systemId }: ServiceOptions,
 ): Pick<EngineOptions, 'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits'> => ({
   clock,

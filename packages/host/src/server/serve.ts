@@ -9,6 +9,7 @@ import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './comp
 import type { HostConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
+import type { IdentifiedConfig } from './host-id.ts';
 import type { HostServices } from './host-services.ts';
 import { createServer, type Server } from './http/http.ts';
 import { type HttpServerOptions, safetyHeaders } from './http/http-server.ts';
@@ -21,7 +22,7 @@ export interface Serving {
 }
 
 /** Resolves once the host listens. */
-export async function serve(config: HostConfig, services: HostServices): Promise<Serving> {
+export async function serve(config: IdentifiedConfig, services: HostServices): Promise<Serving> {
   const { store, report, redactor } = services;
   const http = createServer(
     {

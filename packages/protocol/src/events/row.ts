@@ -9,8 +9,8 @@ import type { Audience, Cause, FoldEvent, KnownEvent, RawEvent } from './event.t
 export interface DraftOf<Type extends EventType> {
   readonly type: Type;
   readonly nodeId: string | undefined;
-  /** seq of a row in the same run. */
-  readonly cause: number | undefined;
+  /** seq of a row in the same run, or the id of an event of another one. */
+  readonly cause: Cause | undefined;
   readonly audience: Audience;
   readonly payload: PayloadOf<Type>;
 }
@@ -24,7 +24,7 @@ export type Draft = { [Type in EventType]: DraftOf<Type> }[EventType];
 export const row = <Type extends EventType>(
   type: Type,
   payload: PayloadOf<Type>,
-  where?: { readonly nodeId?: string | undefined; readonly cause?: number | undefined },
+  where?: { readonly nodeId?: string | undefined; readonly cause?: Cause | undefined },
 ): DraftOf<Type> => ({
   type,
   nodeId: where?.nodeId,

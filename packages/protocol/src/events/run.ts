@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { count, errorObject, json, jsonObject, ordinal, owner, runBudget, runId, text } from '../fields.ts';
+import { remoteParent } from '../host/causation.ts';
 import { channelDeclaration } from '../runs/workflow-definition.ts';
 
 /** What a pause does with active nodes: interrupt them, or let them finish. */
@@ -45,6 +46,9 @@ const runStarted = z.looseObject({
   actsAs: z.looseObject({ agentId: text, model: text.optional() }).optional(),
   /** The pinned prompt templates by reference: definition hash, and the reference with its version. */
   prompts: z.record(z.string(), z.looseObject({ hash: text, ref: text })).optional(),
+  /** The run of another host that requested this one. The cause of the event is an event of that run. */
+  remoteParent: remoteParent.optional(),
+  causationHostId: text.optional(),
   parentRunId: runId.optional(),
   parentNodeId: text.optional(),
   /** The agent that requested the run. */

@@ -144,7 +144,13 @@ export const discovery = z
             confidenceEscalationInterruptKind: z.string().optional(),
             /** How concurrent writes of runs to one memory are merged. */
             crossChildMemoryConcurrency: z.enum(['strict', 'advisory']).optional(),
-            crossHostCausation: z.looseObject({ supported: z.boolean(), hostId: z.string().optional() }).optional(),
+            crossHostCausation: z
+              .looseObject({
+                supported: z.boolean(),
+                hostId: z.string().optional(),
+                ancestryEndpointSupported: z.boolean().optional(),
+              })
+              .optional(),
             replayDeterminism: z
               .looseObject({
                 supported: z.boolean(),

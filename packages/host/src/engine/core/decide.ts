@@ -9,6 +9,7 @@ import { activeContext, endNode, failNode, perform, startAgain, startNode } from
 import { nodeById } from './node-of.ts';
 import { mayGoOn, nextFact, pauseRun } from './pause.ts';
 import { proposeCalls, verdictDecision } from './recover.ts';
+import { withRemoteCause } from './remote-cause.ts';
 import { runOutputs } from './run-outputs.ts';
 import type { Decision, Draft, Pending, Queued, RunError, RunState, Timer } from './state.ts';
 
@@ -20,6 +21,12 @@ const AT_ONCE = 32;
 
 /** Returns one decision. The caller folds it and calls again; an empty decision means the run waits for a fact. */
 export function decide(state: RunState, workflow: Workflow): Decision {
+  const decision = next(state, workflow);
+  const drafts = state.remoteCause === undefined ? null : withRemoteCause(decision.drafts, state.remoteCause);
+  return drafts === null ? decision : { ...decision, drafts };
+}
+
+function next(state: RunState, workflow: Workflow): Decision {
   if (state.ended || state.nextSeq === 0) return nothing;
   // A run that is held back from its start is not at work yet.
   if (state.view.taskStatus === null && state.pause === null) return rows(taskStatus('working', state.nextSeq - 1));
@@ -38,8 +45,8 @@ export function decide(state: RunState, workflow: Workflow): Decision {
   // A node that a loop reaches again while it is active starts, or is skipped, once it has ended.
   const isIdle = (entry: Queued) => state.active[entry.nodeId] === undefined;
   if (state.unreachable.some(isIdle)) return skip(state.unreachable.filter(isIdle));
-  const next = state.ready.find(isIdle);
-  if (next !== undefined) return startNode(state, workflow, next);
+  const ready = state.ready.find(isIdle);
+  if (ready !== undefined) return startNode(state, workflow, ready);
   return state.activeCount > 0 ? nothing : complete(state, workflow);
 }
 

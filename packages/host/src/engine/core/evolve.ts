@@ -14,6 +14,7 @@ import { nodeEnded, nodeRetried, nodeStarted } from './evolve/nodes.ts';
 import { timerFired, timerSet } from './evolve/timers.ts';
 import { enqueue } from './flow.ts';
 import { nodeById } from './node-of.ts';
+import { isAgentEvent, remoteEventOf } from './remote-cause.ts';
 import { addedBytes, replacedBytes } from './run-size.ts';
 import type { Pause, RunError, RunState } from './state.ts';
 
@@ -25,6 +26,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
   state.bytes += addedBytes(state, event) - replaced;
   state.nextSeq = event.seq + 1;
   state.now = event.at;
+  if (state.remoteCause !== undefined && isAgentEvent(event.type)) delete state.remoteCause;
   switch (event.type) {
     case 'run.started':
       runStarted(state, workflow, event);
@@ -132,6 +134,8 @@ function runStarted(state: RunState, workflow: Workflow, event: EventOf<'run.sta
   if (coordinators !== undefined) state.coordinators = coordinators;
   if (agents !== undefined) state.agents = agents;
   if (prompts !== undefined) state.prompts = prompts;
+  const remoteCause = remoteEventOf(event);
+  if (remoteCause !== null) state.remoteCause = remoteCause;
   const { timeoutMs } = state.limits;
   if (timeoutMs !== null) {
     const fireAt = event.at + timeoutMs;

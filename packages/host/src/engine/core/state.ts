@@ -14,6 +14,7 @@ import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { ForkState } from '../fork/fork-state.ts';
 import type { AgentPin, PromptPin, StepSafety } from '../ports.ts';
+import type { RemoteEvent } from './remote-cause.ts';
 
 /** The outcome of an edge, kept until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
@@ -200,6 +201,8 @@ export interface RunState {
   prompts?: Readonly<Record<string, PromptPin>>;
   /** The parent run whose end also ends this run; null for a root and for a detached run. */
   attachedTo: RunId | null;
+  /** The event of another host that caused the run, until the first agent event repeats it. */
+  remoteCause?: RemoteEvent;
   /** Number of ancestor runs. */
   depth: number;
   /** The agents of the runs above, nearest first. Absent in a root, and in runs from before agents answered questions. */

@@ -1,5 +1,5 @@
 /** Starts the child runs that nodes request. Each child starts once, however often it is requested. */
-import { type ContextId, isCairnError, type RunId, TerminalError } from '@cairn/protocol';
+import { type ContextId, isCairnError, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
 import type { StartRun } from '../engine.ts';
@@ -8,6 +8,7 @@ import type { CallContext, Clock, Performer } from '../ports.ts';
 import { Backoff } from '../stepping/backoff.ts';
 import type { EngineOptions } from '../stepping/engine-options.ts';
 import type { ChildRequest } from './inheritance.ts';
+import { tooDeep } from './run-depth.ts';
 
 /** The node that requests a child run, with its tenant and context. */
 export interface AskingNode {
@@ -84,10 +85,3 @@ async function begun({ log, clock, start }: ChildPorts, child: ChildStart, conte
     context.signal.throwIfAborted();
   }
 }
-
-const tooDeep = (workflowId: string, depth: number, maxDepth: number): TerminalError =>
-  new TerminalError('run_depth_exceeded', {
-    message: `The workflow ${workflowId} would run ${depth} runs below its root; at most ${maxDepth} are allowed.`,
-    hint: 'Look for a workflow that starts itself; a host can allow more with limits.maxRunDepth.',
-    details: { workflowId, depth, maxDepth },
-  });

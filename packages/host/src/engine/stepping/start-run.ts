@@ -15,9 +15,11 @@ import {
 import { type HostLimits, runLimits } from '../core/limits.ts';
 import type { PayloadDraft } from '../core/payload-draft.ts';
 import type { Draft, SealedValues } from '../core/state.ts';
+import type { RemoteCaller } from '../engine.ts';
 import type { Budget } from '../family/account.ts';
 import { budgetProblems, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
+import { recordCaller } from '../family/remote-parent.ts';
 import type { Pins } from '../pins/run-pins.ts';
 import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
@@ -36,6 +38,7 @@ export interface RunRequest {
   readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   readonly scopeId?: string | undefined;
   readonly retryOf?: RunId | undefined;
+  readonly caller?: RemoteCaller | undefined;
   /** Set if a node of another run requested this run. */
   readonly child?: ChildStart | undefined;
 }
@@ -57,7 +60,18 @@ export function startedDraft(start: {
   readonly shownInputs?: JsonObject | undefined;
 }): DraftOf<'run.started'> {
   const { definition, hash } = start.workflow;
-  const { tenant, contextId, principal, toolScopes = [], inputs, options, trace, scopeId, child } = start.request;
+  const {
+    tenant,
+    contextId,
+    principal,
+    toolScopes = [],
+    inputs,
+    options,
+    trace,
+    scopeId,
+    child,
+    caller,
+  } = start.request;
   const configurable: JsonObject = options.configurable ?? {};
   const problems = [
     ...inputProblems(definition, inputs, child?.child.sealed),
@@ -99,7 +113,8 @@ export function startedDraft(start: {
   if (start.idToken !== undefined) payload.idToken = start.idToken;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
   if (child !== undefined) inherit(payload, child);
-  return row('run.started', payload);
+  if (caller !== undefined) recordCaller(payload, caller, start.limits);
+  return row('run.started', payload, { cause: caller?.eventId });
 }
 
 /** What a branch runs with: the inputs and options of its source, and what its overlay changes. */

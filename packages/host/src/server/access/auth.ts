@@ -41,6 +41,8 @@ export interface Caller {
   readonly principal: string | undefined;
   readonly scopes: ReadonlySet<Scope>;
   readonly toolScopes: readonly string[];
+  /** The host that calls with this credential; undefined for people and programs. */
+  readonly peer?: string | undefined;
   /** The rows this caller may see: `client` excludes operator rows, undefined includes all. */
   readonly audience: 'client' | undefined;
   /** Identifies the credential without revealing it. Limits and sessions use it as their key. */
@@ -61,6 +63,7 @@ export interface AccessKey {
   readonly principal?: string | undefined;
   readonly scopes?: readonly Scope[] | undefined;
   readonly toolScopes?: readonly string[] | undefined;
+  readonly peer?: string | undefined;
   /** The configuration has only the hash, so the strength of the key is unknown until somebody sends it. */
   readonly isOnlyHash?: boolean | undefined;
 }
@@ -140,13 +143,14 @@ export function currentScopes(keys: readonly AccessKey[], hasTokens: boolean) {
   };
 }
 
-function keyCaller({ sha256, tenant, principal, scopes: listed, toolScopes = [] }: AccessKey): Caller {
+function keyCaller({ sha256, tenant, principal, scopes: listed, toolScopes = [], peer }: AccessKey): Caller {
   const held = new Set(listed ?? ordinaryScopes);
   return {
     tenant,
     principal,
     scopes: held,
     toolScopes,
+    peer,
     audience: audienceFor(held),
     credential: credentialOf(sha256),
     expiresAt: undefined,

@@ -84,8 +84,7 @@ const orchestration = (remembers: boolean, hostId: string) => ({
       confidenceEscalationFloor: DECISION_FLOOR,
       confidenceEscalationInterruptKind: 'approval' as const,
       ...(remembers ? { crossChildMemoryConcurrency: 'strict' as const } : {}),
-      // Every cause is an event of this host, because it calls no other one: `causationHostId` is never due.
-      crossHostCausation: { supported: true, hostId },
+      crossHostCausation: { supported: true, hostId, ancestryEndpointSupported: true },
       replayDeterminism: { supported: true, llmCacheKeyRecipe: 'spec-rfc-0041', refusalDivergenceEmission: true },
     },
   },

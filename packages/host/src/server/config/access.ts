@@ -26,6 +26,11 @@ export const keySchema = z
       .describe(
         'The permissions of the key. Default: all except `audit:read`, which shows operator rows, `metrics:read`, and `runs:delete`, which cannot be undone.',
       ),
+    peer: name
+      .optional()
+      .describe(
+        'The `hostId` of the host that calls with this key, one of `peers`. Runs of this key may name a run of that host as their parent.',
+      ),
     toolScopes: z
       .array(z.string().regex(toolScope, 'must be tool:<name>, or tool:* for all of them'))
       .optional()

@@ -23,7 +23,6 @@ test('fills in everything that was left out', () => {
     signIns: {},
     bind: '127.0.0.1',
     data: '.cairn',
-    hostId: 'cairn',
     keys: [],
     workflows: [],
     secrets: new Map(),
@@ -233,9 +232,9 @@ test('names the keys that were given and that nothing uses, and only those', () 
     packs: ['./packs'],
     defaultAgent: 'local.a.b',
     visibility: { thoughts: 'client' },
-    peers: [{ hostId: 'h', url: 'https://h.example.org' }],
+    mcp: { servers: [{ id: 'crm', url: 'https://crm.example.org/mcp' }] },
   };
-  expect(parseConfig(given, 'test').unused).toEqual(['peers']);
+  expect(parseConfig(given, 'test').unused).toEqual(['mcp']);
 });
 
 test('takes services to sign in to, and only such as can be used', () => {

@@ -2,7 +2,7 @@
  * The validated configuration that the host uses. Access keys are present only as hashes, secrets only as unprintable
  * `SecretText`.
  */
-import { TerminalError } from '@cairn/protocol';
+import { quoted, TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
 import { type AccessKey, keyHash } from '../access/auth.ts';
 import type { SecretText } from '../secrets/secret-text.ts';
@@ -60,6 +60,7 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   const secrets = resolveSecrets(named, source, env);
   checkSecretNames(result.data, secrets, source);
   checkCredentialProviders(result.data, source);
+  checkPeers(result.data, source);
   const keyTexts = keys.map((key, i) => keyText(key, `${source}: keys[${i}]`, env));
   const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
   const weak = weakSecrets(secrets, keyTexts);
@@ -95,12 +96,13 @@ function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], sour
   });
 }
 
-const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes }: KeyInput, text = ''): AccessKey => ({
+const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes, peer }: KeyInput, text = ''): AccessKey => ({
   sha256: sha256 ?? keyHash(text),
   tenant,
   principal,
   scopes: held,
   toolScopes,
+  peer,
   ...(sha256 === undefined ? {} : { isOnlyHash: true }),
 });
 
@@ -113,4 +115,16 @@ function keyFromEnv(variable: string, where: string, env: Environment): string {
   const key = env[variable];
   if (key !== undefined && key.length >= 16) return key;
   throw notSet(where, variable, key === undefined ? 'is not set' : 'is shorter than 16 characters');
+}
+
+/** A key of a host that is not listed would be a mistyped name, and its statements would be ignored. */
+function checkPeers({ keys, peers }: ParsedConfig, source: string): void {
+  const known = new Set(peers.map(({ hostId }) => hostId));
+  for (const [i, { peer }] of keys.entries()) {
+    if (peer === undefined || known.has(peer)) continue;
+    throw new TerminalError('config_invalid', {
+      message: `${source}: keys[${i}].peer: ${quoted(peer, 140)} is none of the hosts in peers.`,
+      hint: `Add { "hostId": ${JSON.stringify(peer)}, "url": "https://..." } to peers.`,
+    });
+  }
 }

@@ -41,9 +41,11 @@ export const configShape = z.strictObject({
   data: path
     .default('.cairn')
     .meta({ description: 'The folder of the database. Only one process can use it at a time.', examples: ['./data'] }),
-  hostId: name
-    .default('cairn')
-    .meta({ description: 'The name of this host in its discovery document and in leases.', examples: ['cairn-eu-1'] }),
+  hostId: name.optional().meta({
+    description:
+      'The name of this host towards other hosts, in its discovery document and in leases. No two hosts may have the same. Default: `<machine>/<random>`, generated at the first start and kept in the data folder.',
+    examples: ['hosts.example.org/eu-1'],
+  }),
   publicUrl: address.optional().meta({
     description: 'The public address of the host, if it differs from the bound address.',
     examples: ['https://cairn.example.org'],

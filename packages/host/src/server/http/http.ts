@@ -22,7 +22,7 @@ import { ContextAgents } from '../contexts/context-agents.ts';
 import { ContextStreams } from '../contexts/context-stream.ts';
 import { contextRoutes } from '../contexts/routes.ts';
 import { ContextTurns } from '../contexts/turns.ts';
-import { runDiffRoutes } from '../diff/run-diff.ts';
+import { type RunDiffPorts, runDiffRoutes } from '../diff/run-diff.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { HostServices } from '../host-services.ts';
 import { Idempotency } from '../idempotency/idempotency.ts';
@@ -32,10 +32,11 @@ import { createInterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
 import { type InboxSurface, inboxRoutes } from '../inbox/routes.ts';
 import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
+import { type AncestryPorts, ancestryRoutes } from '../peers/ancestry.ts';
 import { retentionRoutes } from '../retention/routes.ts';
 import type { RetentionRule } from '../retention/rules.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
-import { forkRoutes } from '../runs/fork-run.ts';
+import { type ForkPorts, forkRoutes } from '../runs/fork-run.ts';
 import { PastRuns } from '../runs/past-runs.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
@@ -192,12 +193,11 @@ function surfaceOf(
   const contexts = { engine, log, runIndex, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
   const routes: readonly Route[] = [
-    ...runRoutes({ engine, log, runIndex, hostId, egress, webhooks, cursors, runsAgents, models, responses, past }),
-    ...runDiffRoutes({ log, loadView, turns, responses }),
+    ...runRoutes({ ...ports, log, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
+    ...relativeRoutes({ log, loadView, turns, responses, engine, models, definitions: store.definitions, hostId }),
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
     ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
-    ...forkRoutes({ engine, models }),
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),
@@ -219,6 +219,13 @@ function surfaceOf(
   ];
   return { routes, webhooks, streams, polls, inbox, conversations };
 }
+
+/** Routes for what relates a run to others: its parent, its forks, and what differs from them. */
+const relativeRoutes = (ports: AncestryPorts & ForkPorts & RunDiffPorts): readonly Route[] => [
+  ...ancestryRoutes(ports),
+  ...forkRoutes(ports),
+  ...runDiffRoutes(ports),
+];
 
 /** Routes for open interrupts and their answers. */
 const questionRoutes = (interrupts: InterruptSurface, inbox: InboxSurface): readonly Route[] => [

@@ -1,6 +1,7 @@
 /** Starts a run from a request: parses and validates the body, and refuses what this host does not support. */
 import {
   agentIdProblem,
+  CAUSATION_KEY,
   type ContextId,
   type CreateRun,
   configurable as configurableShape,
@@ -19,12 +20,14 @@ import {
 import { agentRun } from '../../agents/agent-run.ts';
 import { checkRunModelOptions, type ModelAccess } from '../../agents/models/run-model-options.ts';
 import type { Engine, RunStarted, StartRun } from '../../engine/engine.ts';
+import type { Report } from '../../engine/ports.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
 import { utf8Size } from '../../utf8.ts';
 import { checkedUrl } from '../egress/checked-url.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Call } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
+import { statedCaller } from '../peers/stated-caller.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
 export interface CreateRunPorts {
@@ -32,6 +35,7 @@ export interface CreateRunPorts {
   /** The id of this host, which a `run_already_active` error names. */
   readonly hostId: string;
   readonly egress: Egress;
+  readonly report: Report;
   readonly webhooks: Pick<Webhooks, 'expectCallbacks'>;
   /** The models that a run may request. */
   readonly models: ModelAccess;
@@ -58,6 +62,7 @@ export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<
     options: runOptions(body),
     contextId: body.configurable?.['cairn.contextId'] as ContextId | undefined,
     trace: inboundTrace(call.request.headers),
+    caller: statedCaller(call.caller, { stated: body.metadata?.[CAUSATION_KEY], cause: 'a2a-message' }, ports.report),
     scopeId: body.scopeId,
     isAloneInScope: isDedupEnforced(call, body),
     callbackUrl: await callbackUrlOf(call, body, ports),

@@ -1,0 +1,43 @@
+/** A cause on another host: the event there that caused this run, which the first agent event of the run repeats. */
+import type { Cause, EventOf } from '@cairn/protocol';
+import type { Draft } from './state.ts';
+
+/** An event of another host that caused a run here. */
+export interface RemoteEvent {
+  readonly hostId: string;
+  readonly eventId: Cause;
+}
+
+/** What the first agent event of the run repeats; null for a run that no other host requested. */
+export const remoteEventOf = ({ cause, payload }: EventOf<'run.started'>): RemoteEvent | null =>
+  typeof cause === 'string' && payload.causationHostId !== undefined
+    ? { hostId: payload.causationHostId, eventId: cause }
+    : null;
+
+/** Agent events that may name a cause on another host. `agent.toolReturned` may too, but is caused by its call. */
+const agentEvents: ReadonlySet<string> = new Set([
+  'agent.reasoned',
+  'agent.toolCalled',
+  'agent.handoff',
+  'agent.decided',
+  'runOrchestrator.decided',
+  'core.workflowChain.event',
+  'core.workflowChain.confidence-escalated',
+  'prompt.composed',
+  'agent.promptResolved',
+] satisfies Draft['type'][]);
+
+export const isAgentEvent = (type: string): boolean => agentEvents.has(type);
+
+/** The first agent event of a run that another host requested names the event there as its cause. */
+export function withRemoteCause(drafts: readonly Draft[], remoteCause: RemoteEvent): Draft[] | null {
+  const first = drafts.findIndex(({ type }) => isAgentEvent(type));
+  if (first === -1) return null;
+  return drafts.map((draft, i) => (i === first ? caused(draft, remoteCause) : draft));
+}
+
+const caused = <Caused extends Draft>(draft: Caused, { hostId, eventId }: RemoteEvent): Caused => ({
+  ...draft,
+  cause: eventId,
+  payload: { ...draft.payload, causationHostId: hostId },
+});

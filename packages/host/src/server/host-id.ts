@@ -1,0 +1,31 @@
+/** The id of this host: configured, or generated at the first start and kept in the data folder. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { FolderFacts } from '../log/sqlite/folder-facts.ts';
+import type { HostConfig } from './config/config.ts';
+
+/** A configuration whose host id is known. */
+export interface IdentifiedConfig extends HostConfig {
+  readonly hostId: string;
+}
+
+/** `facts` are those of the data folder; null for a store that keeps none, whose host gets another id at each start. */
+export async function identified(
+  config: HostConfig,
+  facts: Pick<FolderFacts, 'hostId' | 'saveHostId'> | null,
+): Promise<IdentifiedConfig> {
+  if (config.hostId !== undefined) return { ...config, hostId: config.hostId };
+  const known = (await facts?.hostId()) ?? null;
+  if (known !== null) return { ...config, hostId: known };
+  const hostId = generatedHostId();
+  await facts?.saveHostId(hostId);
+  return { ...config, hostId };
+}
+
+/** Two machines may have the same name, and one machine several hosts. */
+const generatedHostId = (): string =>
+  `${
+    hostname()
+      .replace(/[^A-Za-z0-9.-]/g, '-')
+      .slice(0, 64) || 'host'
+  }/${randomBytes(6).toString('hex')}`;

@@ -1,0 +1,63 @@
+/** `GET /v1/runs/{runId}/ancestry`: the run that requested a run, here or on another host. */
+import { type Ancestry, type AncestryCause, ancestry, foldEventOf, isJsonObject, type Json } from '@cairn/protocol';
+import type { Definitions } from '../../log/ports/definitions.ts';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import { visibleRun } from '../http/params.ts';
+import type { Route } from '../http/routes.ts';
+
+export interface AncestryPorts {
+  readonly log: EventLog;
+  readonly definitions: Pick<Definitions, 'get'>;
+  readonly hostId: string;
+}
+
+export const ancestryRoutes = (ports: AncestryPorts): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/runs/{runId}/ancestry',
+    scope: 'runs:read',
+    handle: async (call) => {
+      const { record } = await visibleRun(call, ports.log);
+      return JSON.stringify({
+        runId: record.runId,
+        hostId: ports.hostId,
+        parent: await parentOf(record, ports),
+      } satisfies Ancestry);
+    },
+    doc: {
+      id: 'getAncestry',
+      summary: 'Read which run requested a run, on this host or another',
+      responses: { 200: { description: 'The immediate parent, or null.', shape: ancestry } },
+      errors: ['not_found'],
+    },
+  },
+];
+
+/** A fork has none: its source did not request it. */
+async function parentOf(
+  { runId, fork }: RunHead['record'],
+  { log, ...ports }: AncestryPorts,
+): Promise<Ancestry['parent']> {
+  if (fork !== null) return null;
+  const [first] = await log.read({ runId, after: -1, limit: 1 });
+  const event = first === undefined ? null : foldEventOf(first);
+  if (event?.type !== 'run.started') return null;
+  const { remoteParent, parentRunId, parentNodeId } = event.payload;
+  if (remoteParent !== undefined) {
+    const { runId: parent, hostId, wellKnownUrl, cause } = remoteParent;
+    return { runId: parent, hostId, cause, wellKnownUrl };
+  }
+  if (parentRunId === undefined) return null;
+  const parent = await log.head(parentRunId);
+  const hash = parent?.record.definitionHash;
+  const definition = hash === undefined || hash === null ? null : await ports.definitions.get(hash);
+  return { runId: parentRunId, hostId: ports.hostId, cause: causeIn(definition, parentNodeId) };
+}
+
+/** Agents and dispatch nodes dispatch; a sub-workflow node says what it is. */
+function causeIn(definition: string | null, nodeId: string | undefined): AncestryCause {
+  const parsed: Json = definition === null ? null : JSON.parse(definition);
+  const nodes = isJsonObject(parsed) && Array.isArray(parsed.nodes) ? parsed.nodes : [];
+  const node = nodes.find((one) => isJsonObject(one) && one.id === nodeId);
+  return isJsonObject(node) && node.typeId === 'core.subWorkflow' ? 'core.subWorkflow' : 'core.dispatch';
+}

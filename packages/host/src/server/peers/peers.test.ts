@@ -1,0 +1,182 @@
+/** A host that other hosts call: whom it believes about the cause of a call, and what it records of it. */
+import { CAUSATION_KEY, type Json, type JsonObject } from '@cairn/protocol';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chunk, fakeOpenAi, usageChunk } from '../../../test/kit/fake-openai.ts';
+import { defineAgent } from '../../agents/define-agent.ts';
+import type { Notice } from '../../engine/ports.ts';
+import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { createHostOver, type Host } from '../create-host.ts';
+
+const keys = {
+  beta: 'beta-key-0123456789-abcdefghijklmnop',
+  ann: 'ann-key-0123456789-abcdefghijklmnopq',
+  stranger: 'stranger-key-0123456789-abcdefghijkl',
+};
+
+const leaf = defineWorkflow({ id: 'leaf', version: '1', nodes: { only: { type: 'core.noop' } } });
+const top = defineWorkflow({
+  id: 'top',
+  version: '1',
+  nodes: { below: { type: 'core.subWorkflow', config: { workflowId: 'leaf' } } },
+});
+
+let host: Host;
+let model: Awaited<ReturnType<typeof fakeOpenAi>>;
+const notices: Notice[] = [];
+
+beforeAll(async () => {
+  model = await fakeOpenAi(() => ({
+    chunks: [
+      chunk({ content: 'Done.' }),
+      chunk({}, 'stop'),
+      usageChunk({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }),
+    ],
+  }));
+  host = await createHostOver(inMemoryStore(), {
+    report: (notice) => void notices.push(notice),
+    workflows: [leaf, top],
+    agents: [defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Answer.' })],
+    config: {
+      port: 0,
+      hostId: 'hosts.example.org/alpha',
+      peers: [{ hostId: 'hosts.example.org/beta', url: 'https://beta.example.org' }],
+      keys: [
+        { key: keys.beta, tenant: 't', principal: 'beta', peer: 'hosts.example.org/beta' },
+        { key: keys.ann, tenant: 't', principal: 'ann' },
+        { key: keys.stranger, tenant: 'other' },
+      ],
+      models: {
+        providers: { local: { kind: 'openai-compatible', baseUrl: model.url } },
+        default: 'local/small',
+      },
+      limits: { maxRunDepth: 3 },
+    },
+  });
+});
+
+afterAll(async () => {
+  await host.close();
+  await model[Symbol.asyncDispose]();
+});
+
+async function ask(method: string, path: string, { key = keys.beta, body }: { key?: string; body?: Json } = {}) {
+  const response = await fetch(`${host.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as JsonObject };
+}
+
+const statement = {
+  runId: 'run-on-beta',
+  hostId: 'hosts.example.org/beta',
+  eventId: 'ev-17-on-beta',
+  wellKnownUrl: 'https://beta.example.org/.well-known/openwop',
+};
+
+const stated = (more: JsonObject = {}): JsonObject => ({ metadata: { [CAUSATION_KEY]: { ...statement, ...more } } });
+
+async function begun(body: JsonObject, key = keys.beta): Promise<string> {
+  const { status, body: run } = await ask('POST', '/v1/runs', { key, body });
+  expect(status, JSON.stringify(run)).toBe(201);
+  return String(run.runId);
+}
+
+/** The events of a run that has ended. */
+async function events(runId: string): Promise<JsonObject[]> {
+  const path = `/v1/runs/${runId}/events/poll?timeout=10`;
+  const all: JsonObject[] = [];
+  for (let last = -1; ; ) {
+    const { body } = await ask('GET', last < 0 ? path : `${path}&lastSequence=${last}`);
+    all.push(...(body.events as JsonObject[]));
+    if (body.isComplete === true || body.isTerminal === true) return all;
+    last = Number(all.at(-1)?.sequence ?? -1);
+  }
+}
+
+test('a run that a peer requested names the peer in its first event, its ancestry and its first agent event alone', async () => {
+  const runId = await begun({ agentId: 'host:desk', inputs: { message: 'Hi' }, ...stated({ agentId: 'core.a.b' }) });
+  const [first, ...rest] = await events(runId);
+  expect(first).toMatchObject({
+    type: 'run.started',
+    causationId: statement.eventId,
+    payload: {
+      causationHostId: statement.hostId,
+      depth: 1,
+      remoteParent: { runId: 'run-on-beta', cause: 'a2a-message', agentId: 'core.a.b' },
+    },
+  });
+  const elsewhere = rest.filter(({ payload }) => (payload as JsonObject).causationHostId !== undefined);
+  expect(elsewhere).toMatchObject([{ causationId: statement.eventId, payload: { causationHostId: statement.hostId } }]);
+  const agentEvents = rest.filter(({ type }) => /^(agent\.(?!invocation)|prompt\.)/.test(String(type)));
+  expect(elsewhere[0]).toEqual(agentEvents[0]);
+  // All other causes are events of this run.
+  for (const { causationId } of rest)
+    if (causationId !== undefined && causationId !== statement.eventId)
+      expect(String(causationId)).toMatch(new RegExp(`^${runId}:`));
+  const { wellKnownUrl } = statement;
+  expect((await ask('GET', `/v1/runs/${runId}/ancestry`)).body).toEqual({
+    runId,
+    hostId: 'hosts.example.org/alpha',
+    parent: { runId: 'run-on-beta', hostId: 'hosts.example.org/beta', cause: 'a2a-message', wellKnownUrl },
+  });
+});
+
+test('a statement of a caller whose key is not for that host is ignored and reported', async () => {
+  const forged = await begun({ workflowId: 'leaf', ...stated() }, keys.ann);
+  const other = await begun({ workflowId: 'leaf', ...stated({ hostId: 'hosts.example.org/gamma' }) });
+  for (const runId of [forged, other]) {
+    const [first] = await events(runId);
+    expect(first?.causationId).toBeUndefined();
+    expect(first?.payload).not.toHaveProperty('remoteParent');
+    expect((await ask('GET', `/v1/runs/${runId}/ancestry`)).body.parent).toBeNull();
+  }
+  expect(notices.filter(({ event }) => event === 'causation.ignored')).toMatchObject([
+    { facts: { principal: 'ann', hostId: 'hosts.example.org/beta' } },
+    { facts: { principal: 'beta', hostId: 'hosts.example.org/gamma' } },
+  ]);
+});
+
+test.for<[string, JsonObject]>([
+  ['an event id of 129 characters', { eventId: 'e'.repeat(129) }],
+  ['an address that is none', { wellKnownUrl: 'file:///etc/passwd' }],
+  ['a negative depth', { depth: -1 }],
+  ['an unknown field', { tenant: 'other' }],
+])('a statement with %s is refused', async ([, more]) => {
+  const { status, body } = await ask('POST', '/v1/runs', { body: { workflowId: 'leaf', ...stated(more) } });
+  expect([status, body.error]).toEqual([400, 'validation_error']);
+});
+
+test('a circle of hosts ends: depth counts across them', async () => {
+  const { status, body } = await ask('POST', '/v1/runs', { body: { workflowId: 'leaf', ...stated({ depth: 4 }) } });
+  expect([status, body.error]).toEqual([422, 'run_depth_exceeded']);
+});
+
+test('the ancestry of a child names its parent here, without an address', async () => {
+  const runId = await begun({ workflowId: 'top' });
+  await events(runId);
+  const { body } = await ask('GET', `/v1/runs/${runId}`);
+  const [child] = body.childRuns as JsonObject[];
+  expect((await ask('GET', `/v1/runs/${child?.runId}/ancestry`)).body).toEqual({
+    runId: child?.runId,
+    hostId: 'hosts.example.org/alpha',
+    parent: { runId, hostId: 'hosts.example.org/alpha', cause: 'core.subWorkflow' },
+  });
+  expect((await ask('GET', `/v1/runs/${runId}/ancestry`)).body.parent).toBeNull();
+});
+
+test('a fork has no parent, also of a run that a peer requested', async () => {
+  const runId = await begun({ workflowId: 'leaf', ...stated() });
+  await events(runId);
+  const fork = await ask('POST', `/v1/runs/${runId}:fork`, { body: { mode: 'replay', fromSeq: 0 } });
+  expect((await ask('GET', `/v1/runs/${fork.body.runId}/ancestry`)).body.parent).toBeNull();
+  const [first] = await events(String(fork.body.runId));
+  expect(first).toMatchObject({ causationId: statement.eventId, payload: { causationHostId: statement.hostId } });
+});
+
+test("another tenant's run has no ancestry", async () => {
+  const runId = await begun({ workflowId: 'leaf' });
+  expect((await ask('GET', `/v1/runs/${runId}/ancestry`, { key: keys.stranger })).status).toBe(404);
+});
