@@ -127,22 +127,29 @@ async function story(send: Sent): Promise<void> {
     body: { resumeValue: { action: 'accept' } },
   });
   await until(send, other, 'completed');
+  await get('getAncestry', { path });
   await get('diffRuns', { path, query: { against: other, limit: 3 } });
 
-  const slow = await created({ workflowId: 'nightly' }, true);
-  await get('pauseRun', { path: { runId: slow }, body: { reason: 'maintenance', drainPolicy: 'immediate' } });
-  await get('resumeRun', { path: { runId: slow }, body: { reason: 'maintenance is over' } });
-  await get('cancelRun', { path: { runId: slow }, body: { reason: 'no longer needed' } });
-  const second = await created({ workflowId: 'nightly' }, true);
-  await get('cancelRunAlias', { path: { runId: second }, body: { reason: 'no longer needed' } });
-  const third = await created({ workflowId: 'nightly' }, true);
-  await get('cancelRuns', { body: { runIds: [third], reason: 'no longer needed' } });
-  await get('deleteRun', { path: { runId: third } });
+  await stops(send, (workflowId) => created({ workflowId }, true));
   await get('getRetention');
   await artifacts(send);
   await conversation(send);
   await signIns(send);
   await catalogue(send);
+}
+
+/** Runs that are paused, cancelled and deleted. */
+async function stops(send: Sent, begun: (workflowId: string) => Promise<string>): Promise<void> {
+  const get = (id: string, request: Request = {}) => send({ id, request });
+  const slow = await begun('nightly');
+  await get('pauseRun', { path: { runId: slow }, body: { reason: 'maintenance', drainPolicy: 'immediate' } });
+  await get('resumeRun', { path: { runId: slow }, body: { reason: 'maintenance is over' } });
+  await get('cancelRun', { path: { runId: slow }, body: { reason: 'no longer needed' } });
+  const second = await begun('nightly');
+  await get('cancelRunAlias', { path: { runId: second }, body: { reason: 'no longer needed' } });
+  const third = await begun('nightly');
+  await get('cancelRuns', { body: { runIds: [third], reason: 'no longer needed' } });
+  await get('deleteRun', { path: { runId: third } });
 }
 
 /** A clerk that writes a record. */

@@ -176,6 +176,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'answerInput quota_exceeded': 'packages/host/src/server/contexts/refusals.test.ts',
   'answerInput run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'signInCallback http_timeout': 'packages/host/src/server/egress/egress.test.ts',
+  'getAncestry 200': 'packages/host/src/server/peers/peers.test.ts',
+  'getAncestry not_found': 'packages/host/src/server/peers/peers.test.ts',
   'registerWebhook conflict': 'packages/host/src/server/webhooks/webhooks.test.ts',
 };
 

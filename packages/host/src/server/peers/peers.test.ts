@@ -117,10 +117,13 @@ test('a run that a peer requested names the peer in its first event, its ancestr
     if (causationId !== undefined && causationId !== statement.eventId)
       expect(String(causationId)).toMatch(new RegExp(`^${runId}:`));
   const { wellKnownUrl } = statement;
-  expect((await ask('GET', `/v1/runs/${runId}/ancestry`)).body).toEqual({
-    runId,
-    hostId: 'hosts.example.org/alpha',
-    parent: { runId: 'run-on-beta', hostId: 'hosts.example.org/beta', cause: 'a2a-message', wellKnownUrl },
+  expect(await ask('GET', `/v1/runs/${runId}/ancestry`)).toEqual({
+    status: 200,
+    body: {
+      runId,
+      hostId: 'hosts.example.org/alpha',
+      parent: { runId: 'run-on-beta', hostId: 'hosts.example.org/beta', cause: 'a2a-message', wellKnownUrl },
+    },
   });
 });
 
@@ -178,5 +181,6 @@ test('a fork has no parent, also of a run that a peer requested', async () => {
 
 test("another tenant's run has no ancestry", async () => {
   const runId = await begun({ workflowId: 'leaf' });
-  expect((await ask('GET', `/v1/runs/${runId}/ancestry`, { key: keys.stranger })).status).toBe(404);
+  const { status, body } = await ask('GET', `/v1/runs/${runId}/ancestry`, { key: keys.stranger });
+  expect([status, body.error]).toEqual([404, 'not_found']);
 });
