@@ -140,7 +140,9 @@ async function replayRows({ log }: ForkPorts['store'], request: ForkRun, id: Run
   foldRun(view, event);
   const face = taskFace(view, event);
   const { at, type, cause, audience, payload } = first;
-  return [{ at, type, cause: cause ?? undefined, audience, payload, task: face === null ? null : JSON.stringify(face) }];
+  return [
+    { at, type, cause: cause ?? undefined, audience, payload, task: face === null ? null : JSON.stringify(face) },
+  ];
 }
 
 /** A replay goes through the states of its source, from the one at the cut. */
