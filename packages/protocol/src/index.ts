@@ -91,17 +91,7 @@ export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { parseEvent, runEventDoc } from './events/run-event-doc.ts';
 export { isTerminalType, type TerminalType } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
-export {
-  type Ancestry,
-  type AncestryCause,
-  ancestry,
-  CAUSATION_KEY,
-  type Causation,
-  causation,
-  type RemoteCause,
-  type RemoteParent,
-  remoteCauses,
-} from './host/causation.ts';
+export * from './host/causation.ts';
 export { credentialList } from './host/credentials.ts';
 export {
   type Discovery,

@@ -1,12 +1,6 @@
 /** A cause on another host: the event there that caused this run, which the first agent event of the run repeats. */
-import type { Cause, EventOf } from '@cairn/protocol';
-import type { Draft } from './state.ts';
-
-/** An event of another host that caused a run here. */
-export interface RemoteEvent {
-  readonly hostId: string;
-  readonly eventId: Cause;
-}
+import type { EventOf } from '@cairn/protocol';
+import type { Draft, RemoteEvent } from './state.ts';
 
 /** What the first agent event of the run repeats; null for a run that no other host requested. */
 export const remoteEventOf = ({ cause, payload }: EventOf<'run.started'>): RemoteEvent | null =>

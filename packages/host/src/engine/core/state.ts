@@ -1,5 +1,6 @@
 /** The engine's state of a run: the public view plus graph bookkeeping. Plain JSON, so that it can be checkpointed. */
 import type {
+  Cause,
   Draft,
   DrainPolicy,
   ErrorObject,
@@ -14,7 +15,6 @@ import type { Account } from '../family/account.ts';
 import type { MemoryScope } from '../family/memory-scope.ts';
 import type { ForkState } from '../fork/fork-state.ts';
 import type { AgentPin, PromptPin, StepSafety } from '../ports.ts';
-import type { RemoteEvent } from './remote-cause.ts';
 
 /** The outcome of an edge, kept until its target consumes it. */
 export type EdgeOutcome = 'taken' | 'not-taken' | 'failed';
@@ -170,6 +170,12 @@ export interface RunLimits {
 
 /** Sealed sensitive values, by the reference that stands for them. */
 export type SealedValues = Readonly<Record<string, string>>;
+
+/** An event of another host that caused a run here. */
+export interface RemoteEvent {
+  readonly hostId: string;
+  readonly eventId: Cause;
+}
 
 export interface RunState {
   readonly runId: RunId;
