@@ -1,10 +1,15 @@
 /** Admits one append to a run: checks guards, stamps rows, folds the index. Pure, so all stores behave alike. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { invariant, RetryableError, TerminalError } from '@cairn/protocol';
-import { type ArtifactChange, artifactChanges, blobsOf } from './artifact-changes.ts';
+import {
+  type ArtifactQueries,
+  admitArtifacts,
+  admitImportedArtifacts,
+  type WritesArtifacts,
+} from './admit-artifacts.ts';
 import { chainHash, chainStart, rowHash } from './chain.ts';
 import { checkRows } from './check-rows.ts';
-import { blobMissing, foreignContext, quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
+import { foreignContext, quotaExceeded, runAlreadyActive, runExists, runImported } from './errors.ts';
 import { asksNobody, foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from './fold-run-index.ts';
 import { type MemoryChange, memoryChanges } from './memory-changes.ts';
 import type { Append, ImportRun } from './ports/event-log.ts';
@@ -29,14 +34,13 @@ export interface FullHead extends IndexedRun {
 }
 
 /** Queries that the guards send to the store beyond the run itself. */
-export interface GuardQueries {
+export interface GuardQueries extends ArtifactQueries {
   /** Whether the owner's session lasts beyond this instant. */
   isAlive(owner: string, now: number): boolean;
   /** A run of this tenant and scope that has not ended. */
   activeRun(tenant: string, scopeId: string): RunId | null;
   /** The bytes of the tenant's events and blobs. */
   tenantBytes(tenant: string): number;
-  hasBlob(tenant: string, sha256: string): boolean;
   /** Whose a context is; null when no run is in it. */
   contextTenant(contextId: ContextId): string | null;
   /** Whether this run ever requested this interrupt, given that it is not open now. */
@@ -48,12 +52,6 @@ export interface Admitted {
   readonly rows: readonly Row[];
   /** Interrupts that opened, changed or closed. */
   readonly interrupts: readonly InterruptRecord[];
-}
-
-/** What rows write of artifacts, and the blobs that they name. */
-interface WritesArtifacts {
-  readonly artifacts: readonly ArtifactChange[];
-  readonly blobs: readonly string[];
 }
 
 /** An admitted append to a local run. Rows of an imported run or of a replay never change memories. */
@@ -73,11 +71,7 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   if (append.isNamedContext === true) checkContext(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
   const memories = asksNobody(after.record) ? noMemories : memoryChanges(stamped.rows);
-  const artifacts = artifactChanges(stamped.rows);
-  const blobs = blobsOf(artifacts);
-  const missing = missingBlob(stamped.head, blobs, guards);
-  if (missing !== undefined) invariant(false, 'row-names-kept-blob', { runId: append.runId, sha256: missing });
-  return { ...stamped, head: after, memories, artifacts, blobs };
+  return { ...stamped, head: after, memories, ...admitArtifacts(after.record, stamped.rows, guards) };
 }
 
 /** The run after a new owner claims its lease. The claim consumes the pending wake. */
@@ -120,16 +114,8 @@ export function admitImported(
   invariant(head.record.endedAt === null, 'terminal-row-is-last', { runId: next.runId });
   checkRows(next);
   const stamped = stamp(next, head, cursor);
-  const artifacts = artifactChanges(stamped.rows);
-  const blobs = blobsOf(artifacts);
-  const missing = missingBlob(head, blobs, guards);
-  if (missing !== undefined) throw blobMissing(next.runId, missing);
-  return { ...stamped, artifacts, blobs };
+  return { ...stamped, ...admitImportedArtifacts(head.record, stamped.rows, guards) };
 }
-
-/** A blob that rows name and the tenant does not have. */
-const missingBlob = ({ record }: FullHead, names: readonly string[], guards: Pick<GuardQueries, 'hasBlob'>) =>
-  names.find((sha256) => !guards.hasBlob(record.tenant, sha256));
 
 const beforeFirstRow = (originRunId: RunId, at: number) => ({
   seq: -1,

@@ -1,5 +1,13 @@
 /** Artifacts as a fold of the log: what rows change in the index, and the rule for claims that every store shares. */
-import { type ArtifactPiece, artifactPiece, foldEventOf, RetryableError, type StoredRow } from '@cairn/protocol';
+import {
+  type ArtifactPiece,
+  artifactPiece,
+  foldEventOf,
+  RetryableError,
+  type RunId,
+  type StoredRow,
+  TerminalError,
+} from '@cairn/protocol';
 import type { ArtifactClaim, ArtifactState, ArtifactWriter } from './ports/artifacts.ts';
 import type { Row } from './ports/rows.ts';
 
@@ -70,3 +78,48 @@ function isHeldByAnother(newest: NewestVersion, { runId, writer }: ArtifactClaim
   if (newest.runId !== runId) return true;
   return newest.writer?.life === writer.life && newest.writer.callId !== writer.callId;
 }
+
+/** The newest version of an artifact that has a piece. */
+export interface NewestPieces {
+  readonly version: number;
+  readonly state: ArtifactState;
+  readonly runId: RunId;
+  /** The index of the next piece. */
+  readonly pieces: number;
+}
+
+/** Refuses pieces that leave a gap, repeat an index, or go to a version of another run. */
+export function refuseDisorder(
+  changes: readonly ArtifactChange[],
+  runId: RunId,
+  newestOf: (artifactId: string) => NewestPieces | null,
+): void {
+  const known = new Map<string, NewestPieces | null>();
+  for (const change of changes) {
+    const { artifactId, index, isLast } = change;
+    const newest = known.get(artifactId) ?? newestOf(artifactId);
+    const version = change.version ?? (index === 0 ? (newest?.version ?? 0) + 1 : (newest?.version ?? 0));
+    const isOthers = newest !== null && newest.runId !== runId;
+    if (isOthers && (newest.state === 'open' || version <= newest.version)) throw heldByOther(artifactId, newest);
+    const isNext =
+      index === 0
+        ? newest === null || version > newest.version
+        : newest?.state === 'open' && newest.version === version && newest.pieces === index;
+    if (!isNext) throw outOfOrder(change, newest?.version === version ? newest.pieces : 0);
+    known.set(artifactId, { version, runId, pieces: index + 1, state: isLast ? 'complete' : 'open' });
+  }
+}
+
+const heldByOther = (artifactId: string, { version, runId }: NewestPieces): RetryableError =>
+  new RetryableError('artifact_version_conflict', {
+    message: `Version ${version} of the artifact ${JSON.stringify(artifactId)} is of run ${runId}.`,
+    hint: 'Wait until it is complete, and write the next version.',
+    details: { artifactId, openVersion: version },
+  });
+
+const outOfOrder = ({ artifactId, index }: ArtifactChange, expected: number): TerminalError =>
+  new TerminalError('artifact_chunk_out_of_order', {
+    message: `Piece ${index} of the artifact ${JSON.stringify(artifactId)} is not the next one, which is ${expected}.`,
+    hint: 'Write the artifact again from its beginning, as a new version.',
+    details: { artifactId, index, expected },
+  });

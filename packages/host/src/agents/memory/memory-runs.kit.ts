@@ -46,7 +46,7 @@ export class MemoryRuns {
     turn: number,
     number = 0,
     agentId = 'host:scribe',
-  ): Promise<MemoryCall & { contextId: string }> {
+  ): Promise<MemoryCall & { contextId: ContextId }> {
     const head = present(await this.store.log.head(runId));
     await this.store.log.append({ runId, rows: [this.#row('agent.toolCalled', {})] });
     const { tenant, contextId } = head.record;

@@ -1,6 +1,6 @@
 /** Names of artifacts, which are paths without surprises. */
 
-export const MAX_ARTIFACT_NAME = 200;
+export const MAX_ARTIFACT_NAME = 512;
 
 const segment = String.raw`(?!\.{1,2}(?:/|$))[^/\\\p{C}]{1,128}`;
 

@@ -1,4 +1,4 @@
-import { type Json, type RunId, TerminalError } from '@cairn/protocol';
+import { type Json, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { type BuiltinToolPorts, createBuiltinTools } from './builtin-tools.ts';
 import type { HttpFetch, HttpFetched } from './http-tool.ts';
@@ -11,7 +11,7 @@ const untouched = () => {
 
 const ports = (change: Partial<BuiltinToolPorts> = {}): BuiltinToolPorts => ({
   now: () => Date.UTC(2026, 6, 1, 12),
-  files: { read: untouched, write: untouched, list: untouched },
+  files: { read: untouched, list: untouched },
   memory: { remember: untouched, recall: untouched, forget: untouched },
   http: { fetch: untouched },
   ...change,
@@ -87,18 +87,14 @@ test('a person is asked, with choices or a schema, and the answer is the result'
   expect(await toolCaller().call(ask, { question: 'x', schema: { type: 'odd' } })).toMatchObject({ kind: 'failed' });
 });
 
-test('files are those of the run that calls', async () => {
+test('files are those of the conversation of the run that calls', async () => {
   const seen: unknown[] = [];
-  const files = {
-    read: async (...asked: unknown[]) => {
+  const files: BuiltinToolPorts['files'] = {
+    read: async (...asked) => {
       seen.push(asked);
       return { text: 'hello', bytes: 5, nextOffset: null };
     },
-    write: async (runId: RunId, path: string, text: string) => {
-      seen.push([runId, path, text]);
-      return { path, bytes: text.length };
-    },
-    list: async (...asked: unknown[]) => {
+    list: async (...asked) => {
       seen.push(asked);
       return [{ path: 'a', bytes: 5 }];
     },
@@ -109,12 +105,11 @@ test('files are those of the run that calls', async () => {
     bytes: 5,
     nextOffset: null,
   });
-  await resultOf(toolNamed('openwop:fs.write', { files }), { path: 'a', text: 'x' });
   await resultOf(toolNamed('openwop:fs.list', { files }), {});
+  const reader = { tenant: expect.any(String), contextId: expect.any(String), runId: 'run_1' };
   expect(seen).toEqual([
-    ['run_1', 'a/b.md', 0, 100_000],
-    ['run_1', 'a', 'x'],
-    ['run_1', ''],
+    [reader, 'a/b.md', { offset: 0, maxBytes: 100_000 }],
+    [reader, ''],
   ]);
 });
 

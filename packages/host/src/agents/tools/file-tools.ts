@@ -1,9 +1,10 @@
-/** File tools. Each run has a folder for data too large for a message; its agents cannot reach beyond it. */
-import type { RunId } from '@cairn/protocol';
+/** File tools. Files are artifacts of the conversation, for data too large for a message. */
+import type { ContextId, RunId } from '@cairn/protocol';
 import { z } from 'zod';
-import { artifactPath } from './artifact-names.ts';
+import { utf8Size } from '../../utf8.ts';
+import { artifactPath, MAX_ARTIFACT_NAME } from './artifact-names.ts';
 import { hostTool } from './define-tool.ts';
-import type { Tool } from './tool.ts';
+import type { HostToolContext, Tool } from './tool.ts';
 
 export interface FilePart {
   readonly text: string;
@@ -18,14 +19,23 @@ export interface FileEntry {
   readonly bytes: number;
 }
 
-/** Paths have the form that `filePath` accepts. Implementations reject symbolic links anywhere in a path. */
+/** The run that reads. */
+export interface FileReader {
+  readonly tenant: string;
+  readonly contextId: ContextId;
+  readonly runId: RunId;
+}
+
+/** Paths have the form that `filePath` accepts. */
 export interface FilePort {
-  /** Reads at most `maxBytes` of text from a byte offset. */
-  read(runId: RunId, path: string, offset: number, maxBytes: number): Promise<FilePart>;
-  /** Replaces the whole file, which is durable when this resolves. Writing the same text again changes nothing. */
-  write(runId: RunId, path: string, text: string): Promise<FileEntry>;
-  /** Lists files in a folder and its subfolders, by path. '' lists all files of the run. */
-  list(runId: RunId, folder: string): Promise<readonly FileEntry[]>;
+  /** Reads at most `maxBytes` of text of the current version, from a byte offset. */
+  read(
+    reader: FileReader,
+    path: string,
+    part: { readonly offset: number; readonly maxBytes: number },
+  ): Promise<FilePart>;
+  /** Lists files in a folder and its subfolders, by path. '' lists all files of the conversation. */
+  list(reader: FileReader, folder: string): Promise<readonly FileEntry[]>;
 }
 
 /** Limit for one read. The text becomes part of a prompt, so it must fit what a model can read at once. */
@@ -35,7 +45,7 @@ const MAX_WRITE_CHARACTERS = 200_000;
 /** A path below the run's folder, in canonical form. */
 const filePath = z
   .string()
-  .max(512)
+  .max(MAX_ARTIFACT_NAME)
   .regex(artifactPath, 'must be a path such as notes/plan.md: relative, without "..", "\\" or control characters')
   .describe('Relative to the folder of the run, such as notes/plan.md.');
 
@@ -50,8 +60,8 @@ export const fileTools = (files: FilePort): readonly Tool[] => [
     }),
     safety: 'read',
     egress: 'none',
-    async run({ path, offset }, { runId }) {
-      return { path, ...(await files.read(runId, path, offset, MAX_READ_BYTES)) };
+    async run({ path, offset }, context) {
+      return { path, ...(await files.read(readerOf(context), path, { offset, maxBytes: MAX_READ_BYTES })) };
     },
   }),
   hostTool({
@@ -62,7 +72,12 @@ export const fileTools = (files: FilePort): readonly Tool[] => [
     safety: 'idempotent',
     untrusted: false,
     egress: 'none',
-    run: ({ path, text }, { runId }) => files.write(runId, path, text),
+    async run({ path, text }, { file }) {
+      const open = file(path);
+      if (text !== '') await open.write(text);
+      await open.close();
+      return { path, bytes: utf8Size(text.toWellFormed()) };
+    },
   }),
   hostTool({
     id: 'openwop:fs.list',
@@ -71,8 +86,10 @@ export const fileTools = (files: FilePort): readonly Tool[] => [
     input: z.strictObject({ folder: filePath.optional() }),
     safety: 'read',
     egress: 'none',
-    async run({ folder = '' }, { runId }) {
-      return { files: await files.list(runId, folder) };
+    async run({ folder = '' }, context) {
+      return { files: await files.list(readerOf(context), folder) };
     },
   }),
 ];
+
+const readerOf = ({ tenant, contextId, runId }: HostToolContext): FileReader => ({ tenant, contextId, runId });

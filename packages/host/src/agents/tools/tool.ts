@@ -1,5 +1,5 @@
 /** Types of tools: the tool itself, the context of its function, the records of a suspended call, and the outcome. */
-import type { ErrorCode, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { ContextId, ErrorCode, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { z } from 'zod';
 import type { Emission, StepSafety } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
@@ -94,7 +94,7 @@ export interface ToolContext {
 /** The context of built-in tools: adds the caller's identity and a way to write rows. */
 export interface HostToolContext extends ToolContext {
   readonly tenant: string;
-  readonly contextId: string;
+  readonly contextId: ContextId;
   /** seq of the row that requested this attempt. */
   readonly requestedSeq: number;
   /** Writes rows of the node; resolves once they are durable. */

@@ -27,6 +27,8 @@ export interface Fact {
    * error.
    */
   readonly internal: boolean;
+  /** True for rows that a call emits. The store may refuse them alone: then the call fails, and the run goes on. */
+  readonly isEmission?: boolean;
   /** Names what the fact is about, the same after a restart. Default: a command. */
   readonly subject?: string | undefined;
 }
@@ -152,6 +154,7 @@ export function emitted(
 ): Fact {
   return {
     internal: true,
+    isEmission: true,
     subject: `${callId}+`,
     propose(state) {
       const call = state.calls[callId];

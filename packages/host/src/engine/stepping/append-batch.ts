@@ -1,5 +1,5 @@
 /** Builds the append that commits a batch, and classifies its failures for the mailbox. */
-import { isCairnError, type RunId } from '@cairn/protocol';
+import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { Batch } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
@@ -45,6 +45,10 @@ export function refusalOf(error: unknown): Refusal {
   if (isCairnError(error, 'lease_lost') || isCairnError(error, 'lease_held')) return 'lease-lost';
   return isCairnError(error, 'conflict') || isCairnError(error, 'run_terminal') ? 'overtaken' : 'unknown';
 }
+
+/** Pieces of an artifact that the store refuses, whatever else the append holds. */
+export const isMisplaced = (error: unknown): error is CairnError =>
+  isCairnError(error, 'artifact_chunk_out_of_order') || isCairnError(error, 'artifact_version_conflict');
 
 /**
  * Selects the facts to retry: internal ones, and those that only failed because of another request's idempotency key.

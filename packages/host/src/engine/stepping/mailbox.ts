@@ -9,7 +9,7 @@ import type { OpenCall, RunState } from '../core/state.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Waiter } from '../shares/turn-ring.ts';
 import type { Urgency } from '../shares/turns.ts';
-import { refusalOf, retriesAfter } from './append-batch.ts';
+import { isMisplaced, refusalOf, retriesAfter } from './append-batch.ts';
 import { Backoff } from './backoff.ts';
 import { HeldRun } from './held-run.ts';
 import type { LoadedRun } from './loaded-run.ts';
@@ -174,6 +174,7 @@ export class Mailbox {
       return 'not';
     }
     if (isCairnError(error, 'quota_exceeded') && !held.isCreating) return this.#overQuota(batch, error);
+    if (isMisplaced(error)) return this.#misplaced(batch, error);
     return this.#unknown(batch, error);
   }
 
@@ -185,6 +186,14 @@ export class Mailbox {
     this.#facts.unshift(...batch.facts.filter((fact) => fact.internal));
     const { code, message } = error;
     if (requests.length === 0) this.#facts.push(mustFail({ code, message, retryable: false }));
+    return 'not';
+  }
+
+  /** Pieces of an artifact that another one overtook: their calls fail, and everything else is written again. */
+  #misplaced(batch: Batch, error: CairnError): Written {
+    this.#held.unload();
+    for (const fact of batch.facts) if (fact.isEmission === true) fact.refused(error);
+    this.#facts.unshift(...batch.facts.filter(({ isEmission }) => isEmission !== true));
     return 'not';
   }
 

@@ -1,6 +1,6 @@
 /** Artifacts in memory: a fold over the rows of the context, and the claims beside it. */
 import { type ArtifactView, foldArtifacts, foldEventOf, newArtifactsView } from '@cairn/protocol';
-import { claimedVersion, isArtifactRow, type NewestVersion } from '../artifact-changes.ts';
+import { claimedVersion, isArtifactRow, type NewestPieces, type NewestVersion } from '../artifact-changes.ts';
 import type { ArtifactClaim, ArtifactSummary, Artifacts, ArtifactVersion } from '../ports/artifacts.ts';
 import type { Row } from '../ports/rows.ts';
 import { allRows } from './stored-run.ts';
@@ -82,6 +82,13 @@ export function inMemoryArtifacts(tables: Tables): Artifacts {
       return versionsOf(contextId, artifactId).find((one) => one.version === version) ?? null;
     },
   };
+}
+
+/** As admission sees it: claims do not count. */
+export function newestPieces(tables: Tables, contextId: string, artifactId: string): NewestPieces | null {
+  const view = viewOf(tables, contextId);
+  const newest = Object.hasOwn(view, artifactId) ? view[artifactId]?.versions.at(-1) : undefined;
+  return newest === undefined ? null : { ...newest };
 }
 
 const hasEnded = (tables: Tables, runId: string): boolean =>

@@ -20,6 +20,7 @@ import {
 } from '../ports/event-log.ts';
 import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
 import { runPurged, sharedRowsPurged } from '../ports/run-purged.ts';
+import { newestPieces } from './artifacts.ts';
 import { fork } from './fork.ts';
 import { checkRecords } from './idempotency.ts';
 import { rowAt, type StoredRun } from './stored-run.ts';
@@ -98,6 +99,7 @@ const purgedTenant = (tables: Tables, contextId: ContextId): string | null =>
 const guardQueries = (tables: Tables): GuardQueries => ({
   tenantBytes: (tenant) => tables.tenantBytes(tenant),
   hasBlob: (tenant, sha256) => tables.blobs.of(tenant).has(sha256),
+  newestPieces: (contextId, artifactId) => newestPieces(tables, contextId, artifactId),
   isAlive: (owner, now) => tables.isAlive(owner, now),
   contextTenant: (contextId) => contextTenant(tables, contextId),
   activeRun: (tenant, scopeId) => {

@@ -81,14 +81,29 @@ export function artifactsContract(open: Open<'log' | 'retention' | 'artifacts'>)
       expect(await claim({ runId: runB })).toBe(2);
     });
 
-    it('takes no piece out of order, and none of another run', async () => {
+    it('takes no piece out of order, and none of another run: the append is refused', async () => {
       await begin(runA, runB);
       await claim();
-      await append(runA, chunk(1, 0), chunk(1, 2, last));
-      await append(runB, chunk(1, 1, last));
+      const disorder = (index: number, expected: number) => ({
+        code: 'artifact_chunk_out_of_order',
+        details: { artifactId: 'report.md', index, expected },
+      });
+      await expect(append(runA, chunk(1, 1))).rejects.toMatchObject(disorder(1, 0));
+      await expect(append(runA, chunk(1, 0), chunk(1, 2, last))).rejects.toMatchObject(disorder(2, 1));
+      await append(runA, chunk(1, 0));
+      await expect(append(runA, chunk(1, 0))).rejects.toMatchObject(disorder(0, 1));
+      await expect(append(runA, chunk(2, 1))).rejects.toMatchObject(disorder(1, 0));
+      const conflict = { code: 'artifact_version_conflict' };
+      await expect(append(runB, chunk(1, 1, last))).rejects.toMatchObject(conflict);
+      await expect(append(runB, chunk(2, 0, last))).rejects.toMatchObject(conflict);
       expect(await current()).toBeNull();
-      await append(runA, chunk(1, 1, last));
-      expect(await store().artifacts.get(context, 'report.md')).toMatchObject({ size: 4, runId: runA });
+      // A last piece may hold nothing.
+      await append(runA, chunk(1, 1, { ...last, data: '', bytes: 0 }));
+      expect(await store().artifacts.get(context, 'report.md')).toMatchObject({ size: 2, runId: runA });
+      await expect(append(runA, chunk(1, 2))).rejects.toMatchObject(disorder(2, 2));
+      await expect(append(runB, chunk(1, 0))).rejects.toMatchObject(conflict);
+      await append(runB, chunk(2, 0, last));
+      expect(await current()).toBe(2);
     });
   });
 

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type CairnError, type ContextId, invariant, isCairnError, type RunId } from '@cairn/protocol';
 import { type AdmittedAppend, admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
+import type { NewestPieces } from '../artifact-changes.ts';
 import { idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import type { Followers } from '../feed/followers.ts';
 import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
@@ -75,7 +76,6 @@ export class Appender implements GuardQueries {
     this.#cursorEnd = cursorEnd(db);
   }
 
-  /** The last assigned cursor. */
   get cursor(): number {
     this.#cursor ??= this.#cursorEnd();
     return this.#cursor;
@@ -110,6 +110,10 @@ export class Appender implements GuardQueries {
 
   hasBlob(tenant: string, sha256: string): boolean {
     return this.#blobs.has(tenant, sha256);
+  }
+
+  newestPieces(contextId: ContextId, artifactId: string): NewestPieces | null {
+    return this.#artifacts.newestPieces(contextId, artifactId, this.#heads);
   }
 
   contextTenant(contextId: ContextId): string | null {

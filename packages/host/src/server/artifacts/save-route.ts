@@ -248,5 +248,5 @@ function typeOf({ headers }: FastifyRequest): string | null {
 const badName = (artifactId: string): TerminalError =>
   new TerminalError('validation_error', {
     message: `An artifact cannot have the name ${quoted(artifactId, 80)}.`,
-    hint: 'Use at most 200 characters, such as report.md: no "..", "\\" or control characters.',
+    hint: 'Use at most 512 characters, such as report.md: no "..", "\\" or control characters.',
   });

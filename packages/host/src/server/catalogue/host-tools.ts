@@ -3,6 +3,7 @@ import { type RunView, TerminalError } from '@cairn/protocol';
 import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts';
 import type { ArtifactPort } from '../../agents/tools/artifact-port.ts';
 import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
+import type { FilePort } from '../../agents/tools/file-tools.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import type { SignInPort } from '../../agents/tools/sign-in.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
@@ -10,11 +11,10 @@ import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer } from '../../engine/ports.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
-import { systemTimers, uniqueId } from '../compose.ts';
+import { systemTimers } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import { publicDns } from '../egress/public-dns.ts';
 import { createToolFetch } from '../egress/tool-fetch.ts';
-import { createRunFiles, runFolder } from '../runs/run-files.ts';
 import type { OfferedTools } from './tools.ts';
 
 export interface HostTools extends OfferedTools {
@@ -32,17 +32,14 @@ export interface HostToolsPorts {
   readonly signIns: SignInPort;
   readonly now: () => number;
   readonly artifacts: ArtifactPort;
+  readonly files: FilePort;
 }
 
-export function createHostTools(
-  config: Pick<HostConfig, 'tools' | 'data' | 'secrets'>,
-  ports: HostToolsPorts,
-): HostTools {
+export function createHostTools(config: Pick<HostConfig, 'tools' | 'secrets'>, ports: HostToolsPorts): HostTools {
   const { now } = ports;
   const { tools: settings, secrets } = config;
-  const files = createRunFiles({ folder: runFolder(config.data), uniqueId });
   const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
-  const builtin = createBuiltinTools({ now, files, memory: ports.memory, http });
+  const builtin = createBuiltinTools({ now, files: ports.files, memory: ports.memory, http });
   const registry = new ToolRegistry(builtin);
   const redefine = (tools: readonly Tool[]): void => {
     refuseMissingSecrets(tools, secrets);

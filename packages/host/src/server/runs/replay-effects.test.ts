@@ -1,12 +1,12 @@
 /** Every kind of effect that a run can have: the source has it once, and no replay has it again. */
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@cairn/client';
-import type { RunEventDoc } from '@cairn/protocol';
+import type { ContextId, RunEventDoc } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../agents/define-agent.ts';
@@ -172,13 +172,18 @@ async function events(runId: string): Promise<readonly RunEventDoc[]> {
   return rows;
 }
 
+let sourceContext = '' as ContextId;
+
 /** Everything that the outside, or another run, can see of the effects so far. */
 async function effects() {
   const memories = await store.memories.list({ tenant: 't', memoryRef: 'host:doer', now: 0, limit: 10 });
   const { runs } = await client.runs.list({ limit: 100 });
   return {
     ...counts,
-    files: readdirSync(join(data, 'runs')).length,
+    files: (await store.artifacts.list(sourceContext, { limit: 9 })).reduce(
+      (sum, one) => sum + (one.current?.version ?? 0),
+      0,
+    ),
     memories: memories.length,
     children: runs.filter(({ parentRunId }) => parentRunId !== undefined).length,
     questions: (await client.inbox.list()).entries.length,
@@ -199,7 +204,8 @@ const replays: (readonly RunEventDoc[])[] = [];
 beforeAll(async () => {
   await client.webhooks.register({ url: `${origin()}/webhook`, events: ['run.completed', 'interrupt.requested'] });
   const callbackUrl = `${origin()}/callback`;
-  const { runId } = await client.runs.create({ workflowId: 'all', callbackUrl });
+  const { runId, contextId } = await client.runs.create({ workflowId: 'all', callbackUrl });
+  sourceContext = String(contextId) as ContextId;
   await client.runs.wait(runId);
   const { questions } = await effects();
   await client.runs.answer(runId, 'ask', { action: 'accept' });

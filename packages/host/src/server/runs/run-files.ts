@@ -1,23 +1,16 @@
 /**
- * The folders of runs on disk. Each segment of a path is checked before use, so that symbolic links are never followed.
+ * Files that earlier versions of the host kept in a folder of their run. They can still be read; new ones are artifacts.
+ * Each segment of a path is checked before use, so that symbolic links are never followed.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { quoted, type RunId, TerminalError } from '@cairn/protocol';
-import type { FileEntry, FilePart, FilePort } from '../../agents/tools/file-tools.ts';
-import type { UniqueId } from '../../engine/ports.ts';
+import type { FileEntry } from '../../agents/tools/file-tools.ts';
 import { thrownCode } from '../../thrown-code.ts';
-import { utf8Size } from '../../utf8.ts';
 
-export interface RunFilesPorts {
-  /** Contains one folder per run. */
-  readonly folder: string;
-  readonly uniqueId: UniqueId;
-}
-
+/** As many files as a run could have. */
 const MAX_FILES = 1_000;
-const MAX_TOTAL_BYTES = 50_000_000;
 
 /** The folder of the files of all runs, in a data folder. */
 export const runFolder = (data: string): string => join(data, 'runs');
@@ -29,31 +22,34 @@ export const removeRunFiles =
     if (isFolderName(runId)) await rm(join(folder, runId), { recursive: true, force: true });
   };
 
-export const createRunFiles = ({ folder, uniqueId }: RunFilesPorts): FilePort => {
-  const rootOf = (runId: RunId): string => join(folder, folderName(runId), 'files');
+/** Bytes of a file from an offset on, and the size of all of it. */
+export interface FileBytes {
+  readonly bytes: Buffer;
+  readonly size: number;
+}
+
+export interface RunFolders {
+  /** Null when the run has no such file. */
+  read(
+    runId: RunId,
+    path: string,
+    part: { readonly offset: number; readonly maxBytes: number },
+  ): Promise<FileBytes | null>;
+  list(runId: RunId, below: string): Promise<readonly FileEntry[]>;
+}
+
+/** `folder` contains one folder per run. */
+export const runFolders = (folder: string): RunFolders => {
+  const rootOf = (runId: RunId): string => join(folder, runId, 'files');
   return {
-    read: (runId, path, offset, maxBytes) => read({ root: rootOf(runId), path }, offset, maxBytes),
-    async write(runId, path, text) {
-      const root = rootOf(runId);
-      const bytes = utf8Size(text);
-      await refuseTooMuch(root, path, bytes);
-      // Outside the run's `files` folder, where no path can name it, and on the same disk for the rename.
-      const draft = join(dirname(root), `${uniqueId()}.tmp`);
-      await write({ root, path }, text, draft);
-      return { path, bytes };
-    },
-    list: (runId, below) => list(rootOf(runId), below),
+    read: async (runId, path, part) => (isFolderName(runId) ? read({ root: rootOf(runId), path }, part) : null),
+    list: async (runId, below) => (isFolderName(runId) ? list(rootOf(runId), below) : []),
   };
 };
 
 /**
  * The host generates run ids and derives child ids from their parent's: `run_1.2`. Anything else is not a folder name.
  */
-function folderName(runId: RunId): string {
-  if (isFolderName(runId)) return runId;
-  throw wrong(`the run ${quoted(runId, 130)} has no files`);
-}
-
 const isFolderName = (runId: RunId): boolean => /^(?=.{1,128}$)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(runId);
 
 interface Place {
@@ -62,85 +58,20 @@ interface Place {
   readonly path: string;
 }
 
-async function read({ root, path }: Place, offset: number, maxBytes: number): Promise<FilePart> {
+async function read(
+  { root, path }: Place,
+  { offset, maxBytes }: { readonly offset: number; readonly maxBytes: number },
+): Promise<FileBytes | null> {
   await refuseLinks({ root, path });
-  const file = await opened(join(root, path), constants.O_RDONLY, path);
+  const file = await opened(join(root, path), path);
+  if (file === null) return null;
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw wrong(`${quoted(path)} is no file`);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(maxBytes, stat.size)), { position: offset });
-    const part = buffer.subarray(0, bytesRead);
-    const isLast = offset + bytesRead >= stat.size;
-    const whole = isLast ? part : part.subarray(0, wholeCharacters(part));
-    return { text: textOf(whole, path), bytes: stat.size, nextOffset: isLast ? null : offset + whole.length };
+    return { bytes: buffer.subarray(0, bytesRead), size: stat.size };
   } finally {
     await file.close();
-  }
-}
-
-/** The length of a part without an incomplete last character, which belongs to the next part. */
-function wholeCharacters(part: Buffer): number {
-  for (let back = 1; back <= 4 && back <= part.length; back++) {
-    const byte = part[part.length - back] ?? 0;
-    if (byte < 0x80) return part.length;
-    if (byte < 0xc0) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return back >= length ? part.length : part.length - back;
-  }
-  return part.length;
-}
-
-function textOf(part: Buffer, path: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(part);
-  } catch {
-    throw wrong(`${quoted(path)} is not UTF-8 text, or the offset is in the middle of a character`);
-  }
-}
-
-/** Atomic: a reader sees the old file or the new one. The file is on disk once this resolves. */
-async function write({ root, path }: Place, text: string, draft: string): Promise<void> {
-  const target = join(root, path);
-  await makeFolders(root, path);
-  const found = await kindOf(target);
-  if (found !== null && found !== 'file') throw wrong(`${quoted(path)} is a ${found}`);
-  try {
-    const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, target);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-  await synced(dirname(target));
-}
-
-async function makeFolders(root: string, path: string): Promise<void> {
-  const made = await mkdir(root, { recursive: true, mode: 0o700 });
-  // Sync the parent of each new folder, because the parent holds its entry.
-  if (made !== undefined) for (let at = root; at.length >= made.length; at = dirname(at)) await synced(dirname(at));
-  let at = root;
-  for (const part of path.split('/').slice(0, -1)) {
-    at = join(at, part);
-    const found = await kindOf(at);
-    if (found === null) {
-      await mkdir(at, { mode: 0o700 });
-      await synced(dirname(at));
-    } else if (found !== 'folder') throw wrong(`${quoted(part)} of ${quoted(path)} is a ${found}`);
-  }
-}
-
-async function synced(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -153,12 +84,12 @@ async function refuseLinks({ root, path }: Place): Promise<void> {
 }
 
 /** Fails if the file became a link after it was checked. */
-async function opened(file: string, flags: number, path: string): Promise<FileHandle> {
+async function opened(file: string, path: string): Promise<FileHandle | null> {
   try {
-    return await open(file, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = thrownCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw wrong(`there is no file ${quoted(path)}`);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     if (code === 'ELOOP') throw wrong(`${quoted(path)} is a link`);
     throw error;
   }
@@ -203,13 +134,6 @@ async function entriesOf(folder: string) {
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     throw error;
   }
-}
-
-async function refuseTooMuch(root: string, path: string, bytes: number): Promise<void> {
-  const others = (await list(root, '')).filter((file) => file.path !== path);
-  if (others.length >= MAX_FILES) throw wrong(`the run has ${MAX_FILES} files, and may have no more`);
-  const total = others.reduce((sum, file) => sum + file.bytes, bytes);
-  if (total > MAX_TOTAL_BYTES) throw wrong(`the files of the run would take ${total} bytes of ${MAX_TOTAL_BYTES}`);
 }
 
 /** An error for the agent, which can correct its call. */

@@ -1,6 +1,9 @@
 /** The index of artifacts in SQLite. Rows and claims change it within their transaction. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ArtifactChange } from '../../artifact-changes.ts';
+import type { RunId } from '@cairn/protocol';
+import type { ArtifactChange, NewestPieces } from '../../artifact-changes.ts';
+import type { ArtifactState } from '../../ports/artifacts.ts';
+import type { HeadCache } from '../head-cache.ts';
 import { type Query, query } from '../query.ts';
 
 /** Versions of a purged run that one step removes. */
@@ -15,6 +18,7 @@ export interface ArtifactRun {
 
 export class ArtifactTables {
   readonly #newest: Query<[version: number]>;
+  readonly #newestPieces: Query<[version: number, state: ArtifactState, runId: RunId, pieces: number]>;
   /** What the version before says of itself. */
   readonly #before: Query<[name: string | null, mime: string | null]>;
   readonly #giveUp: StatementSync;
@@ -30,6 +34,11 @@ export class ArtifactTables {
     this.#newest = query(
       db,
       'SELECT version FROM artifacts WHERE context = ? AND id = ? AND pieces > 0 ORDER BY version DESC LIMIT 1',
+    );
+    this.#newestPieces = query(
+      db,
+      `SELECT a.version, a.state, runs.id, a.pieces FROM artifacts a JOIN runs ON runs.key = a.run
+         WHERE a.context = ? AND a.id = ? AND a.pieces > 0 ORDER BY a.version DESC LIMIT 1`,
     );
     this.#before = query(
       db,
@@ -66,6 +75,14 @@ export class ArtifactTables {
       `DELETE FROM artifacts WHERE (context, id, version) IN
          (SELECT context, id, version FROM artifacts WHERE run = ? LIMIT ${STEP_VERSIONS})`,
     );
+  }
+
+  newestPieces(context: string, artifactId: string, heads: HeadCache): NewestPieces | null {
+    const [version, state, runId, pieces] = this.#newestPieces.get(context, artifactId) ?? [];
+    if (version === undefined || state === undefined || runId === undefined || pieces === undefined) return null;
+    // The table may lag behind a run that ended in this transaction.
+    const isOver = state === 'open' && heads.get(runId)?.head.record.endedAt !== null;
+    return { version, state: isOver ? 'abandoned' : state, runId, pieces };
   }
 
   /** Makes the index match the rows of a run, shared ones among them. Returns whether it differed. */

@@ -64,19 +64,23 @@ function legal(writes: readonly Write[]): readonly Write[] {
   });
 }
 
+const codeOf = (error: { readonly code?: string }): string => error.code ?? 'unknown';
+
 async function shown(store: Store, writes: readonly Write[], context: ContextId): Promise<unknown> {
   const runs = [0, 1, 2].map((n) => `run_${context}_${n}` as RunId);
   for (const runId of runs) {
     await store.log.append(creation(runId, { create: { tenant: 't', contextId: context, originRunId: runId } }));
   }
+  const refused: (string | null)[] = [];
   for (const one of writes) {
     const runId = runs[one.run];
-    if (runId !== undefined) await store.log.append({ runId, rows: [rowOf(one)] });
+    if (runId !== undefined)
+      refused.push(await store.log.append({ runId, rows: [rowOf(one)] }).then(() => null, codeOf));
   }
   const versions = [];
   for (const id of artifactIds)
     for (const version of [undefined, 1, 2, 3]) versions.push(await store.artifacts.get(context, id, version));
-  return [await store.artifacts.list(context, { limit: 9 }), versions];
+  return [refused, await store.artifacts.list(context, { limit: 9 }), versions];
 }
 
 test('the index follows from the rows, in every store', async () => {
