@@ -212,6 +212,15 @@ async function catalogue(send: Sent): Promise<void> {
     body: { message: { role: 'user', content: 'Order 17.' } },
     headers,
   });
+  const chat = { id: 'Kx3bT9qLw2', messages: [{ id: 'uQ7', role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }] };
+  const agent = { agentId: 'vendor.acme.desk.triage' };
+  await send({
+    id: 'sendAiSdkChat',
+    request: { path: agent, body: { ...chat, trigger: 'submit-message' } },
+    hasStream: true,
+    isEndless: true,
+  });
+  await get('resumeAiSdkChat', { path: { ...agent, chatId: 'Kx3bT9qLw2' } });
   await get('removePack', { path: { packName: 'vendor.acme.desk' } });
   await get('listTools', { query: { view: 'compact' } });
   await get('getTool', { path: { toolId: 'openwop:time' } });
@@ -308,7 +317,11 @@ async function asked(base: string, operation: Operation, request: Request) {
 /** The first frame of a stream. */
 async function firstFrames(base: string, operation: Operation, request: Request): Promise<string> {
   const headers = { authorization: `Bearer ${KEY}`, accept: 'text/event-stream' };
-  const { body } = await fetch(urlOf(base, operation, request), { headers });
+  const { body } = await fetch(urlOf(base, operation, request), {
+    method: operation.method,
+    headers: { ...headers, ...(request.body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+  });
   let text = '';
   for await (const chunk of body ?? []) {
     text += new TextDecoder().decode(chunk);

@@ -163,6 +163,23 @@ const elsewhere: Readonly<Record<string, string>> = {
       )
       .map((answer) => [answer, 'packages/host/src/server/sign-ins/sign-ins.test.ts']),
   ),
+  ...Object.fromEntries(
+    ['sendAiSdkChat 200', 'sendAiSdkChat not_found', 'sendAiSdkChat conflict', 'sendAiSdkChat input_invalid']
+      .concat(
+        'sendAiSdkChat validation_error',
+        'resumeAiSdkChat 200',
+        'resumeAiSdkChat 204',
+        'resumeAiSdkChat not_found',
+      )
+      .map((answer) => [answer, 'packages/host/src/server/ai-sdk/requests.test.ts']),
+  ),
+  ...Object.fromEntries(
+    ['capability_required', 'event_too_large', 'quota_exceeded'].map((code) => [
+      `sendAiSdkChat ${code}`,
+      'packages/host/src/server/contexts/refusals.test.ts',
+    ]),
+  ),
+  'sendAiSdkChat run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'streamContext 200': 'packages/host/src/server/contexts/context-events.test.ts',
   ...Object.fromEntries(
     ['sendMessage', 'sendContextMessage'].flatMap((operation) =>

@@ -8,6 +8,8 @@ import { z } from 'zod';
 const MAX_ID = 256;
 const MAX_MESSAGES = 2_000;
 const MAX_PARTS = 2_000;
+/** Longest text of a tool that failed in the page. */
+const MAX_REASON = 2_000;
 
 const id = z.string().min(1).max(MAX_ID);
 
@@ -99,7 +101,8 @@ type Part = Message['parts'][number];
 function outputOf({ state, output, errorText }: Part): Resolved | null {
   if (state === 'output-available') return { by: 'output', given: { value: asJson(output) } };
   if (state !== 'output-error') return null;
-  return { by: 'output', given: { value: { error: typeof errorText === 'string' ? errorText : 'The tool failed.' } } };
+  const reason = typeof errorText === 'string' ? errorText.slice(0, MAX_REASON) : 'The tool failed.';
+  return { by: 'output', given: { reject: true, reason } };
 }
 
 /** The body was parsed from JSON. A page that gives no output leaves it out. */

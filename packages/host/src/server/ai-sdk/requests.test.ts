@@ -192,6 +192,30 @@ it('resumes for a session and for a read token of the context, and for no other 
   expect((await anonymous('')).status).toBe(401);
 });
 
+it('refuses an answer that does not fit, and leaves the question open', async () => {
+  shop.script = (request) => (resultsIn(request) === 0 ? calls({ name: 'acme:wish', input: {} }) : says('Fine.'));
+  const id = newId();
+  const chunks = await chunksOf(await post({ id, messages: [user('What now?')] }));
+  const question = chunks.find(
+    ({ toolName, type }) => toolName === 'cairn.question' && type === 'tool-input-available',
+  );
+  const answered = (part: JsonObject): JsonObject => ({
+    id,
+    messages: [
+      {
+        id: 'x',
+        role: 'assistant',
+        parts: [{ type: 'dynamic-tool', toolCallId: question?.toolCallId ?? '', ...part }],
+      },
+    ],
+  });
+  const wrong = await post(answered({ state: 'output-available', output: 'fish' }));
+  expect(await refusal(wrong)).toMatchObject({ status: 422, error: 'input_invalid' });
+  const failed = await post(answered({ state: 'output-error', errorText: 'The form broke.' }));
+  expect(await refusal(failed)).toMatchObject({ status: 422, error: 'input_invalid' });
+  expect(textIn(await chunksOf(await post(answered({ state: 'output-available', output: 'goods' }))))).toBe('Fine.');
+});
+
 it('joins the open task when somebody regenerates before it ended', async () => {
   const { id, taskId, chunks } = await waiting();
   const again = await chunksOf(await post({ id, messages: [user('Refund.')], trigger: 'regenerate-message' }));
