@@ -18,7 +18,7 @@ import type {
 } from '@cairn/protocol';
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
 import type { RequestKey } from '../log/ports/idempotency.ts';
-import type { Step } from './ports.ts';
+import type { Step, TraceContext } from './ports.ts';
 import type { TenantShares } from './shares/tenant-shares.ts';
 
 /** The idempotency key of a request, and the response that the store records together with the request's changes. */
@@ -46,7 +46,7 @@ export interface StartRun {
   readonly inputs: JsonObject;
   readonly options: RunOptions;
   /** The trace context of the request; recorded with the run and never read by the engine. */
-  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
+  readonly trace?: TraceContext | undefined;
   /** The run of another host that requests this one, and the event there that causes it. */
   readonly caller?: RemoteCaller | undefined;
   /** Receives a notification with a token when the run waits; recorded with the run and never read by the engine. */

@@ -119,6 +119,15 @@ export interface CallContext extends StepContext {
   recorded(): Promise<void>;
 }
 
+/** W3C trace context, recorded with the run that a request or a call starts. */
+export interface TraceContext {
+  readonly traceparent: string;
+  readonly tracestate?: string | undefined;
+}
+
+/** The trace context below a call, which its request row identifies. */
+export type TraceOf = (call: Pick<CallContext, 'runId' | 'requestedSeq'>) => Promise<TraceContext>;
+
 /** Performs the calls of driven nodes. The engine records its return value or error as the result of the call. */
 export interface Performer<Input extends JsonObject = JsonObject> {
   /** The `OpenCall.step` of the calls it performs. */

@@ -10,6 +10,7 @@ import type { Store } from '../log/ports/store.ts';
 import { signingKey } from '../log/signed-checkpoint/signing-keys.ts';
 import { KeyShapeMask } from '../redaction/key-shapes.ts';
 import { createRedactor } from '../redaction/redactor.ts';
+import { type CallPlace, CallTraces } from '../telemetry/call-traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
 import { type DiscoveryFacts, discoveryDocument } from './catalogue/discovery.ts';
@@ -98,8 +99,10 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   const discovery = discoveryDocument({ ...facts, fixtures });
   const agentSource = createAgentSource(registry, store.definitions);
   const signing = signInsOf(config, { credentials: store.credentials, keys: deriveKeys('credentials'), clock });
+  const traces = new CallTraces(store.log, config.otel?.sampling ?? 0);
   const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
     store,
+    traces,
     signIns: signing.signIns,
     agentSource,
     clock,
@@ -111,7 +114,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   });
   const engine = createEngine({
     ...engineOptions(config, options),
-    ...runtime,
+    ...traced(runtime, traces),
     store,
     replacesVersions: options.dev,
     runOptions: Object.keys(discovery.configurable ?? {}),
@@ -147,6 +150,13 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     },
   };
 }
+
+/** Every request that a call makes, and every run that it starts, continues the trace of its run. */
+const traced = <Runtime extends Pick<EngineOptions, 'performers'>>(runtime: Runtime, traces: CallTraces) => ({
+  ...runtime,
+  performers: runtime.performers?.map((performer) => traces.traced(performer)) ?? [],
+  traceOf: (call: CallPlace) => traces.of(call),
+});
 
 interface RegistryPorts extends Pick<HostServices, 'store' | 'redactor' | 'discovery'> {
   readonly clock: Clock;

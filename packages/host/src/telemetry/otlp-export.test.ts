@@ -25,7 +25,7 @@ interface Started {
 async function hostWith(otel: ConfigInput['otel'], store: Store = inMemoryStore()): Promise<Started> {
   const notices: Notice[] = [];
   const host = await createHostOver(store, {
-    config: { port: 0, keys: [{ key, tenant: 't' }], otel },
+    config: { port: 0, hostId: 'eu-1', keys: [{ key, tenant: 't' }], otel },
     steps: [charge],
     workflows: [workflow],
     report: (notice) => void notices.push(notice),
@@ -89,7 +89,7 @@ describe.each(['http/json', 'http/protobuf'] as const)('over %s', (protocol) => 
       'x-team': 'blue',
       'content-type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
     });
-    expect(receiver.resources[0]).toMatchObject({ 'service.name': 'cairn', 'service.instance.id': 'cairn' });
+    expect(receiver.resources[0]).toMatchObject({ 'service.name': 'cairn', 'service.instance.id': 'eu-1' });
   });
 
   it('a collector gets the metrics, at the latest when the host stops', async () => {

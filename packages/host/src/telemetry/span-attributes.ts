@@ -55,17 +55,32 @@ export function callAttributes(event: CallStart): Attributes {
     case 'cairn.step.requested':
       return {};
     case 'cairn.model.requested': {
-      const { agentId, model } = event.payload;
+      const { agentId, model, provider } = event.payload;
       return {
+        'gen_ai.operation.name': 'chat',
+        ...(provider === undefined ? {} : { 'gen_ai.provider.name': shortened(provider) }),
         ...(agentId === undefined ? {} : { 'gen_ai.agent.id': shortened(agentId) }),
         ...(model === undefined ? {} : { 'gen_ai.request.model': shortened(model) }),
       };
     }
     case 'agent.toolCalled': {
       const { agentId, toolName } = event.payload;
-      return { 'gen_ai.agent.id': shortened(agentId), 'gen_ai.tool.name': shortened(toolName) };
+      return {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.agent.id': shortened(agentId),
+        'gen_ai.tool.name': shortened(toolName),
+      };
     }
   }
+}
+
+/** The tokens of a model turn, under the names that trace viewers read costs from. A log of another host may lack them. */
+export function turnAttributes({ attributes }: OpenSpan, { turn }: PayloadOf<'cairn.model.returned'>): void {
+  const { usage, model } = turn ?? {};
+  if (model !== undefined) attributes['gen_ai.response.model'] = shortened(model);
+  if (usage === undefined) return;
+  attributes['gen_ai.usage.input_tokens'] = usage.inputTokens;
+  attributes['gen_ai.usage.output_tokens'] = usage.outputTokens;
 }
 
 /** Adds a provider's usage to the totals of a span. */

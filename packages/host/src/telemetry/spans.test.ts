@@ -79,7 +79,16 @@ describe('the spans of a run', () => {
       nodeStarted('a'),
       ['cairn.model.requested', turn],
       ...Array.from({ length: 300 }, () => piece),
-      ['cairn.model.returned', { nodeId: 'a', callId: 'a/m0', attempt: 1, turn: { text: CANARY } }, 20],
+      [
+        'cairn.model.returned',
+        {
+          nodeId: 'a',
+          callId: 'a/m0',
+          attempt: 1,
+          turn: { text: CANARY, model: 'm-1-2026', usage: { inputTokens: 5, outputTokens: 7 } },
+        },
+        20,
+      ],
       ['agent.toolCalled', tool],
       ['agent.toolReturned', { ...tool, error: { code: 'tool_failed', message: CANARY }, status: 'error' }, 5],
       ['node.completed', { nodeId: 'a' }],
@@ -88,7 +97,15 @@ describe('the spans of a run', () => {
     expect(tree(spans).slice(3)).toEqual(['      openwop.activity.acme', '      openwop.activity.openwop:time']);
     const agent = { 'gen_ai.agent.id': 'core.a.b' };
     expect(one(spans, 'openwop.activity.acme')).toMatchObject({
-      attributes: { ...agent, 'gen_ai.request.model': 'm-1' },
+      attributes: {
+        ...agent,
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'acme',
+        'gen_ai.request.model': 'm-1',
+        'gen_ai.response.model': 'm-1-2026',
+        'gen_ai.usage.input_tokens': 5,
+        'gen_ai.usage.output_tokens': 7,
+      },
       status: { code: 'ok' },
     });
     expect(one(spans, 'openwop.activity.openwop:time')).toMatchObject({

@@ -1,7 +1,14 @@
 /** The spans of a run as a pure view of its log: the same events always yield the same spans and ids. */
 import type { EventOf, FoldEvent, RunId } from '@cairn/protocol';
 import { forkSpan, type Lineage } from './fork-span.ts';
-import { type CallStart, callAttributes, callProvider, runAttributes, usageAttributes } from './span-attributes.ts';
+import {
+  type CallStart,
+  callAttributes,
+  callProvider,
+  runAttributes,
+  turnAttributes,
+  usageAttributes,
+} from './span-attributes.ts';
 import { breach, failure, nodeOf } from './span-events.ts';
 import { type Attributes, OpenSpan, type RunSpan, type SpanDoc, type SpanStatus, spanDoc } from './span-model.ts';
 import { derivedTraceId, parseTraceparent, spanIdOf } from './trace-context.ts';
@@ -179,6 +186,8 @@ export class SpanFold {
       case 'cairn.model.returned':
       case 'agent.toolReturned': {
         const { callId, error } = event.payload;
+        const span = node.calls.get(callId);
+        if (event.type === 'cairn.model.returned' && span !== undefined) turnAttributes(span, event.payload);
         this.#endOne(node.calls, callId, at, error === undefined ? OK : failure(error));
         break;
       }

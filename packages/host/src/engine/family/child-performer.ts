@@ -4,7 +4,7 @@ import type { EventLog } from '../../log/ports/event-log.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
 import type { StartRun } from '../engine.ts';
 import { CHILD_PERFORMER } from '../performer-ids.ts';
-import type { CallContext, Clock, Performer } from '../ports.ts';
+import type { CallContext, Clock, Performer, TraceContext, TraceOf } from '../ports.ts';
 import { Backoff } from '../stepping/backoff.ts';
 import type { EngineOptions } from '../stepping/engine-options.ts';
 import type { ChildRequest } from './inheritance.ts';
@@ -22,6 +22,7 @@ export interface AskingNode {
 export interface ChildStart {
   readonly child: ChildRequest;
   readonly askedBy: AskingNode;
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface ChildPorts {
@@ -29,6 +30,7 @@ export interface ChildPorts {
   readonly clock: Clock;
   readonly maxDepth: number;
   readonly start: (child: ChildStart) => Promise<unknown>;
+  readonly traceOf?: TraceOf | undefined;
 }
 
 function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
@@ -41,7 +43,8 @@ function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
       const { tenant, contextId, runId, nodeId } = context;
       const { childRunId, workflowId, depth } = child;
       if (depth > maxDepth) throw tooDeep(workflowId, depth, maxDepth);
-      await begun(ports, { child, askedBy: { tenant, contextId, runId, nodeId } }, context);
+      const trace = await ports.traceOf?.(context);
+      await begun(ports, { child, askedBy: { tenant, contextId, runId, nodeId }, trace }, context);
       return { childRunId };
     },
   };
@@ -49,18 +52,20 @@ function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
 
 /** Child runs are created like any other run. */
 export const createChildPerformer = (
-  { store, clock, limits }: Pick<EngineOptions, 'store' | 'clock' | 'limits'>,
+  { store, clock, limits, traceOf }: Pick<EngineOptions, 'store' | 'clock' | 'limits' | 'traceOf'>,
   start: ChildPorts['start'],
-): Performer => childPerformer({ log: store.log, clock, maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH, start });
+): Performer =>
+  childPerformer({ log: store.log, clock, maxDepth: limits.maxRunDepth ?? DEFAULT_RUN_DEPTH, start, traceOf });
 
 /** Converts a child start to a request to start a run. */
-export const startOfChild = ({ child, askedBy }: ChildStart): StartRun => ({
+export const startOfChild = ({ child, askedBy, trace }: ChildStart): StartRun => ({
   tenant: askedBy.tenant,
   workflowId: child.workflowId,
   inputs: child.inputs,
   contextId: askedBy.contextId,
   options: { configurable: child.configurable },
   toolScopes: child.toolScopes,
+  trace,
   ...(child.principal === null ? {} : { principal: child.principal }),
 });
 

@@ -12,6 +12,7 @@ import type {
   Report,
   Sha256,
   Step,
+  TraceOf,
   UniqueId,
   Vault,
 } from '../ports.ts';
@@ -48,6 +49,8 @@ export interface EngineOptions {
   readonly replacesVersions?: boolean;
   /** Seals sensitive variables. Default: a workflow with such variables cannot run. */
   readonly vault?: Vault | null;
+  /** The trace context below a call, for the runs that it starts. Default: each run is a trace of its own. */
+  readonly traceOf?: TraceOf | undefined;
   /** How long a node that stops renewing keeps its leases. Default 30,000. */
   readonly leaseMs?: number;
 }

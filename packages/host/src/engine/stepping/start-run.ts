@@ -21,6 +21,7 @@ import { budgetProblems, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
 import { recordCaller } from '../family/remote-parent.ts';
 import type { Pins } from '../pins/run-pins.ts';
+import type { TraceContext } from '../ports.ts';
 import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import { sentence } from '../workflow/node-config.ts';
@@ -35,7 +36,7 @@ export interface RunRequest {
   readonly toolScopes?: readonly string[] | undefined;
   readonly inputs: JsonObject;
   readonly options: Pick<RunOptions, 'configurable' | 'tags' | 'metadata'>;
-  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
+  readonly trace?: TraceContext | undefined;
   readonly scopeId?: string | undefined;
   readonly retryOf?: RunId | undefined;
   readonly caller?: RemoteCaller | undefined;

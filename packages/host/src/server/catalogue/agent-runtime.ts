@@ -22,6 +22,7 @@ import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { AgentSource, Clock, Redactor } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { type CallTraces, tracedFetch } from '../../telemetry/call-traces.ts';
 import { createArtifactFiles } from '../artifacts/artifact-files.ts';
 import { createArtifactPort } from '../artifacts/artifact-port.ts';
 import { createEditPerformer, editNode } from '../artifacts/edit-run.ts';
@@ -45,6 +46,8 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 export interface AgentRuntimePorts {
   readonly store: Pick<Store, 'log' | 'definitions' | 'memories' | 'blobs' | 'artifacts'>;
   readonly clock: Clock;
+  /** The trace context of outbound calls. */
+  readonly traces: Pick<CallTraces, 'headers'>;
   readonly redactor: Redactor | null;
   readonly agentSource: AgentSource;
   readonly signIns: SignInPort;
@@ -58,15 +61,15 @@ export interface AgentRuntimePorts {
 }
 
 export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts): AgentRuntime {
-  const { store, agentSource, clock, signIns, redactor, extension, tools = [], prompts: given = [] } = ports;
+  const { store, agentSource, clock, traces, signIns, redactor, extension, tools = [], prompts: given = [] } = ports;
   const now = () => clock.now();
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
   const writing = { store, now, life: uniqueId(), maxTenantBytes: config.limits.tenantLogBytes };
   const artifacts = createArtifactPort(writing);
   const files = createArtifactFiles({ store, folders: runFolders(runFolder(config.data)) });
-  const hostTools = createHostTools(config, { tools, memory: memory.port, artifacts, files, signIns, now });
-  const models = hostModels(config, clock);
+  const hostTools = createHostTools(config, { tools, memory: memory.port, artifacts, files, signIns, now, traces });
+  const models = hostModels(config, clock, tracedFetch(globalThis.fetch, traces));
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
   const { credentials, registry } = models;
   const loop: LoopOptions = {

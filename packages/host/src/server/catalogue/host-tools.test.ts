@@ -39,6 +39,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
     signIns: askingSignIns,
     now: () => 0,
     files: { read: () => Promise.reject(new Error('There are no files.')), list: async () => [] },
+    traces: { headers: async () => ({}) },
     artifacts: createArtifactPort({ store: inMemoryStore(), now: () => 0, life: 'one', maxTenantBytes: 1 }),
   });
 }

@@ -10,6 +10,7 @@ import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer } from '../../engine/ports.ts';
+import type { CallTraces } from '../../telemetry/call-traces.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
 import { systemTimers } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
@@ -31,14 +32,16 @@ export interface HostToolsPorts {
   readonly memory: MemoryPort;
   readonly signIns: SignInPort;
   readonly now: () => number;
+  /** The trace context of outbound calls. */
+  readonly traces: Pick<CallTraces, 'headers'>;
   readonly artifacts: ArtifactPort;
   readonly files: FilePort;
 }
 
 export function createHostTools(config: Pick<HostConfig, 'tools' | 'secrets'>, ports: HostToolsPorts): HostTools {
-  const { now } = ports;
+  const { now, traces } = ports;
   const { tools: settings, secrets } = config;
-  const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now });
+  const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now, traces });
   const builtin = createBuiltinTools({ now, files: ports.files, memory: ports.memory, http });
   const registry = new ToolRegistry(builtin);
   const redefine = (tools: readonly Tool[]): void => {

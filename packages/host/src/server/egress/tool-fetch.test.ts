@@ -22,8 +22,11 @@ const nowhere: Resolve = async () => {
   throw new Error('nothing should be resolved');
 };
 
+const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+const traces = { headers: async () => ({ traceparent }) };
+
 const fetching = (allow: readonly string[], resolve: Resolve = nowhere) => {
-  const port = createToolFetch(allow, { resolve, timers: systemTimers, now: systemClock.now });
+  const port = createToolFetch(allow, { resolve, timers: systemTimers, now: systemClock.now, traces });
   if (port === null) throw new Error('nothing may be fetched');
   return (url: string, change: Partial<HttpFetch> = {}) =>
     port.fetch({
@@ -40,13 +43,14 @@ const fetching = (allow: readonly string[], resolve: Resolve = nowhere) => {
 const rejected = { code: 'http_url_rejected', retryable: false };
 
 test('without a list nothing can be fetched', () => {
-  expect(createToolFetch([], { resolve: nowhere, timers: systemTimers, now: systemClock.now })).toBeNull();
+  expect(createToolFetch([], { resolve: nowhere, timers: systemTimers, now: systemClock.now, traces })).toBeNull();
 });
 
 test('an origin of the list is called as asked, and its answer is bounded', async () => {
   const seen: unknown[] = [];
   const origin = await receiver((request, response) => {
     seen.push(request.method, request.url, request.headers['user-agent'], request.headers.accept);
+    expect(request.headers.traceparent).toBe(traceparent);
     response.writeHead(200, { 'content-type': 'text/plain' }).end('x'.repeat(5_000));
   });
   const { body, ...rest } = await fetching([origin])(`${origin}/a?b`, { headers: { accept: 'text/plain' } });
@@ -141,6 +145,7 @@ test('the time limit is for all of it, redirects too', async () => {
   const spans: number[] = [];
   let clock = 0;
   const port = createToolFetch([origin], {
+    traces,
     resolve: nowhere,
     timers: {
       after(ms, wake) {

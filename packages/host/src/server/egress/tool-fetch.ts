@@ -3,6 +3,7 @@
  */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { HttpFetch, HttpFetched, HttpPort } from '../../agents/tools/http-tool.ts';
+import type { CallTraces } from '../../telemetry/call-traces.ts';
 import { createEgress, type Egress, type EgressPorts, type OutboundResponse } from './egress.ts';
 
 const MAX_REDIRECTS = 5;
@@ -10,31 +11,36 @@ const MAX_REDIRECTS = 5;
 /** `allow` holds origins, or `*` for every public https address. Returns null when it is empty. */
 export function createToolFetch(
   allow: readonly string[],
-  ports: Pick<EgressPorts, 'resolve' | 'timers'> & { readonly now: () => number },
+  ports: Pick<EgressPorts, 'resolve' | 'timers'> & {
+    readonly now: () => number;
+    readonly traces: Pick<CallTraces, 'headers'>;
+  },
 ): HttpPort | null {
   if (allow.length === 0) return null;
   const origins = allow.filter((origin) => origin !== '*');
   const egress = createEgress({ ...ports, allow: origins });
   const list = { origins: new Set(origins), isOpen: origins.length < allow.length };
-  return { fetch: (request) => follow(request, { egress, list, now: ports.now }) };
+  return { fetch: (request) => follow(request, { ...ports, egress, list }) };
 }
 
 interface Fetching {
   readonly egress: Egress;
   readonly list: { readonly origins: ReadonlySet<string>; readonly isOpen: boolean };
   readonly now: () => number;
+  readonly traces: Pick<CallTraces, 'headers'>;
 }
 
-async function follow(request: HttpFetch, { egress, list, now }: Fetching): Promise<HttpFetched> {
+async function follow(request: HttpFetch, { egress, list, now, traces }: Fetching): Promise<HttpFetched> {
   const { method, maxBytes, signal } = request;
   const deadline = now() + request.timeoutMs;
+  const trace = await traces.headers();
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     refuseUnlisted(url, list);
     const answer = await egress.send({
       url,
       method,
-      headers: { 'user-agent': 'cairn', ...request.headers },
+      headers: { 'user-agent': 'cairn', ...request.headers, ...trace },
       ...(request.body === undefined ? {} : { body: request.body }),
       timeoutMs: Math.max(1, deadline - now()),
       maxBodyBytes: maxBytes,

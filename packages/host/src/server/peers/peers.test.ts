@@ -2,14 +2,17 @@
 import { CAUSATION_KEY, type Json, type JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chunk, fakeOpenAi, usageChunk } from '../../../test/kit/fake-openai.ts';
+import { present } from '../../../test/kit/present.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import type { Notice } from '../../engine/ports.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { derivedTraceId, spanIdOf } from '../../telemetry/trace-context.ts';
 import { createHostOver, type Host } from '../create-host.ts';
 
 const keys = {
   beta: 'beta-key-0123456789-abcdefghijklmnop',
+  auditor: 'auditor-key-0123456789-abcdefghijklm',
   ann: 'ann-key-0123456789-abcdefghijklmnopq',
   stranger: 'stranger-key-0123456789-abcdefghijkl',
 };
@@ -19,6 +22,17 @@ const top = defineWorkflow({
   id: 'top',
   version: '1',
   nodes: { below: { type: 'core.subWorkflow', config: { workflowId: 'leaf' } } },
+});
+
+const asks = defineWorkflow({
+  id: 'asks',
+  version: '1',
+  nodes: { desk: { type: 'cairn.agent', agent: { agentId: 'host:desk' } } },
+});
+const asksBelow = defineWorkflow({
+  id: 'asks-below',
+  version: '1',
+  nodes: { below: { type: 'core.subWorkflow', config: { workflowId: 'asks' } } },
 });
 
 let host: Host;
@@ -35,7 +49,7 @@ beforeAll(async () => {
   }));
   host = await createHostOver(inMemoryStore(), {
     report: (notice) => void notices.push(notice),
-    workflows: [leaf, top],
+    workflows: [leaf, top, asks, asksBelow],
     agents: [defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Answer.' })],
     config: {
       port: 0,
@@ -44,6 +58,8 @@ beforeAll(async () => {
       keys: [
         { key: keys.beta, tenant: 't', principal: 'beta', peer: 'hosts.example.org/beta' },
         { key: keys.ann, tenant: 't', principal: 'ann' },
+        // Sees the rows of operators, too.
+        { key: keys.auditor, tenant: 't', scopes: ['runs:read', 'runs:create', 'audit:read'] },
         { key: keys.stranger, tenant: 'other' },
       ],
       models: {
@@ -60,10 +76,20 @@ afterAll(async () => {
   await model[Symbol.asyncDispose]();
 });
 
-async function ask(method: string, path: string, { key = keys.beta, body }: { key?: string; body?: Json } = {}) {
+interface Ask {
+  readonly key?: string;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function ask(method: string, path: string, { key = keys.auditor, body, headers = {} }: Ask = {}) {
   const response = await fetch(`${host.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...headers,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as JsonObject };
@@ -78,8 +104,8 @@ const statement = {
 
 const stated = (more: JsonObject = {}): JsonObject => ({ metadata: { [CAUSATION_KEY]: { ...statement, ...more } } });
 
-async function begun(body: JsonObject, key = keys.beta): Promise<string> {
-  const { status, body: run } = await ask('POST', '/v1/runs', { key, body });
+async function begun(body: JsonObject, key = keys.beta, headers: Ask['headers'] = {}): Promise<string> {
+  const { status, body: run } = await ask('POST', '/v1/runs', { key, body, headers });
   expect(status, JSON.stringify(run)).toBe(201);
   return String(run.runId);
 }
@@ -127,6 +153,33 @@ test('a run that a peer requested names the peer in its first event, its ancestr
   });
 });
 
+test('every request of a run, and of the runs below it, continues the trace of the request that started it', async () => {
+  const traceId = 'c0ffee00c0ffee00c0ffee00c0ffee00';
+  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, tracestate: 'acme=1' };
+  const before = model.requests.length;
+  const runId = await begun({ workflowId: 'asks-below' }, keys.beta, headers);
+  const [first] = await events(runId);
+  const child = await events(`${runId}.0`);
+  expect(first?.payload).toMatchObject(headers);
+  const { traceparent, tracestate } = present(child[0]).payload as JsonObject;
+  const span = (seq: number, of = runId) => `00-${traceId}-${spanIdOf(of, seq)}-01`;
+  const parents = (await events(runId)).map(({ sequence }) => span(Number(sequence)));
+  expect([tracestate, parents]).toEqual(['acme=1', expect.arrayContaining([String(traceparent)])]);
+  const [sent, ...more] = model.requests.slice(before);
+  expect(more).toEqual([]);
+  const ofChild = child.map(({ sequence }) => span(Number(sequence), `${runId}.0`));
+  expect(ofChild).toContain(sent?.headers.traceparent);
+  expect(sent?.headers.tracestate).toBe('acme=1');
+});
+
+test('a run without an inbound trace has one of its own, which its requests continue', async () => {
+  const before = model.requests.length;
+  const runId = await begun({ agentId: 'host:desk', inputs: { message: 'Hi' } });
+  await events(runId);
+  const [sent] = model.requests.slice(before);
+  expect(String(sent?.headers.traceparent).slice(3, 35)).toBe(derivedTraceId(runId));
+});
+
 test('a statement of a caller whose key is not for that host is ignored and reported', async () => {
   const forged = await begun({ workflowId: 'leaf', ...stated() }, keys.ann);
   const other = await begun({ workflowId: 'leaf', ...stated({ hostId: 'hosts.example.org/gamma' }) });
@@ -153,7 +206,10 @@ test.for<[string, JsonObject]>([
 });
 
 test('a circle of hosts ends: depth counts across them', async () => {
-  const { status, body } = await ask('POST', '/v1/runs', { body: { workflowId: 'leaf', ...stated({ depth: 4 }) } });
+  const { status, body } = await ask('POST', '/v1/runs', {
+    key: keys.beta,
+    body: { workflowId: 'leaf', ...stated({ depth: 4 }) },
+  });
   expect([status, body.error]).toEqual([422, 'run_depth_exceeded']);
 });
 
