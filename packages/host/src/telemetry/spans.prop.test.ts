@@ -3,8 +3,9 @@ import type { FoldEvent } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyHistory, CANARY, someRun } from './run-history.kit.ts';
+import { runSpans } from './run-spans.ts';
 import type { RunSpan } from './span-model.ts';
-import { runSpans, SpanFold } from './spans.ts';
+import { SpanFold } from './spans.ts';
 
 /** The spans in the order they ended. */
 function foldAll(events: readonly FoldEvent[], fold = new SpanFold(someRun)): RunSpan[] {

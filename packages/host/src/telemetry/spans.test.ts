@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CANARY, eventsOf, nodeStarted, type Said, START_AT, someRun, started } from './run-history.kit.ts';
+import { runSpans } from './run-spans.ts';
 import type { SpanDoc } from './span-model.ts';
-import { runSpans } from './spans.ts';
 
 const spansOf = (...said: readonly Said[]): readonly SpanDoc[] => runSpans(someRun, eventsOf(said));
 
