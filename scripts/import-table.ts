@@ -226,7 +226,7 @@ export const rooms: readonly Room[] = [
       'prom-client',
       'zod',
     ],
-    builtins: ['node:crypto'],
+    builtins: ['node:async_hooks', 'node:crypto'],
     world: [],
   },
   // How peers see a task. A bridge never imports another one.
