@@ -1,7 +1,10 @@
 /** Stock AG-UI clients against a real host over HTTP. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Host } from '@cairn/host';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Client, gate, keys, openDesk } from './desk-host.ts';
@@ -253,4 +256,46 @@ it('refuses what is no run input, and names it', async () => {
   expect((await ask('GET', '/api/contexts/thread-x/tasks')).status).toBe(404);
   const done = await ask('POST', '/api/agui/host:echo', { body: { ...input, runId: 'good' } });
   expect(await done.text()).toContain('"type":"RUN_FINISHED"');
+});
+
+it('goes on for others while a client does not read, and shows that client everything later', async () => {
+  gate.shut();
+  const body = JSON.stringify({
+    threadId: 'stalled',
+    runId: 'r',
+    messages: [{ id: 'm', role: 'user', content: 'Where is my parcel?' }],
+  });
+  const socket = connect(Number(new URL(String(host.url)).port), '127.0.0.1');
+  const head = [
+    'POST /api/agui/host:desk HTTP/1.1',
+    'host: 127.0.0.1',
+    `authorization: Bearer ${keys.ann}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.pause();
+  await gate.reached;
+  gate.open();
+  const other = new Client(host, 'host:echo').say('Hi.');
+  await other.run();
+  expect(other.texts).toEqual(['user: Hi.', 'assistant: Hello there.']);
+  const late = new Client(host, 'host:desk', { threadId: 'stalled' });
+  await late.run({ runId: 'r' });
+  expect(late.texts).toEqual(whole);
+  socket.destroy();
+});
+
+it('runs the program of the page, which prints what the page says', async () => {
+  const root = join(import.meta.dirname, '../..');
+  const page = readFileSync(join(root, 'docs/reference/ag-ui.md'), 'utf8');
+  const block = (language: string) => new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(page)?.[1] ?? '';
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-agui-page-'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'page.ts'), block('ts').replaceAll('http://127.0.0.1:4700', String(host.url)));
+  const env = { ...process.env, CAIRN_KEY: keys.ann };
+  const { stdout } = await promisify(execFile)(process.execPath, ['page.ts'], { cwd: folder, env });
+  expect(stdout).toBe(block('text'));
+  rmSync(folder, { recursive: true });
 });

@@ -87,6 +87,12 @@ const agents = [
     rehearsal: { turns: [[call('acme.desk:ask', { sized: true })], [{ say: ['Thanks.'] }]] },
   }),
   defineAgent({
+    id: 'host:guide',
+    persona: 'Guide',
+    instructions: 'Answer.',
+    rehearsal: { turns: [[{ say: ['Your parcel ', 'is at the depot.'] }]] },
+  }),
+  defineAgent({
     id: 'host:echo',
     persona: 'Echo',
     instructions: 'Answer.',

@@ -189,6 +189,19 @@ const elsewhere: Readonly<Record<string, string>> = {
       ]),
     ),
   ),
+  ...Object.fromEntries(
+    ['200', 'validation_error', 'not_found', 'input_already_answered', 'input_invalid'].map((answer) => [
+      `runAgui ${answer}`,
+      'e2e/agui/agui.test.ts',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['capability_required', 'event_too_large', 'quota_exceeded'].map((code) => [
+      `runAgui ${code}`,
+      'packages/host/src/server/contexts/refusals.test.ts',
+    ]),
+  ),
+  'runAgui run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'answerInput event_too_large': 'packages/host/src/server/contexts/refusals.test.ts',
   'answerInput quota_exceeded': 'packages/host/src/server/contexts/refusals.test.ts',
   'answerInput run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',

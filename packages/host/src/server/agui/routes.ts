@@ -1,18 +1,21 @@
 /** Runs of AG-UI clients: a run is a message to an agent, or the answer that a waiting task goes on with. */
 import { type ContextId, isJsonObject, type Json, parseShape, type RunId, sendMessage } from '@cairn/protocol';
 import { z } from 'zod';
+import type { AgentRegistry } from '../../agents/registry.ts';
 import { type News, newsOf, type RunInput, runAgentInput, stateOf } from '../../bridges/agui/run-input.ts';
 import { newRunState, type RunState, type ShownRun } from '../../bridges/agui/run-state.ts';
 import { contextNamed, contextOrNew } from '../contexts/context-params.ts';
 import type { InputSurface } from '../contexts/inputs.ts';
-import { firstCursor, type MessageSurface, startTask } from '../contexts/messages.ts';
+import { knownAgent } from '../contexts/known-agent.ts';
+import { firstCursor, type MessageSurface, noAgents, startTask } from '../contexts/messages.ts';
 import { takenOver } from '../http/large-response.ts';
-import { type Call, type OpenCall, type OwnKey, pathParam, type Route } from '../http/routes.ts';
+import type { Call, OpenCall, OwnKey, Route } from '../http/routes.ts';
 import { answersIn, giveAnswers } from './answers.ts';
 import { readHistory } from './history.ts';
 import { NO_TASK, type RunStreams } from './run-streams.ts';
 
 export interface AguiSurface extends MessageSurface, InputSurface {
+  readonly registry: Pick<AgentRegistry, 'agents'>;
   readonly runStreams: RunStreams;
 }
 
@@ -74,6 +77,8 @@ const WITH_TASK = -1;
 
 async function accept(call: Call, surface: AguiSurface): Promise<string> {
   const input = parseShape(runAgentInput, call.request.body, 'The run input');
+  if (!surface.runsAgents) throw noAgents();
+  const agentId = await knownAgent(call, surface.registry);
   const news = newsOf(input);
   const open = await openTask(call, { input, news }, surface);
   const answers = answersIn(news, open?.state ?? null);
@@ -86,7 +91,6 @@ async function accept(call: Call, surface: AguiSurface): Promise<string> {
   }
   const { said } = news;
   if (said !== null && news.answers.length === 0) {
-    const agentId = pathParam(call, 'agentId');
     const message = { role: 'user', content: said.text };
     const tools = (input.tools ?? []).map(({ name, description, parameters = { type: 'object' } }) => ({
       name,

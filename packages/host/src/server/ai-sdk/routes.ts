@@ -1,12 +1,12 @@
 /** The endpoint of AI SDK front ends: `useChat` of `@ai-sdk/react` talks to it with its default transport. */
-import { agentIdProblem, isJsonObject, type Json, parseShape, TerminalError } from '@cairn/protocol';
+import { isJsonObject, type Json, parseShape } from '@cairn/protocol';
 import { z } from 'zod';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import { chatRequest } from '../../bridges/ai-sdk/chat-request.ts';
+import { knownAgent } from '../contexts/known-agent.ts';
 import { busyRule, busyRules, firstCursor } from '../contexts/messages.ts';
 import { takenOver } from '../http/large-response.ts';
 import { type Call, type OpenCall, type OwnKey, pathParam, type Route } from '../http/routes.ts';
-import { thereIsNo } from '../http/unknown-id.ts';
 import { contextOfChat } from './chat-context.ts';
 import type { ChatStreams } from './chat-streams.ts';
 import { type Accepted, acceptChat, type ChatSurface, openTask } from './chats.ts';
@@ -85,7 +85,7 @@ function ownKey(call: OpenCall): OwnKey | undefined {
 async function send(call: Call, surface: AiSdkSurface): Promise<string> {
   const request = parseShape(chatRequest, call.request.body, 'The chat');
   const ifBusy = busyRule(call);
-  const agentId = await knownAgent(call, surface);
+  const agentId = await knownAgent(call, surface.registry);
   return acceptChat({ call, agentId, request, ifBusy }, surface);
 }
 
@@ -101,7 +101,7 @@ async function follow(call: Call, accepted: Accepted, surface: AiSdkSurface): Pr
 }
 
 async function resume(call: Call, surface: AiSdkSurface): Promise<undefined> {
-  await knownAgent(call, surface);
+  await knownAgent(call, surface.registry);
   const { contextId, exists } = await contextOfChat(pathParam(call, 'chatId'), call.caller, surface.log);
   const open = exists ? await openTask(contextId, surface) : null;
   if (open === null) {
@@ -109,14 +109,4 @@ async function resume(call: Call, surface: AiSdkSurface): Promise<undefined> {
     return undefined;
   }
   return follow(call, { contextId, taskId: open.taskId, after: null, held: [] }, surface);
-}
-
-async function knownAgent(call: Call, { registry }: AiSdkSurface): Promise<string> {
-  const agentId = pathParam(call, 'agentId');
-  const agents = await registry.agents(call.caller.tenant);
-  if (agents.some((agent) => agent.agentId === agentId)) return agentId;
-  throw new TerminalError('not_found', {
-    message: thereIsNo('agent', agentId, agentIdProblem(agentId) === null),
-    hint: 'GET /v1/agents lists those of the tenant.',
-  });
 }

@@ -237,7 +237,7 @@ function choice<const Value extends string>(call: Call, name: string, values: re
   return found;
 }
 
-const noAgents = (): TerminalError =>
+export const noAgents = (): TerminalError =>
   new TerminalError('capability_required', {
     message: 'This host runs no agents.',
     hint: 'Configure a model or a pack of agents.',

@@ -48,12 +48,20 @@ const message = (content: string) => ({ message: { role: 'user', content }, agen
 const post = (path: string, ask: Pick<Ask, 'body' | 'raw'>) =>
   askUrl(`${host.url}${path}`, 'POST', { key, headers: { prefer: 'respond-async' }, ...ask });
 
+const aguiRun = (threadId: string, content: string) => ({
+  threadId,
+  runId: 'r',
+  messages: [{ id: 'm', role: 'user', content }],
+});
+
 it('a host that runs no agents says so', async () => {
   const none = await served();
   for (const path of ['/api/messages', '/api/contexts/ctx_none/messages']) {
     const reply = await none.ask('POST', path, { body: message('Hello?') });
     expect([reply.status, reply.body.error]).toEqual([400, 'capability_required']);
   }
+  const run = await none.ask('POST', '/api/agui/host:desk', { body: aguiRun('thread', 'Hello?') });
+  expect([run.status, run.body.error]).toEqual([400, 'capability_required']);
 });
 
 it('an answer larger than an event is refused, one beyond the quota too, and the question stays open', async () => {
@@ -64,6 +72,11 @@ it('an answer larger than an event is refused, one beyond the quota too, and the
   const numbers = Array.from({ length: 60_000 }, () => '1e20').join(',');
   const large = await post(`${path}/inputs/${inputId}`, { raw: `{"value":{"a":[${numbers}]}}` });
   expect([large.status, large.body.error]).toEqual([413, 'event_too_large']);
+  const resume = `[{"interruptId":"${inputId}","status":"resolved","payload":{"a":[${numbers}]}}]`;
+  const run = await post('/api/agui/host:desk', {
+    raw: `{"threadId":"${started.contextId}","runId":"r","messages":[],"resume":${resume}}`,
+  });
+  expect([run.status, run.body.error]).toEqual([413, 'event_too_large']);
 
   const said = 'x'.repeat(120_000);
   const codes = new Set<unknown>();
@@ -76,6 +89,7 @@ it('an answer larger than an event is refused, one beyond the quota too, and the
   expect([...codes]).toEqual([202, 'quota_exceeded']);
   const further = await post(`/api/contexts/${contextId}/messages`, { body: message(said) });
   expect(further.body.error).toBe('quota_exceeded');
+  expect((await post('/api/agui/host:desk', { body: aguiRun('thread', said) })).body.error).toBe('quota_exceeded');
   const answer = await post(`${path}/inputs/${inputId}`, { body: { value: { text: 'x'.repeat(400_000) } } });
   expect(answer.body.error).toBe('quota_exceeded');
   const after = await askUrl(`${host.url}${path}/tasks`, 'GET', { key });

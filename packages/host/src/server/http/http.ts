@@ -191,6 +191,7 @@ function surfaceOf(
     contextStreams: new ContextStreams({ feed: ports.feed, streams }),
   };
   const contexts = { engine, log, runIndex, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
+  const runStreams = new RunStreams({ log, runIndex, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
   const routes: readonly Route[] = [
     ...runRoutes({ ...ports, log, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
@@ -203,7 +204,7 @@ function surfaceOf(
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),
     ...contextRoutes(contexts),
     ...aiSdkRoutes({ ...contexts, registry: ports.registry, chatStreams }),
-    ...aguiRoutes({ ...contexts, runStreams: new RunStreams({ log, runIndex, feed: ports.feed, streams }) }),
+    ...aguiRoutes({ ...contexts, registry: ports.registry, runStreams }),
     ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
