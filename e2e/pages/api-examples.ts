@@ -221,8 +221,8 @@ async function catalogue(send: Sent): Promise<void> {
     isEndless: true,
   });
   await get('resumeAiSdkChat', { path: { ...agent, chatId: 'Kx3bT9qLw2' } });
-  const body = { threadId: context.contextId, runId: 'run-1', messages: [{ id: 'message-1', ...message }], tools: [] };
-  await send({ id: 'runAgui', request: { path: agent, body }, hasStream: true });
+  const body = { threadId: 'thread-1', runId: 'run-1', messages: [{ id: 'message-1', ...message }], tools: [] };
+  await send({ id: 'runAgui', request: { path: agent, body }, hasStream: true, isEndless: true });
   await get('removePack', { path: { packName: 'vendor.acme.desk' } });
   await get('listTools', { query: { view: 'compact' } });
   await get('getTool', { path: { toolId: 'openwop:time' } });
