@@ -12,6 +12,7 @@ import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import type { ApiExample } from '../../packages/host/src/server/http/api-examples.ts';
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
 import { field, type Request, type Sent, until, type Value } from './example-story.ts';
+import { frontEnds, peers } from './protocol-examples.ts';
 import { signIns, signingAgents, signingTools } from './sign-in-examples.ts';
 
 const KEY = 'a-key-for-the-examples';
@@ -212,17 +213,8 @@ async function catalogue(send: Sent): Promise<void> {
     body: { message: { role: 'user', content: 'Order 17.' } },
     headers,
   });
-  const chat = { id: 'Kx3bT9qLw2', messages: [{ id: 'uQ7', role: 'user', parts: [{ type: 'text', text: 'Hello.' }] }] };
-  const agent = { agentId: 'vendor.acme.desk.triage' };
-  await send({
-    id: 'sendAiSdkChat',
-    request: { path: agent, body: { ...chat, trigger: 'submit-message' } },
-    hasStream: true,
-    isEndless: true,
-  });
-  await get('resumeAiSdkChat', { path: { ...agent, chatId: 'Kx3bT9qLw2' } });
-  const body = { threadId: 'thread-1', runId: 'run-1', messages: [{ id: 'message-1', ...message }], tools: [] };
-  await send({ id: 'runAgui', request: { path: agent, body }, hasStream: true, isEndless: true });
+  await frontEnds(send, { agentId: 'vendor.acme.desk.triage' });
+  await peers(send, { taskId: field(first, 'taskId'), agentId: 'vendor.acme.desk.triage' });
   await get('removePack', { path: { packName: 'vendor.acme.desk' } });
   await get('listTools', { query: { view: 'compact' } });
   await get('getTool', { path: { toolId: 'openwop:time' } });
@@ -231,7 +223,17 @@ async function catalogue(send: Sent): Promise<void> {
   await get('getLimits');
   await get('openSession');
   await get('endSession');
-  for (const id of ['getDiscovery', 'getOpenApi', 'getDocs', 'health', 'readiness', 'metrics']) await get(id);
+  for (const id of [
+    'getDiscovery',
+    'getAgentCard',
+    'getA2aCard',
+    'getOpenApi',
+    'getDocs',
+    'health',
+    'readiness',
+    'metrics',
+  ])
+    await get(id);
 }
 
 interface Api {

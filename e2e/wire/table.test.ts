@@ -182,6 +182,11 @@ const elsewhere: Readonly<Record<string, string>> = {
   'sendAiSdkChat run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'streamContext 200': 'packages/host/src/server/contexts/context-events.test.ts',
   ...Object.fromEntries(
+    ['callA2a 200', 'callA2aAgent 200', 'callA2a validation_error', 'callA2aAgent validation_error']
+      .concat('getAgentCard 200', 'getA2aCard 200', 'getA2aAgentCard 200', 'getA2aAgentCard not_found')
+      .map((answer) => [answer, 'packages/host/src/server/a2a/bad-input.test.ts']),
+  ),
+  ...Object.fromEntries(
     ['sendMessage', 'sendContextMessage'].flatMap((operation) =>
       ['capability_required', 'event_too_large', 'quota_exceeded'].map((code) => [
         `${operation} ${code}`,

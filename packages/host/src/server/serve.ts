@@ -52,6 +52,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
         defaultAgent: config.defaultAgent,
         maxQueuedMessages: config.limits.maxQueuedMessages,
       },
+      a2aVersions: config.a2a.versions,
       hostId: config.hostId,
       version: hostVersion(),
       httpServer: httpServerOptions(config),

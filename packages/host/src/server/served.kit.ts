@@ -273,6 +273,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       maxTenantBytes: MAX_TENANT_BYTES,
       retention: [],
       conversations: { defaultAgent: options.defaultAgent, maxQueuedMessages: 20 },
+      a2aVersions: ['1.0', '0.3'],
       unread: limits,
       shares: limits,
       ...host,

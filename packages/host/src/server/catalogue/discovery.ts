@@ -150,12 +150,12 @@ function observabilityOf({ exportsTelemetry, fixtures }: DiscoveryFacts): object
 }
 
 /** `GET /.well-known/openwop`: open to everyone. */
-export const discoveryRoutes = (document: Discovery): readonly Route[] => [
+export const discoveryRoutes = (document: () => Discovery): readonly Route[] => [
   {
     method: 'GET',
     path: '/.well-known/openwop',
     scope: null,
-    handle: serveFixed(() => ({ text: JSON.stringify(document), contentType: 'application/json; charset=utf-8' })),
+    handle: serveFixed(() => ({ text: JSON.stringify(document()), contentType: 'application/json; charset=utf-8' })),
     doc: {
       id: 'getDiscovery',
       summary: 'What this host can do',

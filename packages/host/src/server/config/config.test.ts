@@ -40,7 +40,7 @@ test('fills in everything that was left out', () => {
     models: { providers: {}, classes: {} },
     tools: { tenants: {}, http: { allow: [] } },
     mcp: { servers: [] },
-    a2a: { peers: [] },
+    a2a: { peers: [], versions: ['1.0'] },
     peers: [],
     visibility: { thoughts: 'client' },
     egress: { allow: [] },

@@ -1,5 +1,6 @@
 /** The configuration keys for external resources: packs, other servers and hosts, telemetry. */
 import { z } from 'zod';
+import { a2aVersions } from '../a2a/versions.ts';
 import { address, headers, label, name, path } from './fields.ts';
 
 const folders = z.array(path);
@@ -60,7 +61,12 @@ export const a2aSchema = z.strictObject({
     )
     .superRefine((peers, context) => refuseTwins(peers, 'name', context))
     .default([])
-    .describe('A2A agents that this host may call.'),
+    .describe('A2A agents that this host may call. This version validates them but does not use them yet.'),
+  versions: z
+    .array(z.enum(a2aVersions))
+    .transform((versions) => [...new Set(versions)])
+    .default(['1.0'])
+    .describe('The versions of the protocol that the host serves, the preferred one first. `[]` turns A2A off.'),
 });
 
 export const peersSchema = z

@@ -163,8 +163,8 @@ export const configShape = z.strictObject({
     ],
   }),
   a2a: a2aSchema.prefault({}).meta({
-    description: 'Remote agents that the host calls with the A2A protocol.',
-    examples: [{ peers: [{ name: 'billing', url: 'https://billing.example.org/a2a' }] }],
+    description: 'The [A2A protocol](a2a.md).',
+    examples: [{ versions: ['1.0', '0.3'] }],
   }),
   peers: peersSchema.default([]).meta({
     description: 'Other hosts whose runs may start runs on this host.',

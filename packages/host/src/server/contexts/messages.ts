@@ -18,7 +18,7 @@ import { z } from 'zod';
 import { agentRun } from '../../agents/agent-run.ts';
 import type { Engine, RunStarted } from '../../engine/engine.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import { inboundTrace } from '../../telemetry/trace-context.ts';
+import { type InboundTrace, inboundTrace } from '../../telemetry/trace-context.ts';
 import { takenOver } from '../http/large-response.ts';
 import { type Call, type KeyedRoute, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
@@ -112,6 +112,8 @@ export interface TaskMessage {
   readonly retryOf?: RunId;
   /** What is recorded and returned. Default: the ids of the context and the task. */
   readonly recorded?: (started: RunStarted) => string;
+  /** The trace that the message itself names. Default: that of the headers. */
+  readonly trace?: InboundTrace | undefined;
 }
 
 /** Starts the root task of a message, or lets it wait for its turn. */
@@ -163,7 +165,7 @@ async function start(call: Call, surface: MessageSurface, task: NewTask): Promis
     contextId,
     mayBeginContext,
     retryOf,
-    trace: inboundTrace(call.request.headers),
+    trace: task.trace ?? inboundTrace(call.request.headers),
     ...(isHeldBack && { heldBack: 'queued' }),
   };
   return recordedCommand<RunStarted>(call, {

@@ -118,8 +118,14 @@ function answerOddRequests(app: FastifyInstance, headers: SafetyHeaders): void {
  * The key and its scope are checked first. A caller without them learns nothing, not even whether the body is
  * well-formed.
  */
-function register(app: FastifyInstance, route: Route, { gate, unread, maxRequestBodyBytes }: AppPorts): void {
+function register(app: FastifyInstance, route: Route, ports: AppPorts): void {
+  const { gate, unread, maxRequestBodyBytes } = ports;
   app.route({
+    errorHandler: (error, request, reply) => {
+      const text = (request.caller && route.errorText?.(error)) ?? null;
+      if (text === null) sendError(reply, error, ports);
+      else reply.code(200).header('content-type', 'application/json; charset=utf-8').send(text);
+    },
     bodyLimit: route.isEventBody ? Math.min(maxRequestBodyBytes, MAX_EVENT_BODY_BYTES) : maxRequestBodyBytes,
     method: [...methodsOf(route)],
     url: routerPath(route.path),

@@ -3,6 +3,8 @@ import type { Timers, UniqueId } from '../../engine/ports.ts';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
+import { createA2a, withA2a } from '../a2a/create-a2a.ts';
+import type { A2aVersion } from '../a2a/versions.ts';
 import type { Gate } from '../access/gate.ts';
 import { limitRoutes, type ShareLimits, tenantFigures } from '../access/limit-routes.ts';
 import { readTokenRoutes } from '../access/read-token-routes.ts';
@@ -87,6 +89,8 @@ export interface ServerOptions {
   readonly shares: ShareLimits;
   readonly retention: readonly RetentionRule[];
   readonly conversations: ConversationOptions;
+  /** The versions of A2A that are served. Empty: none is. */
+  readonly a2aVersions: readonly A2aVersion[];
   readonly hostId: string;
   /** Version of this program. */
   readonly version: string;
@@ -109,8 +113,9 @@ export interface Server {
 export function createServer(ports: ServerPorts, options: ServerOptions): Server {
   const { store, gate, telemetry, timers } = ports;
   const unread = new UnreadBytes(options.unread, timers);
-  const { routes, webhooks, streams, polls, inbox, conversations } = surfaceOf({ ...ports, unread }, options);
   const requests = new Idempotency({ ...ports, idempotency: store.idempotency });
+  const surface = surfaceOf({ ...ports, unread, requests }, options);
+  const { routes, webhooks, streams, polls, inbox, conversations, a2a } = surface;
   const answerKeys = ports.deriveKeys('idempotent-answer');
   const served = routes.map((route) => idempotent(route, requests, (tenant) => sealerOf(answerKeys, tenant)));
   const app = createApp({ ...ports, ...options, unread, watch: telemetry.watch }, served);
@@ -141,7 +146,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
       const cut = timers.after(withinMs, () => app.server.closeAllConnections());
       const closed = app.close();
       closeSilent();
-      for (const held of [streams, inbox, polls]) held.close();
+      for (const held of [streams, inbox, polls, a2a]) held.close();
       await closed;
       await webhooks.close();
       cut();
@@ -151,7 +156,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
 
 /** Builds all routes and the services that hold connections open. */
 function surfaceOf(
-  ports: ServerPorts & { readonly unread: UnreadBytes },
+  ports: ServerPorts & { readonly unread: UnreadBytes; readonly requests: Idempotency },
   {
     hostId,
     version,
@@ -160,6 +165,7 @@ function surfaceOf(
     conversations: options,
     maxRequestBodyBytes,
     maxTenantBytes,
+    a2aVersions,
   }: ServerOptions,
 ) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
@@ -193,6 +199,11 @@ function surfaceOf(
   const contexts = { engine, log, runIndex, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const runStreams = new RunStreams({ log, runIndex, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
+  const a2a = createA2a({
+    ...ports,
+    ...{ log, runIndex, cursors, streams, hostId, version, conversations: contexts },
+    ...{ defaultAgent: options.defaultAgent, versions: runsAgents ? a2aVersions : [] },
+  });
   const routes: readonly Route[] = [
     ...runRoutes({ ...ports, log, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
     ...relativeRoutes({ log, loadView, turns, responses, engine, models, definitions: store.definitions, hostId }),
@@ -205,6 +216,7 @@ function surfaceOf(
     ...contextRoutes(contexts),
     ...aiSdkRoutes({ ...contexts, registry: ports.registry, chatStreams }),
     ...aguiRoutes({ ...contexts, registry: ports.registry, runStreams }),
+    ...a2a.routes,
     ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
@@ -215,10 +227,10 @@ function surfaceOf(
     ...ports.gate.routes,
     ...limitRoutes(shares),
     ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size, tenants: tenantFigures(shares) })),
-    ...discoveryRoutes(discovery),
+    ...discoveryRoutes(() => (runsAgents ? withA2a(discovery, a2aVersions, baseUrl()) : discovery)),
     ...apiDescriptionRoutes(() => routes),
   ];
-  return { routes, webhooks, streams, polls, inbox, conversations };
+  return { routes, webhooks, streams, polls, inbox, conversations, a2a };
 }
 
 /** Routes for what relates a run to others: its parent, its forks, and what differs from them. */

@@ -182,6 +182,12 @@ async function told(host: Served, method: 'POST', path: string, body?: Json) {
 }
 
 const nothing = () => ({});
+/** Every method needs the scope of this one. */
+const a2aRead = ({ runId }: Names): CaseRequest => ({
+  headers: { 'a2a-version': '1.0' },
+  body: { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: runId } },
+});
+
 const ofRun = ({ runId }: Names): CaseRequest => ({ path: { runId } });
 const ofNode = ({ runId, nodeId }: Names): CaseRequest => ({ path: { runId, nodeId } });
 const ofContext = ({ other = '' }: Names): CaseRequest => ({ path: { contextId: other } });
@@ -230,6 +236,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   mintReadToken: { request: ofRun, status: 201 },
   revokeReadToken: { request: (names) => ({ path: { ...ofRun(names).path, tokenId: 'x' } }), status: 204 },
   sendMessage: { request: () => ({ body: message, headers: later }), status: 202 },
+  callA2a: { request: a2aRead, status: 200 },
+  callA2aAgent: { request: (names) => ({ ...a2aRead(names), path: { agentId: 'host:desk' } }), status: 200 },
+  getAgentCard: { request: () => ({}), status: 200 },
+  getA2aCard: { request: () => ({}), status: 200 },
+  getA2aAgentCard: { request: () => ({ path: { agentId: 'host:desk' } }), status: 200 },
   sendContextMessage: {
     given: endedContext,
     request: (names) => ({ ...ofContext(names), body: message, headers: later }),

@@ -162,6 +162,12 @@ test('every route refuses a body that is not what it takes, in the envelope and 
           named(route),
           true,
         ]);
+      } else if (route.errorText !== undefined) {
+        // Its protocol tells errors in its own form.
+        expect([named(route), reply.body.error]).toEqual([
+          named(route),
+          expect.objectContaining({ code: expect.any(Number) }),
+        ]);
       } else if (!takesNone) {
         throw new Error(`${named(route)} took ${raw.slice(0, 40)}`);
       }

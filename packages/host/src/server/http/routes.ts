@@ -79,6 +79,8 @@ interface RouteBase {
   readonly isOnce?: true;
   /** The response contains a secret, so it is sealed when recorded for an `Idempotency-Key`. */
   readonly answersSecret?: true;
+  /** For a protocol that tells errors with status 200: the body for an error outside the handler; null for the usual one. */
+  readonly errorText?: (error: unknown) => string | null;
 }
 
 /** A route for callers with its scope. */

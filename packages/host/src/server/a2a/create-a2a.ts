@@ -1,0 +1,40 @@
+/** Assembles the A2A surface. */
+import type { Discovery } from '@cairn/protocol';
+import type { Route } from '../http/routes.ts';
+import { type CardPorts, Cards } from './cards.ts';
+import type { A2aSurface } from './routes.ts';
+import { a2aRoutes } from './routes.ts';
+import { A2aTasks, type TaskPorts } from './tasks.ts';
+import type { A2aVersion } from './versions.ts';
+
+export type A2aPorts = Omit<A2aSurface, 'cards' | 'tasks'> & Omit<TaskPorts, 'log'> & Omit<CardPorts, 'versions'>;
+
+export interface A2a {
+  readonly routes: readonly Route[];
+  /** Ends whatever waits. */
+  close(): void;
+}
+
+export function createA2a(ports: A2aPorts): A2a {
+  const tasks = new A2aTasks(ports);
+  const cards = new Cards(ports);
+  return { routes: a2aRoutes({ ...ports, tasks, cards }), close: () => tasks.close() };
+}
+
+/** What the discovery document says of A2A. */
+export function withA2a(document: Discovery, versions: readonly A2aVersion[], baseUrl: string): Discovery {
+  if (versions.length === 0) return document;
+  // The card names the versions: this block is closed.
+  const a2a = {
+    supported: true,
+    agentCardUrl: `${baseUrl}/.well-known/agent-card.json`,
+    streaming: true,
+    pushNotifications: false,
+    durableTasks: true,
+  };
+  const added = { supportedTransports: ['rest' as const, 'a2a' as const], a2a };
+  const { capabilities } = document;
+  // The copy that a host in conformance mode gives says the same.
+  const copy = typeof capabilities === 'object' ? { capabilities: { ...capabilities, ...added } } : {};
+  return { ...document, ...added, ...copy };
+}

@@ -1,0 +1,153 @@
+/** The methods of A2A in both versions. */
+import type { A2aTask, A2aUpdate } from '../../bridges/a2a/update.ts';
+import { v1Task, v1Update } from '../../bridges/a2a/v1.ts';
+import { v03Task, v03Update } from '../../bridges/a2a/v03.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import { requireScope } from '../access/auth.ts';
+import type { Call } from '../http/routes.ts';
+import type { Cards } from './cards.ts';
+import { sendParams, taskParamsOf } from './inbound.ts';
+import { type ListPorts, listedTasks } from './list-tasks.ts';
+import { RpcError, type RpcId, type RpcRequest, resultText } from './rpc.ts';
+import { type SendPorts, sent } from './send.ts';
+import { shownTask } from './tasks.ts';
+import type { A2aVersion } from './versions.ts';
+
+export interface MethodPorts extends SendPorts, ListPorts {
+  readonly engine: Pick<Engine, 'cancel'>;
+  readonly cards: Cards;
+}
+
+/** One request of a peer. */
+export interface A2aRequest {
+  readonly call: Call;
+  readonly version: A2aVersion;
+  readonly rpc: RpcRequest;
+  /** The agent in the path. */
+  readonly agentId: string | undefined;
+}
+
+/** Returns the response, or undefined once it streams. */
+type Method = (request: A2aRequest, ports: MethodPorts) => Promise<string | undefined>;
+
+/** How long a request waits for its task. The task goes on. */
+const MAX_WAIT_MS = 600_000;
+
+/** How long a cancelled task may take to stop. */
+const MAX_CANCEL_MS = 6_000;
+
+const send: Method = async ({ call, version, rpc, agentId }, ports) => {
+  const { message, isImmediate, historyLength, push } = sendParams(version, rpc.params);
+  if (push !== undefined) throw noPush();
+  const { tasks } = ports;
+  const earlier = message.taskId === undefined ? null : await tasks.read(await tasks.find(message.taskId, call.caller));
+  const record = await sent(call, ports, { message, agentId });
+  const followed = earlier ?? (await tasks.begin(record));
+  if (isImmediate) await tasks.catchUp(record, followed);
+  else await tasks.settle(record, followed, { call, withinMs: MAX_WAIT_MS });
+  const task = shownTask(followed, historyLength);
+  return resultText(rpc.id, version === '1.0' ? { task: v1Task(task) } : v03Task(task));
+};
+
+const sendStream: Method = async ({ call, version, rpc, agentId }, ports) => {
+  const { message, push } = sendParams(version, rpc.params);
+  if (push !== undefined) throw noPush();
+  const record = await sent(call, ports, { message, agentId });
+  if (message.taskId !== undefined) return subscribed({ call, version, rpc, agentId }, record, ports);
+  const frame = framesOf(version, rpc.id);
+  ports.tasks.stream(call, record, await ports.tasks.begin(record), { first: '', frame });
+  return undefined;
+};
+
+/** The task as it is, then what follows. */
+async function subscribed({ call, version, rpc }: A2aRequest, record: RunRecord, { tasks }: MethodPorts) {
+  const followed = await tasks.read(record);
+  const frame = framesOf(version, rpc.id);
+  const first = frame({ type: 'task', task: shownTask(followed, undefined) });
+  tasks.stream(call, record, followed, { first, frame });
+  return undefined;
+}
+
+const subscribe: Method = async (request, ports) => {
+  const record = await ports.tasks.find(taskParamsOf(request.rpc.params).id, request.call.caller);
+  if (record.endedAt !== null) {
+    throw new RpcError('unsupported', `The task ${record.runId} has ended. Read it instead.`);
+  }
+  return subscribed(request, record, ports);
+};
+
+const get: Method = async ({ call, version, rpc }, { tasks }) => {
+  const { id, historyLength } = taskParamsOf(rpc.params);
+  const followed = await tasks.read(await tasks.find(id, call.caller));
+  return resultText(rpc.id, taskIn(version, shownTask(followed, historyLength)));
+};
+
+const cancel: Method = async ({ call, version, rpc }, { tasks, engine }) => {
+  const { caller } = call;
+  const record = await tasks.find(taskParamsOf(rpc.params).id, caller);
+  requireScope(caller, 'runs:cancel');
+  if (record.endedAt !== null) throw new RpcError('notCancelable', `The task ${record.runId} has ended already.`);
+  const followed = await tasks.read(record);
+  const { tenant, principal } = caller;
+  await engine.cancel({ tenant, principal, runId: record.runId, reason: 'cross_protocol_cancel' });
+  await tasks.settle(record, followed, { call, withinMs: MAX_CANCEL_MS });
+  return resultText(rpc.id, taskIn(version, shownTask(followed, undefined)));
+};
+
+const list: Method = async ({ call, rpc }, ports) => resultText(rpc.id, await listedTasks(call, rpc.params, ports));
+
+const extendedCard: Method = async ({ call, version, rpc, agentId }, { cards }) => {
+  requireScope(call.caller, 'manifest:read');
+  return resultText(rpc.id, await cards.extended(call.caller.tenant, { version, agentId }));
+};
+
+const noPush = (): RpcError => new RpcError('noPush', 'This host sends no push notifications. Subscribe to the task.');
+
+const pushConfig: Method = async () => {
+  throw noPush();
+};
+
+const v1: Readonly<Record<string, Method>> = {
+  SendMessage: send,
+  SendStreamingMessage: sendStream,
+  GetTask: get,
+  ListTasks: list,
+  CancelTask: cancel,
+  SubscribeToTask: subscribe,
+  GetExtendedAgentCard: extendedCard,
+  CreateTaskPushNotificationConfig: pushConfig,
+  GetTaskPushNotificationConfig: pushConfig,
+  ListTaskPushNotificationConfigs: pushConfig,
+  DeleteTaskPushNotificationConfig: pushConfig,
+};
+
+const v03: Readonly<Record<string, Method>> = {
+  'message/send': send,
+  'message/stream': sendStream,
+  'tasks/get': get,
+  'tasks/cancel': cancel,
+  'tasks/resubscribe': subscribe,
+  'agent/getAuthenticatedExtendedCard': extendedCard,
+  'tasks/pushNotificationConfig/set': pushConfig,
+  'tasks/pushNotificationConfig/get': pushConfig,
+  'tasks/pushNotificationConfig/list': pushConfig,
+  'tasks/pushNotificationConfig/delete': pushConfig,
+};
+
+const methods: Readonly<Record<A2aVersion, Readonly<Record<string, Method>>>> = { '1.0': v1, '0.3': v03 };
+
+export function methodNamed({ version, rpc }: Pick<A2aRequest, 'version' | 'rpc'>): Method {
+  const found = Object.hasOwn(methods[version], rpc.method) ? methods[version][rpc.method] : undefined;
+  if (found !== undefined) return found;
+  throw new RpcError(
+    'method',
+    `A2A ${version} has no method of this name. It has ${Object.keys(methods[version]).join(', ')}.`,
+  );
+}
+
+const taskIn = (version: A2aVersion, task: A2aTask): object => (version === '1.0' ? v1Task(task) : v03Task(task));
+
+/** A frame of a stream: the response to the request, once for each update. */
+const framesOf = (version: A2aVersion, id: RpcId) => (update: A2aUpdate) =>
+  `data: ${resultText(id, version === '1.0' ? v1Update(update) : v03Update(update))}\n\n`;

@@ -1,0 +1,175 @@
+/** Tasks for A2A peers: read from the log, streamed, or awaited. The log is the only store of tasks. */
+import { parseRunId } from '@cairn/protocol';
+import { foldedTask } from '../../bridges/a2a/fold-task.ts';
+import type { A2aTask, A2aUpdate } from '../../bridges/a2a/update.ts';
+import type { Timers } from '../../engine/ports.ts';
+import type { LiveFeed } from '../../log/feed/feed.ts';
+import { Instants } from '../../log/feed/frame.ts';
+import type { Lens } from '../../log/feed/lens.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import type { Caller } from '../access/auth.ts';
+import { takenOver } from '../http/large-response.ts';
+import type { Call } from '../http/routes.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import { FollowedTask } from './followed-task.ts';
+import { RpcError } from './rpc.ts';
+
+export interface TaskPorts {
+  readonly log: EventLog;
+  readonly feed: LiveFeed;
+  readonly streams: EventStreams;
+  readonly timers: Timers;
+  readonly hostId: string;
+  readonly baseUrl: () => string;
+}
+
+/** What a read of the log takes at once. */
+const PAGE = { limit: 500, maxBytes: 262_144 };
+
+type Task = Pick<RunRecord, 'runId' | 'contextId'>;
+
+export interface StreamOptions {
+  /** Sent before the updates that follow. */
+  readonly first: string;
+  readonly frame: (update: A2aUpdate) => string;
+}
+
+export class A2aTasks {
+  readonly #ports: TaskPorts;
+  readonly #waiting = new Set<() => void>();
+  #streams = 0;
+
+  constructor(ports: TaskPorts) {
+    this.#ports = ports;
+  }
+
+  /** The run with this id, if the caller may see it. Any other is unknown. */
+  async find(text: string, { tenant }: Caller): Promise<RunRecord> {
+    const runId = parseRunId(text);
+    const head = runId === null ? null : await this.#ports.log.head(runId);
+    if (head === null || head.record.tenant !== tenant) throw new RpcError('taskNotFound', 'There is no such task.');
+    return head.record;
+  }
+
+  /** A task before its first event. */
+  async begin({ runId, contextId }: Task): Promise<FollowedTask> {
+    const [first] = await this.#ports.log.read({ runId, after: -1, limit: 1, isForFrames: true });
+    const { hostId, baseUrl } = this.#ports;
+    const artifacts = `${baseUrl()}/api/contexts/${encodeURIComponent(contextId)}/artifacts/`;
+    return new FollowedTask({
+      taskId: runId,
+      hostId,
+      artifactUrl: (_, artifactId) => artifacts + encodeURIComponent(artifactId),
+      after: (first?.cursor ?? 1) - 1,
+    });
+  }
+
+  /** A task with everything that happened so far. */
+  async read(task: Task): Promise<FollowedTask> {
+    const followed = await this.begin(task);
+    await this.catchUp(task, followed);
+    return followed;
+  }
+
+  /** Folds in what happened since. Ends with the task: what follows in its context is not read. */
+  async catchUp({ contextId }: Task, followed: FollowedTask): Promise<void> {
+    const instants = new Instants();
+    while (followed.phase !== 'over') {
+      const after = followed.cursor;
+      const rows = await this.#ports.log.read({ contextId, afterCursor: after, isForTasks: true, ...PAGE });
+      for (const row of rows) followed.take(row, instants.textOf(row.at));
+      if (rows.length === 0) return;
+    }
+  }
+
+  /** Sends the updates that follow, until the task ends or asks its caller. */
+  stream(call: Call, task: Task, followed: FollowedTask, { first, frame }: StreamOptions): void {
+    const { tenant, expiresAt } = call.caller;
+    const { feed, streams } = this.#ports;
+    const { contextId, runId } = task;
+    const isOver = followed.phase === 'over';
+    const lens = this.#lensOf(followed, frame);
+    streams.serveFrom(takenOver(call), { tenant, expiresAt, what: runId }, (sink) => {
+      if (first !== '' || isOver) sink.write({ text: first, upTo: -1, urgent: true, isLast: isOver });
+      if (isOver) return { resume: () => {}, close: () => {} };
+      const subscription = feed.subscribe(
+        { contextId, afterCursor: followed.cursor, lens },
+        {
+          end: (fault) => sink.end(fault),
+          write(chunk) {
+            if (!lens.isDone()) return sink.write(chunk);
+            sink.write({ ...chunk, isLast: true });
+            subscription.close();
+            return false;
+          },
+        },
+      );
+      return subscription;
+    });
+  }
+
+  /** Resolves when the task ends or waits for somebody, at the latest after `withinMs` or when the caller leaves. */
+  async settle({ contextId }: Task, followed: FollowedTask, { call, withinMs }: { call: Call; withinMs: number }) {
+    if (followed.phase === 'over') return;
+    const { feed, timers } = this.#ports;
+    const { raw } = call.reply;
+    await new Promise<void>((resolve, reject) => {
+      const before = followed.changes;
+      const done = () => {
+        subscription.close();
+        cancel();
+        raw.off('close', done);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const cancel = timers.after(withinMs, done);
+      const lens = this.#lensOf(followed, () => ' ');
+      const subscription = feed.subscribe(
+        { contextId, afterCursor: followed.cursor, lens },
+        {
+          end: (fault) => (fault === undefined ? done() : reject(fault)),
+          write: () => {
+            if (followed.changes > before && followed.phase !== 'working') done();
+            return true;
+          },
+        },
+      );
+      raw.on('close', done);
+      this.#waiting.add(done);
+    });
+  }
+
+  /** The host stops: whoever waits gets the task as it is. */
+  close(): void {
+    for (const done of [...this.#waiting]) done();
+  }
+
+  /** Its key is its own, so that it sees every row once. */
+  #lensOf(followed: FollowedTask, frame: (update: A2aUpdate) => string): Lens & { readonly isDone: () => boolean } {
+    this.#streams += 1;
+    const before = followed.changes;
+    const isDone = () => followed.phase === 'over' || (followed.phase === 'asks' && followed.changes > before);
+    const instants = new Instants();
+    let updates: readonly A2aUpdate[] = [];
+    return {
+      key: `a2a ${this.#streams}`,
+      face: 'task',
+      nameOf: (_, row) => {
+        if (isDone()) return null;
+        updates = followed.take(row, instants.textOf(row.at));
+        return updates.length === 0 ? null : 'a2a';
+      },
+      render: () => updates.map(frame).join(''),
+      separator: '',
+      isDone,
+    };
+  }
+}
+
+/** The task as far as it was followed. Only a purged run has none. */
+export function shownTask(followed: FollowedTask, historyLength: number | undefined): A2aTask {
+  const task = foldedTask(followed.fold);
+  if (task === null) throw new RpcError('taskNotFound', 'There is no such task.');
+  return historyLength === 0 ? { ...task, history: [] } : task;
+}
