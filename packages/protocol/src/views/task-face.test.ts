@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Json } from '../json.ts';
 import { answered, asks, facesOf, nodeStarted, started, working } from './fold-kit.kit.ts';
 
 const error = { code: 'node_timeout', message: 'too slow', retryable: true };
@@ -219,6 +220,16 @@ test('an answer that never came is credited to the host, and a rejection is mark
   expect(timeout).not.toHaveProperty('userId');
   const rejected = facesOf(...waiting, ...answered('gate', 'i1', { resumeValue: { action: 'reject' } }))[4];
   expect(rejected).toMatchObject({ providedBy: 'user', metadata: { outcome: 'rejected' } });
+  const outcomeOf = (answers: Json) =>
+    facesOf(...waiting, ...answered('gate', 'i1', { resumeValue: { answers } }))[4]?.metadata;
+  expect(outcomeOf({ q: false })).toMatchObject({ outcome: 'rejected' });
+  expect(outcomeOf({ q: true })).toMatchObject({ outcome: 'answered' });
+  expect(outcomeOf({ q: false, r: 'x' })).toMatchObject({ outcome: 'answered' });
+});
+
+test('a task that does another one again says so', () => {
+  const [face] = facesOf(['run.started', { workflowId: 'w', retryOf: 'run_a' }]);
+  expect(face).toMatchObject({ kind: 'task-created', metadata: { retryOf: 'run_a' } });
 });
 
 test.each([

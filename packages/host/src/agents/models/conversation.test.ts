@@ -105,6 +105,17 @@ test('what does not fit is cut from the oldest', () => {
   expect(context.hear({ maxTokens: 0 })).toEqual([]);
 });
 
+test('a run that was done again is heard only by those before its retry', () => {
+  const context = new Context();
+  context.run('run_a', 'Count.', 'One.');
+  context.add('run_b', 'run.started', { workflowId: 'w', inputs: { message: 'Count.' }, retryOf: 'run_a' });
+  context.add('run_b', 'run.completed', { outputs: { content: 'Two.' } });
+  const texts = (cutCursor: number) =>
+    context.hear({ cutCursor }).map((message) => ('text' in message ? message.text : ''));
+  expect(texts(3)).toEqual(['Count.', 'One.']);
+  expect(texts(5)).toEqual(['Count.', 'Two.']);
+});
+
 test('what a context remembers has an end, and the newest stays', () => {
   const context = new Context();
   for (let i = 0; i < 30; i++) context.run(`run_${i}`, 'x'.repeat(300_000), `answer ${i}`);

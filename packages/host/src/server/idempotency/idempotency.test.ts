@@ -166,6 +166,14 @@ test('a refusal that may pass is not recorded, and a later success is', async ()
   expect((await node().carryOut(request, work(done('two')))).body).toBe('one');
 });
 
+test('a refusal is carried out again when the key is not one that the client chose for repeats', async () => {
+  const { node, work, works } = bench();
+  const forgetting = { ...recording, forgetsRefusals: true };
+  await expect(node().carryOut(forgetting, work(refused('conflict')))).rejects.toMatchObject({ code: 'conflict' });
+  expect(await node().carryOut(forgetting, work(done('one')))).toEqual({ ...done('one'), isReplayed: false });
+  expect(works()).toBe(2);
+});
+
 test('a body that was refused can be put right under the same key; one that failed for a while cannot be changed', async () => {
   const { node, work } = bench();
   await node()
