@@ -2,13 +2,13 @@
  * Questions as parts of the message that the page can answer: a confirmation of a tool call is an approval of it, a call
  * of one of the page's tools waits for its output, and any other question is a call of the tool `cairn.question`.
  */
-import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
+import type { TaskEventOf } from '@cairn/protocol';
 import type { DataChunk } from './chunks.ts';
 import type { MessageWriter } from './message-writer.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
 /** The tool name of questions that belong to no call. */
-export const QUESTION_TOOL = 'cairn.question';
+const QUESTION_TOOL = 'cairn.question';
 
 /** How the page answers: with the output of a tool part, or with the response to an approval. */
 export interface OpenQuestion {
@@ -135,5 +135,3 @@ const told = (
   { inputId, taskId, inputType, prompt }: TaskEventOf<'input-required'>,
   more: { readonly status: unknown; readonly providedBy?: string },
 ): DataChunk => ({ type: 'data-question', id: inputId, data: { inputId, taskId, inputType, prompt, ...more } });
-
-export type QuestionEvent = Extract<TaskEvent, { readonly kind: `input-${string}` }>;
