@@ -129,6 +129,7 @@ async function story(send: Sent): Promise<void> {
   });
   await until(send, other, 'completed');
   await get('getAncestry', { path });
+  await get('getCauses', { path, query: { of: 3 } });
   await get('diffRuns', { path, query: { against: other, limit: 3 } });
 
   await stops(send, (workflowId) => created({ workflowId }, true));

@@ -56,3 +56,36 @@ export const ancestry = z.strictObject({
     .nullable(),
 });
 export type Ancestry = DataOf<typeof ancestry>;
+
+/** An event with its recorded cause. One that the caller may not see has only its place. */
+const causedEvent = z.strictObject({
+  eventId: z.string(),
+  sequence: z.int(),
+  timestamp: z.string(),
+  type: z.string().optional(),
+  nodeId: z.string().optional(),
+  agentId: z.string().optional(),
+  causationId: z.string().optional(),
+  /** Set if the cause is an event of another host. */
+  causationHostId: z.string().optional(),
+});
+
+/** `GET /v1/host/cairn/runs/{runId}/causes`: the recorded causes of a run's events. */
+export const causes = z.strictObject({
+  runId: z.string(),
+  hostId: z.string(),
+  /** A page in order of sequence; or, with `of`, the event, its cause, the cause of that, and so on. */
+  events: z.array(causedEvent),
+  /** The sequence to continue after, or the event to continue with; null at the end. */
+  next: z.int().nullable(),
+  /** The event that caused the first event of the run, here or on another host. */
+  parent: z
+    .strictObject({
+      eventId: z.string(),
+      runId: z.string(),
+      hostId: z.string(),
+      wellKnownUrl: z.string().optional(),
+    })
+    .nullable(),
+});
+export type Causes = DataOf<typeof causes>;

@@ -81,7 +81,7 @@ class Tree {
     if (!this.runs.has(childRunId)) {
       this.started.push(childRunId);
       const askedBy = { tenant: 't', contextId: contextId('c'), runId: run.state.runId, nodeId: call.nodeId };
-      const options = { runId: childRunId, child: { child, askedBy } };
+      const options = { runId: childRunId, child: { child, askedBy, requestedSeq: 0 } };
       this.#add(childRunId, new RunScript(n % 4 === 0 ? definition : leaf, options));
     }
     // The performer may be stopped right after: then the request is made again.

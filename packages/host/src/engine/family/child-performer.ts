@@ -22,6 +22,8 @@ export interface AskingNode {
 export interface ChildStart {
   readonly child: ChildRequest;
   readonly askedBy: AskingNode;
+  /** seq of the row that requested it. */
+  readonly requestedSeq: number;
   readonly trace?: TraceContext | undefined;
 }
 
@@ -40,11 +42,11 @@ function childPerformer(ports: ChildPorts): Performer<ChildRequest> {
     // The child opens what its own effects need.
     keepsSealed: true,
     async run(child, context) {
-      const { tenant, contextId, runId, nodeId } = context;
+      const { tenant, contextId, runId, nodeId, requestedSeq } = context;
       const { childRunId, workflowId, depth } = child;
       if (depth > maxDepth) throw tooDeep(workflowId, depth, maxDepth);
       const trace = await ports.traceOf?.(context);
-      await begun(ports, { child, askedBy: { tenant, contextId, runId, nodeId }, trace }, context);
+      await begun(ports, { child, askedBy: { tenant, contextId, runId, nodeId }, requestedSeq, trace }, context);
       return { childRunId };
     },
   };

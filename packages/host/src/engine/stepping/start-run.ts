@@ -5,6 +5,7 @@ import {
   type ChannelDeclaration,
   type ContextId,
   type DraftOf,
+  eventId,
   type JsonObject,
   type RunId,
   type RunOptions,
@@ -115,7 +116,8 @@ export function startedDraft(start: {
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
   if (child !== undefined) inherit(payload, child);
   if (caller !== undefined) recordCaller(payload, caller, start.limits);
-  return row('run.started', payload, { cause: caller?.eventId });
+  const asked = child === undefined ? undefined : eventId(child.askedBy.runId, child.requestedSeq);
+  return row('run.started', payload, { cause: caller?.eventId ?? asked });
 }
 
 /** What a branch runs with: the inputs and options of its source, and what its overlay changes. */

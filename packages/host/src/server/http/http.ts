@@ -35,6 +35,7 @@ import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
 import { type InboxSurface, inboxRoutes } from '../inbox/routes.ts';
 import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
 import { type AncestryPorts, ancestryRoutes } from '../peers/ancestry.ts';
+import { causesRoutes } from '../peers/causes.ts';
 import { retentionRoutes } from '../retention/routes.ts';
 import type { RetentionRule } from '../retention/rules.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
@@ -236,6 +237,7 @@ function surfaceOf(
 /** Routes for what relates a run to others: its parent, its forks, and what differs from them. */
 const relativeRoutes = (ports: AncestryPorts & ForkPorts & RunDiffPorts): readonly Route[] => [
   ...ancestryRoutes(ports),
+  ...causesRoutes(ports),
   ...forkRoutes(ports),
   ...runDiffRoutes(ports),
 ];

@@ -327,6 +327,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   removePack: { given: installedPack, request: ({ other = '' }) => ({ path: { packName: other } }), status: 204 },
   getDebugBundle: { request: ofRun, status: 200 },
   getAncestry: { request: ofRun, status: 200 },
+  getCauses: { request: ofRun, status: 200 },
   diffRuns: { request: ({ runId }) => ({ path: { runId }, query: `against=${runId}` }), status: 200 },
   registerWorkflow: { request: () => ({ body: JSON.parse(JSON.stringify(noop)) }), status: 201 },
   listWorkflows: { request: nothing, status: 200 },

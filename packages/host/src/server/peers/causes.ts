@@ -1,0 +1,132 @@
+/** `GET /v1/host/cairn/runs/{runId}/causes`: the recorded causes of a run's events, up to the event of another run. */
+import { type Causes, causes, eventId, foldEventOf, isoTime, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import { integerParam, visibleRun } from '../http/params.ts';
+import { type Call, queryParam, type Route } from '../http/routes.ts';
+
+export interface CausesPorts {
+  readonly log: EventLog;
+  readonly hostId: string;
+}
+
+/** Events of one response, and the bytes of their payloads that are looked through. */
+const MAX_EVENTS = 500;
+const MAX_BYTES = 1_048_576;
+
+export const causesRoutes = (ports: CausesPorts): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/host/cairn/runs/{runId}/causes',
+    scope: 'runs:read',
+    handle: (call) => causesOf(call, ports),
+    doc: {
+      id: 'getCauses',
+      summary: 'Read what caused the events of a run',
+      query: z.object({
+        of: z.coerce
+          .number()
+          .int()
+          .min(0)
+          .optional()
+          .describe('Shows the chain of causes of the event with this sequence.'),
+        after: z.coerce.number().int().min(0).optional().describe('Continues after this sequence.'),
+      }),
+      responses: { 200: { description: 'Events with their causes.', shape: causes } },
+      errors: ['not_found', 'validation_error'],
+    },
+  },
+];
+
+type CausedEvent = Causes['events'][number];
+
+async function causesOf(call: Call, { log, hostId }: CausesPorts): Promise<string> {
+  const head = await visibleRun(call, log);
+  const number = (name: string) => integerParam(queryParam(call, name), { name, min: 0, max: Number.MAX_SAFE_INTEGER });
+  const of = number('of');
+  const page = of === undefined ? await pageAfter(head, log, number('after') ?? -1) : await chainOf(head, log, of);
+  const { audience } = call.caller;
+  const body: Causes = {
+    runId: head.record.runId,
+    hostId,
+    events: page.rows.map((row) => (audience === 'client' && row.audience !== 'client' ? placeOf(row) : caused(row))),
+    next: page.next,
+    parent: await parentEvent(head, { log, hostId }),
+  };
+  return JSON.stringify(body);
+}
+
+interface Page {
+  readonly rows: readonly Row[];
+  readonly next: number | null;
+}
+
+async function pageAfter({ record: { runId }, seq }: RunHead, log: EventLog, after: number): Promise<Page> {
+  const rows = await log.read({ runId, after, limit: MAX_EVENTS });
+  const last = rows.at(-1)?.seq ?? seq;
+  return { rows, next: last < seq ? last : null };
+}
+
+/** Follows the causes inside the run. Every cause has a smaller sequence, so this ends. */
+async function chainOf(head: RunHead, log: EventLog, of: number): Promise<Page> {
+  const { runId } = head.record;
+  if (of > head.seq) {
+    throw new TerminalError('validation_error', {
+      message: `Run ${runId} has no event ${of}; its last one is ${head.seq}.`,
+      hint: `Use of from 0 to ${head.seq}.`,
+      details: { parameter: 'of', lastSequence: head.seq },
+    });
+  }
+  const rows: Row[] = [];
+  let next: number | null = of;
+  let bytes = 0;
+  while (next !== null && rows.length < MAX_EVENTS && bytes < MAX_BYTES) {
+    const [row]: readonly Row[] = await log.read({ runId, after: next - 1, limit: 1 });
+    if (row === undefined || row.seq !== next) break;
+    rows.push(row);
+    bytes += row.payload.length;
+    next = typeof row.cause === 'number' && row.cause < row.seq ? row.cause : null;
+  }
+  return { rows, next };
+}
+
+const placeOf = ({ runId, seq, at }: Row): CausedEvent => ({
+  eventId: eventId(runId, seq),
+  sequence: seq,
+  timestamp: isoTime(at),
+});
+
+function caused(row: Row): CausedEvent {
+  const { runId, type, nodeId, cause } = row;
+  const { payload } = foldEventOf(row);
+  const agentId = textIn(payload, 'agentId');
+  const causationHostId = textIn(payload, 'causationHostId');
+  return {
+    ...placeOf(row),
+    type,
+    ...(nodeId === null ? {} : { nodeId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(cause === null ? {} : { causationId: typeof cause === 'number' ? eventId(runId, cause) : cause }),
+    ...(causationHostId === undefined ? {} : { causationHostId }),
+  };
+}
+
+const textIn = (payload: object, name: string): string | undefined => {
+  const value = Object.entries(payload).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** The cause of the first event. A fork was requested by nobody in the log. */
+async function parentEvent({ record }: RunHead, { log, hostId }: CausesPorts): Promise<Causes['parent']> {
+  if (record.fork !== null) return null;
+  const [first] = await log.read({ runId: record.runId, after: -1, limit: 1 });
+  const event = first === undefined ? null : foldEventOf(first);
+  if (event?.type !== 'run.started' || typeof event.cause !== 'string') return null;
+  const { remoteParent, parentRunId } = event.payload;
+  if (remoteParent !== undefined) {
+    const { runId, hostId: remoteHost, wellKnownUrl } = remoteParent;
+    return { eventId: event.cause, runId, hostId: remoteHost, wellKnownUrl };
+  }
+  return parentRunId === undefined ? null : { eventId: event.cause, runId: parentRunId, hostId };
+}
