@@ -5,8 +5,10 @@
 import { join } from 'node:path';
 import { build } from 'vite';
 
-export async function bundleClient(entry = 'index.ts'): Promise<string> {
+/** `mode`: which React is in it, if any. Its development build mounts components twice in strict mode. */
+export async function bundleClient(entry = 'index.ts', mode = 'production'): Promise<string> {
   const built = await build({
+    define: { 'process.env.NODE_ENV': JSON.stringify(mode) },
     configFile: false,
     logLevel: 'silent',
     resolve: { conditions: ['@cairn/source', 'module', 'browser', 'production'] },
