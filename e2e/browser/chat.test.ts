@@ -1,5 +1,9 @@
 /** The chat example in a real browser, with its own demo host: as a newcomer runs it. */
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@cairn/client/context';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type DemoHost, startDemoHost } from '../../examples/chat/demo/host.ts';
@@ -7,6 +11,7 @@ import { type Served, serve } from '../../examples/chat/serve.ts';
 import { defineAgent, defineTool, z } from '../../packages/host/src/index.ts';
 import { portOf } from '../../packages/host/test/kit/port-of.ts';
 import { launchBrowser } from './chromium.ts';
+import { bundleClient } from './client-bundle.ts';
 
 type Browser = Awaited<ReturnType<typeof launchBrowser>>;
 
@@ -125,8 +130,22 @@ test('a form made from its schema is answered, and a file fills while the progre
   expect(await plan.locator('pre').textContent()).toMatch(/3 travellers[\s\S]*Day 4[\s\S]*Lighthouse, Harbour/);
   await main.getByRole('cell', { name: 'Along the cliffs to the lighthouse' }).waitFor();
   await main.getByText('Your plan is ready.').waitFor();
-  const [file] = await Promise.all([page.waitForEvent('download'), plan.getByRole('button').click()]);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    plan.getByRole('button', { name: 'Download' }).click(),
+  ]);
   expect(file.suggestedFilename()).toBe('plan.md');
+
+  await ask('Edit');
+  await main.getByLabel('Your text').fill('My own plan.');
+  await putElsewhere('plan.md', 'Another plan.');
+  await main.getByText('Another plan.').waitFor();
+  await ask('Save');
+  await main.getByRole('alert').getByText('Somebody else wrote version 2').waitFor();
+  await ask('Save');
+  await main.getByLabel('Your text').waitFor({ state: 'detached' });
+  await plan.getByText('Version 3').waitFor();
+  expect(await plan.locator('pre').textContent()).toBe('My own plan.');
   expect(await isWide()).toBe(false);
 });
 
@@ -165,7 +184,16 @@ test('the work of a crew is nested below the task that asked for it, and a stop 
   await scout.getByRole('region', { name: 'ground' }).waitFor();
 });
 
-/** The context of the page, and the number of its events. */
+/** Somebody else saves a file of the conversation. */
+async function putElsewhere(artifactId: string, text: string): Promise<void> {
+  const contextId = new URL(page.url()).hash.slice(1);
+  const saved = await createClient(demo)
+    .context(contextId)
+    .artifacts.update(artifactId, () => text);
+  expect(saved.version).toBe(2);
+}
+
+/** The number of events of the conversation on the page. */
 async function eventsOf(): Promise<number> {
   const contextId = new URL(page.url()).hash.slice(1);
   const headers = { authorization: `Bearer ${demo.key}` };
@@ -203,4 +231,42 @@ test('a reload after 5,000 events, and a time offline, show everything once', as
   expect(await saidByAgents()).toEqual(PARTS.map((part) => part.join('')));
   expect(await main.locator('.message.user').count()).toBe(1);
   expect(await main.locator('.tool').count()).toBe(2);
+});
+
+const repository = join(import.meta.dirname, '../..');
+
+/** The code of the guide, as its reader writes it. */
+async function bundledGuide(): Promise<string> {
+  const guide = readFileSync(join(repository, 'docs/guides/chat-front-end.md'), 'utf8');
+  const blocks = [...guide.matchAll(/```tsx chat\.tsx\n([\s\S]*?)```/g)].map(([, code]) => code);
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-chat-guide-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'chat.tsx'), blocks.join('\n'));
+  return bundleClient(join(folder, 'chat.tsx'), 'development');
+}
+
+test('the page that the guide builds answers, asks, and shows the file', async () => {
+  const script = (await bundledGuide()).replaceAll('</script', '<\\/script');
+  const body = `<!doctype html><body><script type="module">${script}</script>`;
+  await page.route('**/guide', (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body }));
+  // The page names no agent, so that the default one would answer.
+  await page.route('**/api/messages', (route) =>
+    route.continue({ postData: { ...route.request().postDataJSON(), agentId: 'host:planner' } }),
+  );
+  await page.goto(`${served.url}/guide`);
+  await page.getByLabel('Your message').fill('Plan a trip.');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await main.getByText('Please tell me a little more').waitFor();
+  const budget = { amount: 1, currency: 'EUR' };
+  const answer = { travellers: 1, start: 'Monday', vegetarian: false, stops: [], budget };
+  await main.getByLabel('How shall the trip').fill('{}');
+  await ask('Answer');
+  await main.getByRole('alert').getByText(/./).waitFor();
+  await main.getByLabel('How shall the trip').fill(JSON.stringify(answer));
+  await ask('Answer');
+  await main.getByLabel('Shall I plan it').fill('true');
+  await ask('Answer');
+  await main.getByText('Your plan is ready.').waitFor();
+  expect(await main.locator('figure', { hasText: 'plan.md' }).locator('pre').textContent()).toContain('Day 4');
 });

@@ -2,7 +2,7 @@
  * The client as a web application ships it: one script, bundled and minified by vite, that sets
  * `globalThis.cairnClient`.
  */
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { build } from 'vite';
 
 /** `mode`: which React is in it, if any. Its development build mounts components twice in strict mode. */
@@ -16,7 +16,7 @@ export async function bundleClient(entry = 'index.ts', mode = 'production'): Pro
       write: false,
       minify: true,
       lib: {
-        entry: join(import.meta.dirname, '../../packages/client/src', entry),
+        entry: resolve(import.meta.dirname, '../../packages/client/src', entry),
         name: 'cairnClient',
         formats: ['iife'],
       },

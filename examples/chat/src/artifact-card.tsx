@@ -1,22 +1,32 @@
 /** A file, a record or a dataset, as it is written. Agents and third parties wrote it: nothing of it may run. */
 import type { ArtifactState, ArtifactVersionState } from '@cairn/client/context';
 import { useEntry } from '@cairn/client/react';
-import { memo } from 'react';
+import { memo, useState } from 'react';
+import { ArtifactEditor } from './artifact-editor.tsx';
 import type { EntryProps } from './entry-props.ts';
 import { useAction } from './use-action.ts';
 
-export const ArtifactCard = memo(({ conversation, id }: EntryProps) => {
+export const ArtifactCard = memo(({ conversation, id, taskId }: EntryProps & { readonly taskId: string }) => {
   const artifact = useEntry(conversation, 'artifacts', id);
   const action = useAction();
+  const [isEdited, setEdited] = useState(false);
   if (artifact === undefined) return null;
   const shown = artifact.open ?? artifact.current;
   const name = artifact.name ?? artifact.artifactId;
+  // Every task that writes it lists it; the last of them shows it. An edit that is under way stays.
+  const isOld = shown !== null && shown.taskId !== taskId;
+  if (isOld && !isEdited) return <p className="note">{name} was written again below.</p>;
   return (
     <section className="card artifact" data-is={artifact.open === null ? 'complete' : 'open'} aria-label={name}>
       <div className="row">
         <strong>{name}</strong>
         <span className="badge">{artifact.open === null ? `Version ${shown?.version ?? '?'}` : 'Being written…'}</span>
         <span className="grow" />
+        {isText(artifact) && (
+          <button type="button" aria-pressed={isEdited} onClick={() => setEdited(!isEdited)}>
+            Edit
+          </button>
+        )}
         {artifact.current !== null && (
           <button
             type="button"
@@ -27,7 +37,16 @@ export const ArtifactCard = memo(({ conversation, id }: EntryProps) => {
           </button>
         )}
       </div>
-      {shown !== null && <Content artifact={artifact} shown={shown} />}
+      {isEdited && artifact.current !== null ? (
+        <ArtifactEditor
+          conversation={conversation}
+          id={id}
+          version={artifact.current}
+          onSaved={() => setEdited(false)}
+        />
+      ) : (
+        shown !== null && <Content artifact={artifact} shown={shown} />
+      )}
       {action.failure !== null && (
         <p className="failure" role="alert">
           {action.failure}
@@ -36,6 +55,9 @@ export const ArtifactCard = memo(({ conversation, id }: EntryProps) => {
     </section>
   );
 });
+
+const isText = ({ family, current }: ArtifactState): boolean =>
+  family === 'file' && current?.encoding === 'utf-8' && !current.isPartial;
 
 interface ContentProps {
   readonly artifact: ArtifactState;

@@ -134,7 +134,7 @@ type InnerProps = Pick<FieldProps, 'value' | 'onChange'> & { readonly id: string
 
 function Select({ schema, value, onChange, ...common }: InnerProps & { readonly schema: Schema }) {
   const values = schema.enum ?? [];
-  const at = values.findIndex((one) => one === value);
+  const at = value === undefined ? -1 : values.indexOf(value);
   return (
     <select
       {...common}

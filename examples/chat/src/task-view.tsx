@@ -17,7 +17,7 @@ export const TaskView = memo(({ conversation, id }: EntryProps) => {
     <article className={task.parentTaskId === null ? 'task' : 'task subtask'} aria-label={titleOf(task)}>
       {task.parentTaskId !== null && <h3>{titleOf(task)}</h3>}
       {groupsOf(task.items).map((group) => (
-        <Group key={`${group[0]?.of} ${group[0]?.id}`} conversation={conversation} items={group} />
+        <Group key={`${group[0]?.of} ${group[0]?.id}`} conversation={conversation} taskId={id} items={group} />
       ))}
       <Standing task={task} />
     </article>
@@ -38,13 +38,13 @@ function groupsOf(items: readonly TaskItem[]): readonly (readonly TaskItem[])[] 
   return groups;
 }
 
-function Group({
-  conversation,
-  items,
-}: {
+interface GroupProps {
   readonly conversation: LiveConversation;
+  readonly taskId: string;
   readonly items: readonly TaskItem[];
-}) {
+}
+
+function Group({ conversation, taskId, items }: GroupProps) {
   const [first] = items;
   if (first === undefined) return null;
   const props = { conversation, id: first.id };
@@ -60,7 +60,7 @@ function Group({
     case 'signIns':
       return <SignInCard {...props} />;
     case 'artifacts':
-      return <ArtifactCard {...props} />;
+      return <ArtifactCard {...props} taskId={taskId} />;
     case 'tasks':
       return <TaskView {...props} />;
   }
