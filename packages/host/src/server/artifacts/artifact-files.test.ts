@@ -128,7 +128,7 @@ test('a fork has the files as of its cut, and a purge takes those of its run', a
   const copy = await client().runs.fork(runId, { mode: 'replay', fromSeq: 0 });
   await client().runs.wait(copy.runId);
   expect(await text(String(copy.contextId), 'notes/plan.md')).toBe('Grüße, again');
-  await client().runs.delete(runId);
+  for (const one of [copy.runId, fork.runId, runId]) await client().runs.delete(one);
   expect(await names(contextId).catch((error: { code?: string }) => error.code)).toEqual([]);
 });
 
