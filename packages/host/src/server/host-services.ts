@@ -100,7 +100,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   const agentSource = createAgentSource(registry, store.definitions);
   const signing = signInsOf(config, { credentials: store.credentials, keys: deriveKeys('credentials'), clock });
   const traces = new CallTraces(store.log, config.otel?.sampling ?? 0);
-  const { tools, models, redefine, ...runtime } = createAgentRuntime(config, {
+  const { tools, models, redefine, large, ...runtime } = createAgentRuntime(config, {
     store,
     traces,
     signIns: signing.signIns,
@@ -118,7 +118,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     store,
     replacesVersions: options.dev,
     runOptions: Object.keys(discovery.configurable ?? {}),
-    steps: options.steps,
+    steps: options.steps.map(large),
     report,
     redactor,
     entryMask: config.maskKeyShapes ? new KeyShapeMask() : null,
@@ -145,7 +145,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     workflows: [...workflows, ...ofPacks],
     redefine: async (app) => {
       redefine(app);
-      engine.defineSteps(app.steps);
+      engine.defineSteps(app.steps.map(large));
       await registry.defineOwn(app.agents, hostVersion());
     },
   };

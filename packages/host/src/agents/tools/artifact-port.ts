@@ -1,6 +1,7 @@
 /** How tools write artifacts: files, records and datasets that outlive the call. */
 import type { ContextId, JsonObject, RunId } from '@cairn/protocol';
 import type { Emission, Redactor } from '../../engine/ports.ts';
+import type { ValueRef } from '../../engine/values/large-values.ts';
 
 /** A version of an artifact that is complete. */
 export interface ArtifactRef {
@@ -76,4 +77,6 @@ export interface ArtifactPort {
   file(call: ArtifactCall, name: string, options: FileOptions): OpenArtifact<string | Uint8Array>;
   dataset(call: ArtifactCall, name: string, options: DatasetOptions): OpenArtifact<readonly JsonObject[]>;
   data(call: ArtifactCall, name: string, record: JsonObject, options: ArtifactOptions): Promise<ArtifactRef>;
+  /** Keeps the JSON text of a value, which is redacted already. `place` is its number among the values of the call. */
+  value(call: ArtifactCall, text: string, place: number): Promise<ValueRef>;
 }

@@ -133,7 +133,7 @@ test('an error message of a megabyte is cut', async () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['100 MB', 'x'.repeat(100_000_000), 'larger than 240 KB'],
+  ['100 MB', 'x'.repeat(100_000_000), 'larger than 2000 KB'],
   ['a BigInt', { n: 1n }, 'bigint'],
   ['a function', () => 1, 'function'],
   ['a Map', new Map([[1, 2]]), 'Map'],
@@ -337,6 +337,6 @@ test('a secret is in no result, error, progress, step or question', async () => 
 
 test('a result that grows too large by what stands for its secrets fails the call', async () => {
   const caller = toolCaller({ redactor: createRedactor([{ name: 'short', value: 'c0ffee-c' }]) });
-  const tool = toolOf(() => 'c0ffee-c'.repeat(29_000));
-  expect(await caller.call(tool)).toEqual(failure('tool_failed', 'larger than 240 KB'));
+  const tool = toolOf(() => 'c0ffee-c'.repeat(249_000));
+  expect(await caller.call(tool)).toEqual(failure('tool_failed', 'larger than 2000 KB'));
 });

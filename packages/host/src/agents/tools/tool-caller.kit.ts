@@ -55,6 +55,7 @@ const none: ArtifactPort = {
     throw new Error('The caller has no artifacts.');
   },
   data: () => Promise.reject(new Error('The caller has no artifacts.')),
+  value: () => Promise.reject(new Error('The caller has no artifacts.')),
 };
 
 export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {

@@ -7,17 +7,16 @@ import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
 import { CallRecords } from './call-records.ts';
 import type { Entry, ToolEntryPorts } from './entry.ts';
+import { resultOf } from './large-result.ts';
 import { Progress } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
 import { signInAsked } from './sign-in.ts';
-import { recordable, settledStep } from './step-settled.ts';
+import { settledStep } from './step-settled.ts';
 import type { AskQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolQuestion, ToolRecord } from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 import { secretOf } from './tool-secret.ts';
 import { never, unwatched } from './unwatched.ts';
 
-/** Largest result as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
-const MAX_RESULT_BYTES = 240_000;
 const MAX_STEP_NAME = 200;
 
 /** Applied after redaction: a secret that is cut in two would not be found. */
@@ -121,25 +120,21 @@ export class ToolEntry implements HostToolContext {
     }
   }
 
-  #returned(value: unknown): void {
+  async #returned(value: unknown): Promise<void> {
     if (this.#phase !== 'running') return;
     const leftOut = this.#records.leftOut();
     const [unclosed] = this.#artifacts.openNames;
     if (leftOut !== null) this.#end(leftOut);
-    else if (unclosed === undefined) this.#end(this.#result(value));
+    else if (unclosed === undefined) this.#end(await this.#result(value));
     else
       this.#end(
         failed('tool_failed', `The tool ${this.#tool.id} returned before it closed ${JSON.stringify(unclosed)}.`),
       );
   }
 
-  #result(value: unknown): ToolOutcome {
-    const { id } = this.#tool;
-    const result = recordable(value, MAX_RESULT_BYTES, this.#redactor);
-    if ('problem' in result) return failed('tool_failed', `The result of ${id} cannot be recorded: ${result.problem}.`);
-    const problems = this.#tool.outputProblems(result.json);
-    if (problems.length === 0) return { kind: 'result', value: result.json };
-    return failed('tool_failed', `The result of ${id} breaks its own schema: ${this.#clean(problems.join('; '))}.`);
+  #result(value: unknown): Promise<ToolOutcome> {
+    const isAwaited = () => this.#phase === 'running';
+    return resultOf(this.#tool, value, { artifacts: this.#ports.artifacts, call: this, isAwaited });
   }
 
   /** Ignores progress while the function replays recorded ctx calls. */

@@ -7,6 +7,7 @@ import type { CallContext, Emission, Performer, Redactor, Sha256 } from '../port
 import type { RunSecrets, SecretsOf } from '../sensitive/run-secrets.ts';
 import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
+import { refsIn } from '../values/large-values.ts';
 import type { CallResult } from '../workflow/node-type.ts';
 import { recordable, smallResult, stepError } from './step-result.ts';
 
@@ -116,7 +117,8 @@ export class Attempt implements CallContext {
     try {
       const found = await reuse.own();
       if (this.#isOver) return;
-      if (found === null) this.#perform(performer, input);
+      // An artifact of the source may not be in the context of the branch.
+      if (found === null || hasRefs(found.result)) this.#perform(performer, input);
       else {
         this.#reusedFrom = found.from;
         this.#end(found.result);
@@ -128,7 +130,7 @@ export class Attempt implements CallContext {
 
   async reusable(key: string): Promise<Json | null> {
     const found = (await this.#reuse?.find(key)) ?? null;
-    if (found === null || !('outcome' in found.result)) return null;
+    if (found === null || !('outcome' in found.result) || hasRefs(found.result)) return null;
     this.#reusedFrom = found.from;
     return found.result.outcome;
   }
@@ -235,3 +237,5 @@ export class Attempt implements CallContext {
     return this.#controller.signal;
   }
 }
+
+const hasRefs = (result: CallResult): boolean => 'outcome' in result && refsIn(result.outcome).length > 0;

@@ -1,6 +1,7 @@
 /** The artifacts that tools write, over the store of the host. */
 import { type JsonObject, TerminalError } from '@cairn/protocol';
 import type { ArtifactCall, ArtifactOptions, ArtifactPort, ArtifactRef } from '../../agents/tools/artifact-port.ts';
+import type { ValueRef } from '../../engine/values/large-values.ts';
 import { utf8Size } from '../../utf8.ts';
 import { DatasetCutter } from './dataset-cutter.ts';
 import { FileCutter } from './file-cutter.ts';
@@ -21,6 +22,7 @@ export const createArtifactPort = (ports: ArtifactPorts): ArtifactPort => ({
     return pieceWriter(sink, new DatasetCutter(sink, cut));
   },
   data: (call, name, record, options) => writeRecord(call, ports, { ...options, name, record }),
+  value: (call, text, place) => writeValue(call, ports, { text, place }),
 });
 
 /** Refuses a record that does not fit in an event. */
@@ -61,3 +63,17 @@ const tooLarge = (artifactId: string, bytes: number): TerminalError =>
     hint: 'Write a file or a dataset instead.',
     details: { artifactId, bytes, limit: MAX_RECORD_BYTES },
   });
+
+/** A file with the id of the call in its name. */
+async function writeValue(
+  call: ArtifactCall,
+  ports: ArtifactPorts,
+  { text, place }: { readonly text: string; readonly place: number },
+): Promise<ValueRef> {
+  const name = `values/${call.callId.replaceAll(/[^\w.-]/g, '-')}${place === 0 ? '' : `.${place}`}.json`;
+  const sink = new OpenVersion(call, ports, { artifactId: name, family: 'file' });
+  const cutter = new FileCutter(sink, { name, redactor: null, isUnwatched: true });
+  await cutter.take(text);
+  await cutter.finish();
+  return { ...(await sink.ref()), bytes: utf8Size(text), sha256: cutter.sha256 ?? '' };
+}

@@ -19,13 +19,14 @@ import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { SignInPort } from '../../agents/tools/sign-in.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
-import type { AgentSource, Clock, Redactor } from '../../engine/ports.ts';
+import type { AgentSource, Clock, Redactor, Step } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { type CallTraces, tracedFetch } from '../../telemetry/call-traces.ts';
 import { createArtifactFiles } from '../artifacts/artifact-files.ts';
 import { createArtifactPort } from '../artifacts/artifact-port.ts';
 import { createEditPerformer, editNode } from '../artifacts/edit-run.ts';
+import { withLargeValues } from '../artifacts/large-steps.ts';
 import { sha256, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import type { App } from '../define-app.ts';
@@ -38,6 +39,8 @@ import { type HostModels, hostModels } from './models.ts';
 
 export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents' | 'prompts'>> {
   readonly tools: HostTools;
+  /** The step, whose results may be too large for an event. */
+  readonly large: (step: Step) => Step;
   readonly models: HostModels;
   /** Offers these tools and templates instead of those defined before. */
   readonly redefine: (app: Pick<App, 'agents' | 'tools' | 'prompts'>) => void;
@@ -112,6 +115,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     agents: memory.agentSource,
     prompts: createPromptSource({ registry: prompts, definitions: store.definitions, sha256, redactor }),
     tools: hostTools,
+    large: (step) => withLargeValues(step, { store, artifacts }),
     models,
     redefine: (app) => {
       coordination.redefine(app.agents);
