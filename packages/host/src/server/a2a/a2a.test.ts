@@ -1,6 +1,6 @@
 /** The published A2A clients of both versions against a real host. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { all, dataPart, keys, PeerHost, received, send, stateOf, taskIn, textsOf } from './peer.kit.ts';
+import { all, BETA, dataPart, keys, PeerHost, received, send, stateOf, taskIn, textsOf } from './peer.kit.ts';
 import type { A2aVersion } from './versions.ts';
 
 const peer = new PeerHost();
@@ -31,7 +31,7 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
     expect(stateOf(task)).toBe('TASK_STATE_COMPLETED');
     expect(textsOf(task)).toEqual(['Hello.']);
     expect(task.history[0]?.parts[0]?.content).toEqual({ $case: 'text', value: 'Hi.' });
-    expect(task.metadata).toMatchObject({ openwop: { runId: task.id, hostId: 'cairn' } });
+    expect(task.metadata).toMatchObject({ openwop: { runId: task.id, hostId: 'hosts.example.org/alpha' } });
     const run = await fetch(`${peer.url}/v1/runs/${task.id}`, { headers: { authorization: `Bearer ${keys.ann}` } });
     expect(await run.json()).toMatchObject({ runId: task.id, status: 'completed' });
     expect(await client.getTask({ tenant: '', id: task.id })).toEqual(task);
@@ -184,6 +184,30 @@ it('tasks are listed by state and context, the newest first, page by page', asyn
   expect(whole.tasks[0] && textsOf(whole.tasks[0])).toEqual(['Hello.']);
   const working = await client.listTasks({ ...query, contextId, status: 2 });
   expect(working.tasks).toEqual([]);
+});
+
+it('a run of another host is the parent of the task that its message starts, and so is its trace', async () => {
+  const parent = { runId: 'run_far', hostId: BETA, wellKnownUrl: 'https://beta.example.org/.well-known/openwop' };
+  const causation = { ...parent, eventId: 'run_far:7' };
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const openwop = { causation, traceparent: `00-${traceId}-b7ad6b7169203331-01`, tracestate: 'a=b' };
+  const started = async (key: string, metadata: object) => {
+    const client = await peer.client('1.0', { key });
+    const { id } = taskIn(await client.sendMessage(send(peer.message('Hi.', { metadata }))));
+    const ask = (path: string) =>
+      fetch(`${peer.url}/v1/runs/${id}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    const ancestry = (await (await ask('/ancestry')).json()) as { parent: object | null };
+    return { ancestry, events: await (await ask('/events')).text() };
+  };
+  const trusted = await started(keys.beta, { openwop });
+  expect(trusted.ancestry).toMatchObject({
+    hostId: 'hosts.example.org/alpha',
+    parent: { ...parent, cause: 'a2a-message' },
+  });
+  expect(trusted.events).toContain(traceId);
+  // Ann's key is not that of a host, so what she says of one counts for nothing.
+  expect((await started(keys.ann, { openwop })).ancestry.parent).toBe(null);
+  expect((await started(keys.ann, { openwop: { traceparent: 'garbage' } })).ancestry.parent).toBe(null);
 });
 
 it('a task survives a restart: the same task, and its stream goes on', async () => {

@@ -18,7 +18,10 @@ export const keys = {
   bob: 'bob-key-0123456789-abcdefghijklmnop',
   other: 'other-key-0123456789-abcdefghijklmno',
   reader: 'reader-key-0123456789-abcdefghijklm',
+  beta: 'beta-key-0123456789-abcdefghijklmnop',
 };
+
+export const BETA = 'hosts.example.org/beta';
 
 export class PeerHost {
   readonly #folder = mkdtempSync(join(tmpdir(), 'cairn-a2a-'));
@@ -46,12 +49,15 @@ export class PeerHost {
       config: {
         port: 0,
         data: this.#folder,
+        hostId: 'hosts.example.org/alpha',
+        peers: [{ hostId: BETA, url: 'https://beta.example.org' }],
         defaultAgent: 'host:plain',
         a2a: { versions: [...this.#versions] },
         keys: [
           { key: keys.ann, tenant: 't', principal: 'ann' },
           { key: keys.bob, tenant: 't', principal: 'bob' },
           { key: keys.other, tenant: 'u', principal: 'eve' },
+          { key: keys.beta, tenant: 't', principal: 'beta', peer: BETA },
           { key: keys.reader, tenant: 't', principal: 'rea', scopes: ['runs:read'] },
         ],
       },

@@ -1,12 +1,14 @@
 /** Messages of peers: each starts a task, or answers what a task asks. */
 import { type AnswerInput, isJsonObject, type JsonObject, parseShape, sendMessage } from '@cairn/protocol';
+import type { Report } from '../../engine/ports.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
-import { type InboundTrace, inboundTrace } from '../../telemetry/trace-context.ts';
+import { inboundTrace } from '../../telemetry/trace-context.ts';
 import { requireScope } from '../access/auth.ts';
 import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
 import { type MessageSurface, startTask } from '../contexts/messages.ts';
 import type { Call } from '../http/routes.ts';
 import type { HttpResponse, Idempotency } from '../idempotency/idempotency.ts';
+import { statedCaller } from '../peers/stated-caller.ts';
 import type { FollowedTask } from './followed-task.ts';
 import type { InboundMessage } from './inbound.ts';
 import { nameOfCode, RpcError } from './rpc.ts';
@@ -16,6 +18,7 @@ export interface SendPorts {
   readonly conversations: MessageSurface & InputSurface;
   readonly tasks: A2aTasks;
   readonly requests: Idempotency;
+  readonly report: Report;
 }
 
 /** Where a message goes. */
@@ -48,7 +51,7 @@ export async function sent(call: Call, ports: SendPorts, { message, agentId }: S
   return ports.tasks.find(String(recorded.taskId), call.caller);
 }
 
-async function started(call: Call, { conversations }: SendPorts, { message, agentId }: Sent): Promise<string> {
+async function started(call: Call, ports: SendPorts, { message, agentId }: Sent): Promise<string> {
   requireScope(call.caller, 'runs:create');
   const { contextId, text, data } = message;
   const content = [...(text === '' ? [] : [text]), ...data.map((part) => JSON.stringify(part))].join('\n');
@@ -57,13 +60,18 @@ async function started(call: Call, { conversations }: SendPorts, { message, agen
     { message: { role: 'user', content }, ...(agentId !== undefined && { agentId }) },
     'The message',
   );
-  const trace = traceIn(message);
-  return startTask(call, conversations, { body, contextId, ifBusy: 'queue', mayBeginContext: true, trace });
+  const { openwop } = message.metadata;
+  const said = isJsonObject(openwop) ? openwop : {};
+  return startTask(call, ports.conversations, {
+    body,
+    contextId,
+    ifBusy: 'queue',
+    mayBeginContext: true,
+    // Comes before that of the headers. Garbage is no trace.
+    trace: inboundTrace(said),
+    caller: statedCaller(call.caller, { stated: said.causation, cause: 'a2a-message' }, ports.report),
+  });
 }
-
-/** The trace in the metadata of a message comes before that of the headers. Garbage is no trace. */
-const traceIn = ({ metadata: { openwop } }: InboundMessage): InboundTrace | undefined =>
-  isJsonObject(openwop) ? inboundTrace(openwop) : undefined;
 
 interface Answer {
   readonly message: InboundMessage;

@@ -16,7 +16,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import { agentRun } from '../../agents/agent-run.ts';
-import type { Engine, RunStarted } from '../../engine/engine.ts';
+import type { Engine, RemoteCaller, RunStarted } from '../../engine/engine.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { type InboundTrace, inboundTrace } from '../../telemetry/trace-context.ts';
 import { takenOver } from '../http/large-response.ts';
@@ -114,6 +114,8 @@ export interface TaskMessage {
   readonly recorded?: (started: RunStarted) => string;
   /** The trace that the message itself names. Default: that of the headers. */
   readonly trace?: InboundTrace | undefined;
+  /** The run of another host that sends it. */
+  readonly caller?: RemoteCaller | undefined;
 }
 
 /** Starts the root task of a message, or lets it wait for its turn. */
@@ -166,6 +168,7 @@ async function start(call: Call, surface: MessageSurface, task: NewTask): Promis
     mayBeginContext,
     retryOf,
     trace: task.trace ?? inboundTrace(call.request.headers),
+    caller: task.caller,
     ...(isHeldBack && { heldBack: 'queued' }),
   };
   return recordedCommand<RunStarted>(call, {
