@@ -51,6 +51,12 @@ export class Questions {
     return false;
   }
 
+  /** Whether a call goes on only with an answer. */
+  isAskedBy(toolCallId: string): boolean {
+    for (const { event } of this.#asked.values()) if (event.toolCallId === toolCallId) return true;
+    return false;
+  }
+
   ask(event: TaskEventOf<'input-required'>): void {
     if (this.#asked.has(event.inputId)) return;
     const asked: Asked = { event, question: null };

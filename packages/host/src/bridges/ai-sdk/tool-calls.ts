@@ -42,6 +42,11 @@ export class ToolCalls {
     return true;
   }
 
+  /** The open calls of the root task. */
+  *ofRoot(): Generator<string> {
+    for (const [toolCallId, { taskId }] of this.#open) if (taskId === this.#rootId) yield toolCallId;
+  }
+
   /** Whether the page executes the call. */
   isForClient(toolCallId: string): boolean {
     return this.#open.get(toolCallId)?.toolName.startsWith(CLIENT) === true;

@@ -162,6 +162,15 @@ describe('a task waits', () => {
     expect(view.isWaiting).toBe(false);
   });
 
+  test('not while a tool of the host is at work beside the one that asks', () => {
+    const view = new UiMessageView({ taskId: 'run_a' });
+    const waits: Made = { kind: 'task-status', status: 'waiting-input' };
+    shown([...begun, call('a'), call('b'), ask({ toolCallId: 'a' }), waits], view);
+    expect(view.isWaiting).toBe(false);
+    shown([result('b')], view);
+    expect(view.isWaiting).toBe(true);
+  });
+
   test('not while a subtask works, and not for a sign-in', () => {
     const view = new UiMessageView({ taskId: 'run_a' });
     const subtask: Made = { kind: 'subtask-created', subtaskId: SUB, prompt: 'p' };

@@ -35,7 +35,7 @@ export class UiMessageView {
   /** The tasks that are not over, by their last status. */
   readonly #tasks = new Map<string, TaskStatus | 'created'>();
   readonly #subtasks = new Map<string, { readonly agentId?: string; readonly prompt: string }>();
-  readonly #signIns = new Map<string, string>();
+  readonly #signIns = new Map<string, { readonly taskId: string; readonly toolCallId?: string | undefined }>();
   readonly #artifacts = new Map<string, ArtifactPart>();
   readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   #finishReason: 'stop' | 'length' | 'content-filter' = 'stop';
@@ -55,9 +55,17 @@ export class UiMessageView {
   /** The task does not go on before the user answers. */
   get isWaiting(): boolean {
     if (this.#isOver || !this.#questions.isAsking) return false;
-    if (this.#tasks.get(this.#taskId) === 'waiting-input') return true;
+    if (this.#tasks.get(this.#taskId) === 'waiting-input') return !this.#isCalling;
     for (const status of this.#tasks.values()) if (!status.startsWith('waiting')) return false;
     return true;
+  }
+
+  /** A tool of the host is at work: what it finds comes before the wait. A call may also stand for a subtask. */
+  get #isCalling(): boolean {
+    if (this.#tasks.size > 1) return false;
+    const paused = new Set([...this.#signIns.values()].map(({ toolCallId }) => toolCallId));
+    for (const id of this.#calls.ofRoot()) if (!this.#questions.isAskedBy(id) && !paused.has(id)) return true;
+    return false;
   }
 
   get openQuestions(): readonly OpenQuestion[] {
@@ -125,7 +133,7 @@ export class UiMessageView {
         this.#questions.receive(event);
         break;
       case 'auth-required':
-        this.#signIns.set(event.authId, event.taskId);
+        this.#signIns.set(event.authId, event);
         this.#writer.add(signIn(event));
         break;
       case 'auth-completed':
@@ -173,8 +181,8 @@ export class UiMessageView {
     if (taskId === this.#taskId) this.#writer.dropTexts();
     this.#questions.endOf(taskId);
     this.#calls.endOf(taskId);
-    for (const [authId, asker] of this.#signIns) {
-      if (asker !== taskId) continue;
+    for (const [authId, asked] of this.#signIns) {
+      if (asked.taskId !== taskId) continue;
       this.#signIns.delete(authId);
       this.#writer.add(signInEnded(authId, 'closed'));
     }
