@@ -28,10 +28,8 @@ export const taskBugs: readonly PlantedBug[] = [
   {
     name: 'pages-skip-the-filter',
     file: 'packages/host/src/server/contexts/context-events.ts',
-    find: `      if (shownKind(filter, row) === null) continue;
-`,
-    replace: `      if (row.task === null) continue;
-`,
+    find: `      const textOf = shownKind(filter, row) !== null ? taskEventText`,
+    replace: `      const textOf = row.task !== null ? taskEventText`,
     suite: contextEvents,
     why: 'A client that polls is shown what the stream hides from it.',
   },

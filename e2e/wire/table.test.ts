@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type ErrorCode, errorEnvelope, errorKinds } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bridgeRows } from './bridge-rows.ts';
 import { contextRows } from './context-rows.ts';
 import { controlRows } from './control-rows.ts';
 import { eventRows } from './event-rows.ts';
@@ -26,6 +27,7 @@ const rows: readonly WireRow[] = [
   ...retentionRows,
   ...forkRows,
   ...contextRows,
+  ...bridgeRows,
 ];
 
 let stage: WireStage;
@@ -206,9 +208,9 @@ const elsewhere: Readonly<Record<string, string>> = {
       'packages/host/src/server/contexts/refusals.test.ts',
     ]),
   ),
-  'runAgui run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'answerInput event_too_large': 'packages/host/src/server/contexts/refusals.test.ts',
   'answerInput quota_exceeded': 'packages/host/src/server/contexts/refusals.test.ts',
+  'runAgui run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'answerInput run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'signInCallback http_timeout': 'packages/host/src/server/egress/egress.test.ts',
   'getCauses 200': 'packages/host/src/server/peers/causes.test.ts',

@@ -13,6 +13,8 @@ export interface FollowContextOptions extends TaskEventFilter {
    * oldest open task began, then what is new.
    */
   readonly after?: number | 'latest';
+  /** While behind, joins deltas of text and leaves out progress that is out of date. The state after them is the same. */
+  readonly coalesce?: boolean;
   readonly signal?: AbortSignal;
   /** Maximum time without data, not even a keepalive, before the connection counts as dead. Default 60,000. */
   readonly silenceMs?: number;
@@ -39,13 +41,13 @@ export interface ContextAddress {
 export function followContext(
   { connection, timers }: Wire,
   { path, token }: ContextAddress,
-  { after, signal, onBreak, silenceMs = DEFAULT_SILENCE_MS, ...filter }: FollowContextOptions,
+  { after, signal, onBreak, coalesce, silenceMs = DEFAULT_SILENCE_MS, ...filter }: FollowContextOptions,
 ): AsyncGenerator<ContextEvent, void, undefined> {
   let start = after;
   /** The last cursor; null before the first connection says where it begins. */
   let last: number | null = null;
   return reconnecting(timers, { signal, onBreak }, async function* (stop, succeeded) {
-    const asked = query({ after: start, ...filterQuery(filter), token });
+    const asked = query({ after: start, ...filterQuery(filter), coalesce: coalesce ? 1 : undefined, token });
     const stream = { connection, timers, path: `${path}/stream${asked}`, silenceMs, signal: stop };
     for await (const frame of readFrames(stream, last === null ? null : String(last))) {
       const item = itemOf(frame);
@@ -102,6 +104,8 @@ export function itemOf({ event = '', data }: Pick<EventSourceMessage, 'event' | 
     if (notices.includes(event)) return { ...content, kind: event } as Item;
     if (event.startsWith('stream:')) return { kind: 'stream:unknown' };
     if (isTaskEvent(content)) return content;
+    // A row for operators that is no task event.
+    if ('sequence' in content) return { kind: 'stream:unknown' };
   }
   throw new TerminalError('internal_error', {
     message: `The host sent a frame that is no task event: ${quoted(data)}.`,

@@ -35,7 +35,7 @@ export function agentFace(view: RunView, event: FoldEvent): JsonObject | null {
   }
 }
 
-function acting(view: RunView, event: FoldEvent): JsonObject {
+export function acting(view: RunView, event: FoldEvent): JsonObject {
   const agentId = own(view.nodeStates, event.nodeId ?? '')?.agentId ?? null;
   return agentId === null ? {} : { agentId };
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
 import type { NodeView } from './nodes.ts';
 import type { RunView } from './run-view.ts';
-import { agentFace } from './task-agents.ts';
+import { acting, agentFace } from './task-agents.ts';
 import { artifactFace } from './task-artifacts.ts';
 import { type ErrorInfo, errorInfo } from './task-errors.ts';
 import { answered, asked } from './task-questions.ts';
@@ -64,6 +64,12 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
       return subtaskFace(view, event);
     case 'cairn.input.forwarded':
       return { kind: 'input-forwarded', inputId: event.payload.inputId, metadata: { forwardedTo: 'user' } };
+    case 'cairn.internal.thought':
+      return { kind: 'internal:thought-process', ...event.payload, ...acting(view, event) };
+    case 'cairn.internal.llm_call':
+      return { kind: 'internal:llm-call', ...event.payload, ...acting(view, event) };
+    case 'cairn.internal.checkpoint':
+      return { kind: 'internal:checkpoint', ...event.payload, ...acting(view, event) };
     case 'cairn.artifact.chunk':
     case 'cairn.artifact.rows':
     case 'artifact.created':

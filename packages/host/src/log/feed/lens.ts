@@ -7,8 +7,10 @@ import type { Chunk } from './sink.ts';
 export interface Lens {
   /** Subscribers whose lenses have the same key see the same, and share one text. */
   readonly key: string;
-  /** The text of a row that it renders; it hides rows that have none. Pages of payloads are read without task faces. */
-  readonly face: 'payload' | 'task';
+  /** The text of a row that it renders; it hides rows without one, unless it takes any. Pages are read without the other. */
+  readonly face: 'payload' | 'task' | 'any';
+  /** Replaces the rows of a page for a subscriber that is behind. */
+  readonly condensed?: (rows: readonly Row[]) => readonly Row[];
   /** The name under which a row of a type is shown; null hides it. */
   nameOf(type: string, row: Row): string | null;
   /** One row as text. */
@@ -39,7 +41,7 @@ export function rendered(rows: readonly Row[], lens: Lens, positionOf: (row: Row
   let text = '';
   let upTo = -1;
   let urgent = false;
-  for (const row of rows) {
+  for (const row of lens.condensed?.(rows) ?? rows) {
     const name = shownName(row, lens);
     if (name === null) continue;
     if (text !== '') text += lens.separator;

@@ -24,6 +24,12 @@ export interface TaskFilter {
   readonly debug: boolean;
 }
 
+/** How a stream shows what a filter lets pass. */
+export interface TaskStreamFilter extends TaskFilter {
+  /** Says the same with fewer events to a client that is behind. */
+  readonly coalesce: boolean;
+}
+
 export const everyTaskEvent: TaskFilter = {
   kinds: null,
   excludeKinds: new Set(),
@@ -44,6 +50,13 @@ export function shownKind(filter: TaskFilter, { face, runId }: Pick<Row, 'face' 
   if (filter.taskId !== null && !isTask(runId, filter.taskId, filter.subtree)) return null;
   if (!filter.subtasks && parentOf({ face, runId }) !== null && !asksSomebody.has(kind)) return null;
   return kind !== 'thought-stream' || isThoughtShown(filter, face) ? kind : null;
+}
+
+/** Whether an operator who asked for everything sees a row that is no task event, as it is in the log. */
+export function isRawShown({ debug, kinds, taskId, subtree, subtasks }: TaskFilter, row: Pick<Row, 'face' | 'runId'>) {
+  if (!debug || kinds !== null || kindOf(row.face) !== null) return false;
+  if (taskId !== null && !isTask(row.runId, taskId, subtree)) return false;
+  return subtasks || !row.runId.includes('.');
 }
 
 /** The id of a subtask begins with that of its parent. */

@@ -1,9 +1,12 @@
 /** Rows as task events: the stored face with the envelope spliced in. Nothing is parsed or serialised again. */
 import { isInternalKind } from '@cairn/protocol';
+import { lineText } from '../feed/frame.ts';
 import { jsonText } from '../feed/json-text.ts';
 import type { Lens } from '../feed/lens.ts';
 import type { Row } from '../ports/rows.ts';
-import { parentOf, shownKind, type TaskFilter } from './task-filter.ts';
+import { coalesced } from './coalesce.ts';
+import { kindOf } from './face-columns.ts';
+import { isRawShown, parentOf, shownKind, type TaskFilter, type TaskStreamFilter } from './task-filter.ts';
 
 /** A task event as JSON on one line. Only for a row that has a face. */
 export function taskEventText(row: Row, timestamp: string): string {
@@ -25,8 +28,17 @@ const frameName = (kind: string): string => (isInternalKind(kind) ? kind.slice('
 const taskFrame = (row: Row, name: string, timestamp: string): string =>
   `id: ${row.cursor}\nevent: ${frameName(name)}\ndata: ${taskEventText(row, timestamp)}\n\n`;
 
+/** A row that is no task event, as the log has it. */
+export const rawEventText = (row: Row, timestamp: string): string =>
+  `{"cursor":${row.cursor},"contextId":${jsonText(row.contextId)},${lineText(row, row.type, timestamp).slice(1)}`;
+
+const frameOf = (row: Row, name: string, timestamp: string): string =>
+  row.task === null || kindOf(row.face) === null
+    ? `id: ${row.cursor}\nevent: ${name}\ndata: ${rawEventText(row, timestamp)}\n\n`
+    : taskFrame(row, name, timestamp);
+
 /** Task events that a filter shows, in frames of their own. */
-export function taskLens(filter: TaskFilter): Lens {
+export function taskLens(filter: TaskFilter | TaskStreamFilter): Lens {
   const { kinds, excludeKinds, thoughtTypes, ...rest } = filter;
   const sets = [
     kinds === null ? null : [...kinds].sort(),
@@ -35,9 +47,17 @@ export function taskLens(filter: TaskFilter): Lens {
   ];
   return {
     key: `tasks ${JSON.stringify([rest, sets])}`,
-    face: 'task',
-    nameOf: (_, row) => shownKind(filter, row),
-    render: taskFrame,
+    face: filter.debug ? 'any' : 'task',
+    nameOf: filter.debug
+      ? (type, row) => shownKind(filter, row) ?? (isRawShown(filter, row) ? type : null)
+      : (_, row) => shownKind(filter, row),
+    render: filter.debug ? frameOf : taskFrame,
     separator: '',
+    ...('coalesce' in filter && filter.coalesce && { condensed: condensedBy(filter) }),
   };
 }
+
+const condensedBy =
+  (filter: TaskFilter): NonNullable<Lens['condensed']> =>
+  (rows) =>
+    coalesced(rows, (row) => shownKind(filter, row) ?? (isRawShown(filter, row) ? row.type : null));

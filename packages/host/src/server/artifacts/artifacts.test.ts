@@ -186,7 +186,7 @@ test('a file beyond the log goes into blobs, the same bytes again cost little, a
   const again = await ran(does, { contextId });
   expect(again.result).toMatchObject({ outcome: { version: 2 } });
   expect(blobBytes()).toBe(kept);
-  expect((await get(contextId, '/dump.bin?version=1')).headers.get('etag')).toBe('"1"');
+  expect((await get(contextId, '/dump.bin?version=1', { headers: { 'if-none-match': '"1"' } })).status).toBe(304);
   const chunks = (await faces(runId)).filter(({ kind }) => kind === 'file-write');
   expect(chunks.some(({ metadata }) => (metadata as JsonObject).blob !== undefined)).toBe(true);
   expect(chunks.map(({ index }) => index)).toEqual(chunks.map((_, i) => i));

@@ -132,6 +132,59 @@ describe('the events of a context', () => {
     }
   });
 
+  it('show an operator who asks for everything the other rows as they are, live, replayed and in pages', async () => {
+    const isRaw = (event: { readonly kind?: unknown }) => event.kind === undefined;
+    const replayed = (await streamed('debug=1', keys.operator)).filter(({ data }) => isRaw(data));
+    expect(replayed.find(({ event }) => event === 'cairn.model.requested')?.data).toMatchObject({
+      contextId,
+      type: 'cairn.model.requested',
+      payload: { agentId: 'host:desk' },
+    });
+    const paged = (await talk.events(contextId, 'debug=1', keys.operator)).filter(isRaw);
+    expect(paged).toEqual(replayed.map(({ data }) => data));
+    const one = await streamed('debug=1&taskId=run_family', keys.operator);
+    expect(one.filter(({ data }) => isRaw(data)).map(({ event }) => event)).toEqual(['agent.reasoning.delta']);
+    for (const [query, key] of [
+      ['debug=1', keys.ann],
+      ['', keys.operator],
+      ['debug=1&kinds=task-created', keys.operator],
+    ] as const) {
+      expect((await talk.events(contextId, query, key)).filter(isRaw)).toEqual([]);
+    }
+  });
+
+  it('are fewer for a client that is behind and asks for it, and say the same', async () => {
+    const plain = await streamed('kinds=content-delta,content-complete');
+    const joined = await streamed('kinds=content-delta,content-complete&coalesce=1');
+    const text = (all: readonly Frame[]) => all.map(({ data }) => data.delta ?? '').join('');
+    expect(joined.length).toBeLessThan(plain.length);
+    expect(text(joined)).toBe(text(plain));
+    expect(joined[0]?.data).toMatchObject({ delta: 'Hello.', index: 0, metadata: { coalesced: 2 } });
+    expect(joined[0]?.id).toBe(plain[1]?.id);
+    expect((await talk.json('GET', `/api/contexts/${contextId}/stream?coalesce=yes`)).status).toBe(400);
+  });
+
+  it('begin anew for a client whose next events were purged', async () => {
+    const { body } = await talk.send('One.');
+    const path = `/api/contexts/${body.contextId}`;
+    const first = await until(await talk.ask('GET', `${path}/stream?after=0`), ended);
+    const second = await talk.send('Two.', `${path}/messages`);
+    await until(await talk.ask('GET', `${path}/stream?after=${first.at(-1)?.id}`), ended);
+    const resume = async (after: unknown) =>
+      (await until(await talk.ask('GET', `${path}/stream?after=${after}`), ({ event }) => event === 'stream:caught-up'))
+        .filter(({ id }) => id === null)
+        .map(({ event, data }) => [event, data.reason]);
+    const seen = first[2]?.id;
+    expect(await resume(seen)).not.toContainEqual(['stream:reset', 'history-purged']);
+    const purged = await talk.ask('DELETE', `/v1/runs/${body.taskId}`, { key: keys.operator });
+    expect(purged.ok).toBe(true);
+    expect(await resume(seen)).toContainEqual(['stream:reset', 'history-purged']);
+    expect(await resume(0)).not.toContainEqual(['stream:reset', 'history-purged']);
+    const [left] = (await talk.events(String(body.contextId))).map(({ taskId, cursor }) => ({ taskId, cursor }));
+    expect(left?.taskId).toBe(second.body.taskId);
+    expect(await resume(Number(left?.cursor) - 1)).not.toContainEqual(['stream:reset', 'history-purged']);
+  });
+
   it('go on after any cursor, each once, and name the parent of a subtask', async () => {
     const all = await streamed('verbosity=detailed');
     for (const [i, { id }] of all.entries()) {

@@ -5,12 +5,12 @@ import { Instants } from '../../log/feed/frame.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
-import { shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
-import { taskEventText } from '../../log/tasks/task-frame.ts';
+import { isRawShown, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
+import { rawEventText, taskEventText } from '../../log/tasks/task-frame.ts';
 import { takenOver } from '../http/large-response.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
-import { cursorParam, filterQuery, startOf, taskFilter, visibleContext } from './context-params.ts';
+import { cursorParam, filterQuery, startOf, switched, taskFilter, visibleContext } from './context-params.ts';
 import type { ContextStreams } from './context-stream.ts';
 
 export interface ContextEventSurface {
@@ -41,6 +41,10 @@ export function contextEventRoutes(surface: ContextEventSurface): readonly Route
               'A cursor: shows what follows it. `0` is the whole history, `latest` only what is new. Default: from the beginning of the oldest open task. `Last-Event-ID` wins.',
             ),
           ...filterQuery,
+          coalesce: z
+            .literal('1')
+            .optional()
+            .describe('While the client is behind: joins deltas of text, and leaves out progress that is out of date.'),
           token,
         }),
         responses: {
@@ -77,13 +81,20 @@ export function contextEventRoutes(surface: ContextEventSurface): readonly Route
 }
 
 async function stream(call: Call, { log, runIndex, contextStreams }: ContextEventSurface): Promise<undefined> {
-  const filter = taskFilter(call);
+  const filter = { ...taskFilter(call), coalesce: switched(queryParam(call, 'coalesce'), 'coalesce', '1') };
   const start = startOf(call);
   const contextId = await visibleContext(call, log);
   const head = await log.contextHead(contextId);
   const from = start === 'latest' ? head : (start ?? (await openStart(contextId, head, { log, runIndex })));
-  contextStreams.serveContext(takenOver(call), { caller: call.caller, contextId, from, head, filter });
+  const oldest = typeof start === 'number' && start > 0 ? await oldestCursor(contextId, log) : 0;
+  contextStreams.serveContext(takenOver(call), { caller: call.caller, contextId, from, oldest, head, filter });
   return undefined;
+}
+
+/** The first event that is still there: retention may have purged those before it. */
+async function oldestCursor(contextId: ContextId, log: EventLog): Promise<number> {
+  const [first] = await log.read({ contextId, afterCursor: 0, limit: 1, isForTasks: true });
+  return first?.cursor ?? 0;
 }
 
 /** Before the first event of the oldest open task, so that a late joiner sees the turn in progress; else the newest one. */
@@ -122,16 +133,19 @@ interface PageRange {
   readonly filter: TaskFilter;
 }
 
+/** An operator who asked for everything also gets the rows that are no task events. */
 async function shown(log: EventLog, { contextId, after, limit, filter }: PageRange) {
   const instants = new Instants();
   const events: string[] = [];
   let next = after;
   for (let reads = 0; reads < MAX_READS; reads += 1) {
-    const rows: readonly Row[] = await log.read({ contextId, afterCursor: next, isForTasks: true, ...READ });
+    const isForTasks = !filter.debug;
+    const rows: readonly Row[] = await log.read({ contextId, afterCursor: next, isForTasks, ...READ });
     for (const row of rows) {
       next = row.cursor;
-      if (shownKind(filter, row) === null) continue;
-      events.push(taskEventText(row, instants.textOf(row.at)));
+      const textOf = shownKind(filter, row) !== null ? taskEventText : isRawShown(filter, row) ? rawEventText : null;
+      if (textOf === null) continue;
+      events.push(textOf(row, instants.textOf(row.at)));
       if (events.length >= limit) return { events, next };
     }
     if (rows.length === 0) break;

@@ -110,7 +110,7 @@ function listed<Value extends string>(
   return new Set(text.split(',').map((one) => oneOf(one.trim(), name, values)));
 }
 
-function switched(text: string | undefined, name: string, on: '0' | '1'): boolean {
+export function switched(text: string | undefined, name: string, on: '0' | '1'): boolean {
   if (text === undefined || text === (on === '1' ? '0' : '1')) return false;
   if (text !== on) throw unfit(name, text, 'Use 0 or 1.');
   return true;

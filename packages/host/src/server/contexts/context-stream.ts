@@ -5,7 +5,7 @@ import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Lens } from '../../log/feed/lens.ts';
 import type { Sink, Subscription } from '../../log/feed/sink.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import { everyTaskEvent, type TaskFilter } from '../../log/tasks/task-filter.ts';
+import { everyTaskEvent, type TaskStreamFilter } from '../../log/tasks/task-filter.ts';
 import { taskLens } from '../../log/tasks/task-frame.ts';
 import type { Caller } from '../access/auth.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
@@ -21,6 +21,8 @@ interface ContextStream {
   /** The cursor after which it begins, and the newest one. */
   readonly from: number;
   readonly head: number;
+  /** The oldest cursor, if the client names a cursor of its own. */
+  readonly oldest?: number;
 }
 
 interface TaskStream extends ContextStream {
@@ -37,9 +39,14 @@ const control = (name: string, data: object): string => `event: stream:${name}\n
 const ready = ({ from, head }: ContextStream): string =>
   `retry: ${RETRY_MS}\n\n${control('ready', { from: Math.min(from, head), head })}`;
 
-/** A cursor after the newest one is from before a restore: the client has to read the state again. */
-const reset = ({ from, head }: ContextStream): string =>
-  from <= head ? '' : control('reset', { reason: 'cursor-ahead', oldest: 1, head });
+/**
+ * The client has to read the state again: its cursor is after the newest one, as after a restore, or events that follow
+ * it were purged.
+ */
+function reset({ from, head, oldest = 0 }: ContextStream): string {
+  if (from > head) return control('reset', { reason: 'cursor-ahead', oldest: Math.max(1, oldest), head });
+  return from < oldest - 1 ? control('reset', { reason: 'history-purged', oldest, head }) : '';
+}
 
 const closing = (reason: string, more: object = {}): string => control('closing', { reason, ...more });
 
@@ -52,7 +59,7 @@ export class ContextStreams {
   }
 
   /** The whole context, until the client leaves. */
-  serveContext(response: ServerResponse, stream: ContextStream & { readonly filter: TaskFilter }): void {
+  serveContext(response: ServerResponse, stream: ContextStream & { readonly filter: TaskStreamFilter }): void {
     const { feed, streams } = this.#ports;
     const { contextId, filter } = stream;
     serve(streams, response, stream, (sink) => {

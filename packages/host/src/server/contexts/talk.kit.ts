@@ -94,7 +94,7 @@ export class Talk {
           key(keys.bob, 't', 'bob'),
           key(keys.other, 'u', 'eve'),
           key(keys.operator, 't', 'root', {
-            scopes: ['runs:create', 'runs:read', 'runs:cancel', 'approvals:respond', 'audit:read'],
+            scopes: ['runs:create', 'runs:read', 'runs:cancel', 'approvals:respond', 'audit:read', 'runs:delete'],
           }),
         ],
         models: { providers: { local }, default: 'local/small' },
