@@ -87,6 +87,23 @@ const agents = [
     rehearsal: { turns: [[call('acme.desk:ask', { sized: true })], [{ say: ['Thanks.'] }]] },
   }),
   defineAgent({
+    id: 'host:picker',
+    persona: 'Picker',
+    instructions: 'Let the user pick.',
+    tools: ['acme.desk:look', 'client:*'],
+    rehearsal: {
+      turns: [
+        [
+          { say: ['Pick ', 'one.'] },
+          call('client:pick', { from: ['red', 'blue'] }),
+          call('client:measure', {}),
+          call('acme.desk:look', { what: 'paint' }),
+        ],
+        [{ say: ['Good.'] }],
+      ],
+    },
+  }),
+  defineAgent({
     id: 'host:guide',
     persona: 'Guide',
     instructions: 'Answer.',

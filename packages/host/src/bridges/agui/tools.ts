@@ -12,15 +12,15 @@ export function toolStart(state: RunState, event: TaskEventOf<'tool-start'>): re
   // A call that a crash repeated is the same call.
   if (state.calls.has(toolCallId)) return [];
   state.calls.add(toolCallId);
-  const ownName = clientToolNamed(toolName);
-  if (ownName !== null) state.clientCalls.add(toolCallId);
+  const ownName = clientToolNamed(toolName) ?? toolName;
+  if (metadata?.provider === 'client') state.clientCalls.add(toolCallId);
   const shown = stamp(state, event);
   const parentMessageId = state.callers.get(taskId);
   return [
     {
       type: EventType.TOOL_CALL_START,
       toolCallId,
-      toolCallName: ownName ?? toolName,
+      toolCallName: ownName,
       ...(parentMessageId !== undefined && { parentMessageId }),
       ...(metadata !== undefined && { metadata }),
       ...shown,

@@ -29,7 +29,7 @@ const made: fc.Arbitrary<Made> = fc
       { kind: 'content-delta', delta: text, index, contentId: `${id}c`, ...of },
       { kind: 'content-delta', delta: text, index, ...of },
       { kind: 'content-complete', content: text, contentId: `${id}c`, finishReason: 'tool_calls', ...of },
-      { kind: 'tool-start', arguments: { text }, ...call, ...of },
+      { kind: 'tool-start', arguments: { text }, metadata: { provider: flag ? 'client' : 'local' }, ...call, ...of },
       { kind: 'tool-progress', progress: index / 3, message: text, toolCallId: id, ...of },
       { kind: 'tool-complete', success: flag, result: text, error: text, ...call, ...of },
       { kind: 'tool-start', arguments: {}, ...node, ...of },

@@ -1,5 +1,6 @@
 /** What a run brings for a task that waits: answers to interrupts, results of client tools, or the text of the user. */
 import { type AnswerInput, type ContextId, isCairnError, type Json, type RunId } from '@cairn/protocol';
+import { clientCallOf } from '../../bridges/agui/questions.ts';
 import type { News, ToolResult } from '../../bridges/agui/run-input.ts';
 import type { Question, RunState } from '../../bridges/agui/run-state.ts';
 import { requireScope } from '../access/auth.ts';
@@ -31,21 +32,31 @@ export function answersIn(news: News, state: RunState | null): readonly Answer[]
   return [{ inputId: asked.inputId, given: { value: news.said.text } }];
 }
 
+/** The agent goes on without a confirmation, and without a tool of the client. */
+const isRejectable = (question: Question, state: RunState): boolean =>
+  (question.asked.kind === 'input-required' && question.asked.inputType === 'confirmation') ||
+  clientCallOf(state, question) !== null;
+
 /** An interrupt that is not in the task is answered too: the host says why it does not take it. */
 function ofEntry({ interruptId, status, payload }: News['answers'][number], state: RunState | null): readonly Answer[] {
-  const asked = state?.questions.get(interruptId)?.asked;
+  const question = state?.questions.get(interruptId);
+  const asked = question?.asked;
   // A sign-in is completed in the browser of the user: the run only goes on.
   if (status === 'resolved' && (asked?.kind === 'auth-required' || (asked ?? payload) === undefined)) return [];
   if (status === 'resolved') return [{ inputId: interruptId, given: { value: (payload ?? null) as Json } }];
-  const isRejected = asked?.kind === 'input-required' && asked.inputType === 'confirmation';
+  const isRejected = state !== null && question !== undefined && isRejectable(question, state);
   return [{ inputId: interruptId, given: isRejected ? { reject: true } : 'cancel' }];
 }
+
+/** Longest reason of a rejection. */
+const MAX_REASON = 2_000;
 
 function ofResult({ toolCallId, value, error }: ToolResult, state: RunState | null): readonly Answer[] {
   for (const { asked } of state?.questions.values() ?? []) {
     if (asked.kind !== 'input-required' || asked.inputType !== 'tool-execution') continue;
     if (asked.toolCallId !== toolCallId) continue;
-    return [{ inputId: asked.inputId, given: { value: error === undefined ? value : { error } } }];
+    const given = error === undefined ? { value } : ({ reject: true, reason: error.slice(0, MAX_REASON) } as const);
+    return [{ inputId: asked.inputId, given }];
   }
   return [];
 }
@@ -80,7 +91,7 @@ export async function giveAnswers(call: Call, surface: InputSurface, answering: 
   return recorded;
 }
 
-/** Only a confirmation can be refused; a task whose question nobody answers is over. */
+/** A task whose question nobody answers is over. */
 async function cancelTask(call: Call, { engine }: InputSurface, { taskId: runId, recorded }: Answering): Promise<void> {
   const { tenant, principal } = call.caller;
   requireScope(call.caller, 'runs:cancel');
