@@ -49,6 +49,8 @@ export interface RunState {
   readonly steps: Map<string, OpenStep>;
   /** Tool calls that were shown. */
   readonly calls: Set<string>;
+  /** Calls without a result: the task of each. */
+  readonly openCalls: Map<string, string>;
   /** Those that the client performs. */
   readonly clientCalls: Set<string>;
   /** What a parent said of a subtask before it began. */
@@ -73,6 +75,7 @@ export const newRunState = (run: ShownRun): RunState => ({
   callers: new Map(),
   steps: new Map(),
   calls: new Set(),
+  openCalls: new Map(),
   clientCalls: new Set(),
   announced: new Map(),
   subagents: new Map(),

@@ -68,6 +68,7 @@ function taskOver(state: RunState, event: TaskEvent): readonly AguiEvent[] {
   const { taskId } = event;
   state.statuses.delete(taskId);
   for (const [id, { asked }] of state.questions) if (asked.taskId === taskId) state.questions.delete(id);
+  for (const [id, of] of state.openCalls) if (of === taskId) state.openCalls.delete(id);
   for (const [id, artifact] of state.artifacts) if (artifact.taskId === taskId) state.artifacts.delete(id);
   return [...dropTexts(state, event), ...closeSteps(state, taskId, event.timestamp)];
 }
@@ -93,14 +94,14 @@ function closeSteps(state: RunState, taskId: string | null, timestamp: string): 
 
 /**
  * Ends the run when its tasks wait, all of them, for the user: AG-UI has no way to answer a run that goes on. While one
- * task works, the others' questions can wait.
+ * task or one call works, the questions of the others can wait.
  */
 export function waiting(state: RunState, event: TaskEvent): readonly AguiEvent[] {
   const { run, statuses } = state;
   if (state.end !== null || !statuses.has(run.taskId)) return [];
   for (const status of statuses.values()) if (!status.startsWith('waiting')) return [];
   const open = openForUser(state);
-  if (open.length === 0) return [];
+  if (open.length === 0 || hasCallAtWork(state)) return [];
   const calls = open.flatMap((question) => clientCallOf(state, question) ?? []);
   const outcome: RunFinishedOutcome =
     calls.length === open.length
@@ -110,6 +111,13 @@ export function waiting(state: RunState, event: TaskEvent): readonly AguiEvent[]
           interrupts: open.map((question) => interruptOf(state, question)),
         };
   return closed(state, event, finished(state, outcome));
+}
+
+/** A call that asked something does not work until it is answered. */
+function hasCallAtWork({ openCalls, questions }: RunState): boolean {
+  const asking = new Set([...questions.values()].map(({ asked }) => asked.toolCallId));
+  for (const toolCallId of openCalls.keys()) if (!asking.has(toolCallId)) return true;
+  return false;
 }
 
 function finished(state: RunState, outcome: RunFinishedOutcome, result?: object): RunEnd {

@@ -12,6 +12,7 @@ export function toolStart(state: RunState, event: TaskEventOf<'tool-start'>): re
   // A call that a crash repeated is the same call.
   if (state.calls.has(toolCallId)) return [];
   state.calls.add(toolCallId);
+  state.openCalls.set(toolCallId, taskId);
   const ownName = clientToolNamed(toolName) ?? toolName;
   if (metadata?.provider === 'client') state.clientCalls.add(toolCallId);
   const shown = stamp(state, event);
@@ -50,6 +51,8 @@ export function toolComplete(state: RunState, event: TaskEventOf<'tool-complete'
     const outcome = { toolCallId, success, ...(error !== undefined && { error }) };
     return [{ type: EventType.STEP_FINISHED, stepName: step.stepName, metadata: outcome, ...shown }];
   }
+  state.openCalls.delete(toolCallId);
+  for (const [id, { asked }] of state.questions) if (asked.toolCallId === toolCallId) state.questions.delete(id);
   if (state.run.knownResults?.has(toolCallId) === true) return [];
   const failure = success ? {} : { success, ...(errorInfo !== undefined && { errorInfo }) };
   return [

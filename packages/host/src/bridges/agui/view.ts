@@ -22,7 +22,14 @@ export function take(state: RunState, event: TaskEvent, mayWait: boolean): reado
 }
 
 /** After these, a task that worked may have nothing left to do but wait. */
-const endsWork: ReadonlySet<string> = new Set(['task-status', 'task-complete', 'input-forwarded']);
+const endsWork: ReadonlySet<string> = new Set([
+  'task-status',
+  'task-complete',
+  'tool-complete',
+  'input-required',
+  'auth-required',
+  'input-forwarded',
+]);
 
 function showed(state: RunState, event: TaskEvent): readonly AguiEvent[] {
   switch (event.kind) {
