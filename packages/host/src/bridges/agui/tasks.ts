@@ -113,10 +113,14 @@ export function waiting(state: RunState, event: TaskEvent): readonly AguiEvent[]
   return closed(state, event, finished(state, outcome));
 }
 
-/** A call that asked something does not work until it is answered. */
+/**
+ * A call that asked something does not work until it is answered. A question that names no call may be about one, such as
+ * what to do with a call that a crash cut: then the status of its task decides alone.
+ */
 function hasCallAtWork({ openCalls, questions }: RunState): boolean {
-  const asking = new Set([...questions.values()].map(({ asked }) => asked.toolCallId));
-  for (const toolCallId of openCalls.keys()) if (!asking.has(toolCallId)) return true;
+  const asked = [...questions.values()].map((question) => question.asked);
+  const asking = new Set(asked.map(({ toolCallId, taskId }) => toolCallId ?? taskId));
+  for (const [toolCallId, taskId] of openCalls) if (!asking.has(toolCallId) && !asking.has(taskId)) return true;
   return false;
 }
 
