@@ -1,6 +1,5 @@
 /** A host with one agent that writes, calls tools and asks, and stock AG-UI clients of it. */
-import { HttpAgent } from '@ag-ui/client';
-import type { Event as AguiEvent, Message, Tool } from '@ag-ui/core';
+import { type Event as AguiEvent, HttpAgent, type Message, type Tool } from '@ag-ui/client';
 import { createHost, defineAgent, defineTool, type Host } from '@cairn/host';
 import type { JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
@@ -12,7 +11,7 @@ export const keys = {
 };
 
 /** Resolves when the test lets the tool go on. */
-export class Gate {
+class Gate {
   #open = Promise.withResolvers<void>();
   #reached = Promise.withResolvers<void>();
 
