@@ -1,5 +1,7 @@
 /** Runs: create, read, list, wait, cancel, pause, resume, fork, retry, and answer interrupts. */
 import {
+  type Ancestry,
+  type Causes,
   type DebugBundle,
   type ForkRun,
   type InterruptAnswered,
@@ -72,6 +74,13 @@ export interface DiffOptions extends CallOptions {
   readonly limit?: number;
 }
 
+export interface CausesOptions extends CallOptions {
+  /** The sequence of the event whose chain of causes is wanted. */
+  readonly of?: number;
+  /** Continues a page after this sequence. */
+  readonly after?: number;
+}
+
 /** A snapshot with its ETag. */
 export interface MarkedRun {
   readonly run: RunSnapshot;
@@ -114,6 +123,10 @@ export interface Runs {
   answer(runId: string, nodeOrInterruptId: string, value: Json, options?: ChangeOptions): Promise<InterruptAnswered>;
   /** What two runs did differently: the first divergence, decisions, calls, texts and state. */
   diff(runId: string, against: string, options?: DiffOptions): Promise<RunDiff>;
+  /** The run that requested this one, here or on another host. */
+  ancestry(runId: string, options?: CallOptions): Promise<Ancestry>;
+  /** The recorded causes of its events: a page of them, or the chain from one event up. */
+  causes(runId: string, options?: CausesOptions): Promise<Causes>;
   /** The run with its events and spans in one document, for debugging. */
   debugBundle(runId: string, options?: PastOptions): Promise<DebugBundle>;
 }
@@ -153,6 +166,9 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
       post(`${runPath(runId)}/interrupts/${segment(waiting)}`, { resumeValue: value }, options),
     diff: (runId, against, options) =>
       read(connection, `${runPath(runId)}:diff${query({ against, limit: options?.limit })}`, options),
+    ancestry: (runId, options) => read(connection, `${runPath(runId)}/ancestry`, options),
+    causes: (runId, { of, after, ...options } = {}) =>
+      read(connection, `/v1/host/cairn/runs/${segment(runId)}/causes${query({ of, after })}`, options),
     debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle`, options),
   };
 }

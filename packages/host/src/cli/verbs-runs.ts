@@ -13,6 +13,7 @@ import type { TailFlags } from './tail.ts';
 import type { Terminal } from './terminal.ts';
 import { exitWith, repeated, wholeNumber, withExamples, withHostOptions } from './verb.ts';
 import { addForkVerbs } from './verbs-forks.ts';
+import type { WhyFlags } from './why/why.ts';
 import type { WorkflowFlags } from './workflows.ts';
 
 export function addRunVerbs(cairn: Command, terminal: Terminal): void {
@@ -21,6 +22,7 @@ export function addRunVerbs(cairn: Command, terminal: Terminal): void {
   addRuns(cairn, terminal);
   addShow(cairn, terminal);
   addDiff(cairn, terminal);
+  addWhy(cairn, terminal);
   addTail(cairn, terminal);
   addInbox(cairn, terminal);
   addAnswer(cairn, terminal);
@@ -93,6 +95,24 @@ function addDiff(cairn: Command, terminal: Terminal): void {
     ['cairn diff RUN OTHER', 'the first divergence, then decisions, calls, texts and state'],
     ['cairn diff RUN last', 'compare with the newest run'],
     ['cairn diff RUN OTHER --json | jq .divergedAtSeq', 'as data'],
+  );
+}
+
+function addWhy(cairn: Command, terminal: Terminal): void {
+  const why = withHostOptions(
+    cairn
+      .command('why <run> <event>')
+      .description('show what caused an event, across runs and hosts, to the first cause'),
+  )
+    .option('--hosts <file>', 'JSON file with the other hosts: { "<hostId>": { "url": "…", "keyEnv": "…" } }')
+    .option('--max-runs <number>', 'runs to go through; default: 32', wholeNumber('The number of runs', 1, 1_000))
+    .action((runId: string, event: string, flags: WhyFlags) =>
+      exitWith(terminal, async () => (await import('./why/why.ts')).why(terminal, runId, position(event), flags)),
+    );
+  withExamples(
+    why,
+    ['cairn why RUN 17', 'from event 17 to the first event, and to the run that requested this one'],
+    ['cairn why RUN 17 --hosts hosts.json', 'also through runs of other hosts, with your keys there'],
   );
 }
 
