@@ -11,6 +11,7 @@ import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import type { ApiExample } from '../../packages/host/src/server/http/api-examples.ts';
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
+import { clientTools, guide } from './client-tool-examples.ts';
 import { field, type Request, type Sent, until, type Value } from './example-story.ts';
 import { frontEnds, peers } from './protocol-examples.ts';
 import { signIns, signingAgents, signingTools } from './sign-in-examples.ts';
@@ -190,6 +191,7 @@ async function conversation(send: Sent): Promise<void> {
   await get('answerInput', { path: { contextId, inputId }, body: { value: true } });
   const other = await created('nightly');
   await get('cancelContextTask', { path: other, body: { reason: 'no longer needed' } });
+  await clientTools(send);
 }
 
 async function catalogue(send: Sent): Promise<void> {
@@ -265,7 +267,7 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
     },
     allowUnsignedPacks: true,
     tools: [count, ...signingTools],
-    agents: [clerk, ...signingAgents],
+    agents: [clerk, guide, ...signingAgents],
     report: () => undefined,
   });
   const api: Api = await (await fetch(`${host.url}/v1/openapi.json`)).json();

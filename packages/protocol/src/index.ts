@@ -333,15 +333,7 @@ export {
   workflowVariable,
 } from './runs/workflow-definition.ts';
 export * from './task-events/client-tools.ts';
-export {
-  isInternalKind,
-  type TaskEventKind,
-  type ThoughtType,
-  taskEventKinds,
-  thoughtTypes,
-  type Verbosity,
-  verbosityLevels,
-} from './task-events/kinds.ts';
+export * from './task-events/kinds.ts';
 export * from './task-events/requests.ts';
 export { type TaskEvent, type TaskEventOf, taskEvent } from './task-events/task-event.ts';
 export {
@@ -373,6 +365,8 @@ export { forkGapMs } from './views/forked.ts';
 export {
   type InterruptEnd,
   type InterruptView,
+  interruptEnd,
+  isClientCall,
   isDeniedSignIn,
   isHostSignIn,
   isSignIn,

@@ -6,9 +6,9 @@ const MAX_ID = 128;
 
 /**
  * Passes each input of the run to the node under the same name. The node references the agent like a node of any
- * workflow, so both behave the same.
+ * workflow, so both behave the same. `clientTools` is a setting of that node.
  */
-export function agentRun(agentId: string, inputs: JsonObject): WorkflowDefinition {
+export function agentRun(agentId: string, inputs: JsonObject, clientTools?: JsonObject): WorkflowDefinition {
   const ports = Object.keys(inputs)
     .sort()
     .map((name): [string, PortValue] => [name, { type: 'variable', variableName: name }]);
@@ -22,7 +22,7 @@ export function agentRun(agentId: string, inputs: JsonObject): WorkflowDefinitio
         typeId: 'cairn.agent',
         name: agentId,
         position: { x: 0, y: 0 },
-        config: {},
+        config: clientTools === undefined ? {} : { clientTools },
         inputs: Object.fromEntries(ports),
         agent: { agentId },
       },

@@ -134,7 +134,11 @@ test('a tenant has its own list, or that of all, or what the host offers', () =>
     lines: ['openwop:time'],
   });
   expect(permitted({ allow: ['a:b'], tenants }, registry, 'other').lines).toEqual(['a:b']);
-  expect(permitted({ allow: undefined, tenants }, registry, 'other').lines).toEqual(['acme.crm:*', 'openwop:*']);
+  expect(permitted({ allow: undefined, tenants }, registry, 'other').lines).toEqual([
+    'acme.crm:*',
+    'openwop:*',
+    'client:*',
+  ]);
   expect(permitted({ allow: [], tenants }, registry, 'constructor').lines).toEqual([]);
 });
 

@@ -88,6 +88,8 @@ export function permitted({ allow, tenants }: ToolPolicy, registry: ToolRegistry
   if (own !== undefined) return { name: `tools.tenants.${tenant}`, lines: own };
   if (allow !== undefined) return { name: 'tools.allow', lines: allow };
   const scopes = new Set(registry.all.map(({ id }) => id.slice(0, id.indexOf(':'))));
+  // Last, so that the places of the others stay those in the rules of older records.
+  scopes.add('client');
   return { name: 'tools.allow (default)', lines: [...scopes].map((scope) => `${scope}:*`) };
 }
 
@@ -147,6 +149,9 @@ function denied(tool: Tool, rule: ToolRule): Authorization {
 /** Treats unknown scopes as not held. */
 const missingScopes = ({ scopes = [] }: Pick<ToolAccess, 'scopes'>, { needs }: Tool): readonly string[] =>
   scopes.includes('tool:*') ? [] : needs.filter((scope) => !scopes.includes(scope));
+
+/** Whether a list of a manifest has a line for the tool. */
+export const listsTool = (lines: readonly string[], id: string): boolean => firstLine(lines, id) !== -1;
 
 const firstLine = (lines: readonly string[], id: string): number => lines.findIndex((line) => matches(line, id));
 

@@ -12,6 +12,7 @@ import type { AgentDefinition } from '../engine/ports.ts';
 import { compileSchema } from '../engine/values/schemas.ts';
 import { type OptionNames, refuseUnknownOptions } from '../engine/workflow/known-options.ts';
 import { nearest } from '../nearest.ts';
+import { listsTool } from './allowlist.ts';
 import type { OnInputRequired } from './coordination/input-required.ts';
 import { readScript, type Script } from './models/scripted/script.ts';
 
@@ -100,7 +101,7 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
 /** A rehearsal may call a tool that the agent must not have. A name that is nearly one of its tools is a typo. */
 function refuseToolTypos({ agentId, toolAllowlist = [] }: AgentManifest, { turns }: Script): void {
   for (const { call } of turns.flat()) {
-    if (call === undefined || toolAllowlist.includes(call.tool)) continue;
+    if (call === undefined || listsTool(toolAllowlist, call.tool)) continue;
     const near = nearest(call.tool, toolAllowlist, 1);
     if (near !== null) throw wrongAgent(agentId, 'rehearsal', `calls ${call.tool}; did you mean ${near}?`);
   }

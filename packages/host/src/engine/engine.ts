@@ -104,6 +104,15 @@ export interface RunCancelled {
   readonly status: RunStatus;
 }
 
+export interface CancelCall {
+  readonly tenant: string;
+  readonly runId: RunId;
+  readonly callId: string;
+  readonly reason?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly idempotency?: IdempotentRequest<RunCancelled> | undefined;
+}
+
 export interface PauseRun {
   readonly tenant: string;
   readonly runId: RunId;
@@ -169,6 +178,11 @@ export interface Engine {
   answer(request: AnswerInterrupt): Promise<InterruptAnswered>;
   /** Does not change a run that has ended, and returns its status. */
   cancel(request: CancelRun): Promise<RunCancelled>;
+  /**
+   * Ends one tool call; its run goes on with the failed result. A call in progress gets two seconds to end by itself.
+   * Throws `conflict` for a call that has ended. Resolves once the end is durable.
+   */
+  cancelCall(request: CancelCall): Promise<RunCancelled>;
   /** Resolves once the request is durable. */
   pause(request: PauseRun): Promise<RunPaused>;
   /** Resolves once `run.resumed` and the rows that follow from it immediately are durable. */

@@ -117,6 +117,8 @@ export interface CallContext extends StepContext {
   reusable(key: string): Promise<Json | null>;
   /** Resolves once all emitted rows are durable. Rejects if the attempt is over or a row is too large. */
   recorded(): Promise<void>;
+  /** The signal was aborted because somebody canceled this call: what it returns is dropped. */
+  readonly isCanceled: boolean;
 }
 
 /** W3C trace context, recorded with the run that a request or a call starts. */

@@ -2,6 +2,7 @@
 import type { Discovery } from '@cairn/protocol';
 import { createAgentSource } from '../agents/agent-source.ts';
 import { AgentRegistry } from '../agents/registry.ts';
+import type { LateResult } from '../agents/tools/entry.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock, CrashRecord, Redactor, Report, UniqueId } from '../engine/ports.ts';
 import type { EngineOptions } from '../engine/stepping/engine-options.ts';
@@ -11,6 +12,7 @@ import { signingKey } from '../log/signed-checkpoint/signing-keys.ts';
 import { KeyShapeMask } from '../redaction/key-shapes.ts';
 import { createRedactor } from '../redaction/redactor.ts';
 import { type CallPlace, CallTraces } from '../telemetry/call-traces.ts';
+import { hostInstruments } from '../telemetry/instruments.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
 import { type DiscoveryFacts, discoveryDocument } from './catalogue/discovery.ts';
@@ -109,6 +111,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     redactor,
     extension,
     agents: options.agents,
+    lateResult: lateResults(report, telemetry),
     tools: options.tools,
     prompts: options.prompts,
   });
@@ -202,6 +205,14 @@ const purgerOf = ({ data }: HostConfig, { store, recorder }: Telemetry): TreePur
 
 export const redactorOf = (known: readonly KnownText[]): Redactor | null =>
   known.length === 0 ? null : createRedactor(known.map(({ name, text }) => ({ name, value: text.reveal() })));
+
+/** A line in the log and a metric, so that an operator finds tools that do not heed their signal. */
+const lateResults =
+  (report: Report, { recorder }: Telemetry) =>
+  (call: LateResult) => {
+    report({ level: 'info', event: 'tool.late_result', facts: { ...call } });
+    recorder.add(hostInstruments.lateResults, [call.toolId]);
+  };
 
 export const redacting = (report: Report, redactor: Redactor | null): Report =>
   redactor === null ? report : redactedReport(report, redactor);

@@ -51,6 +51,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
       conversations: {
         defaultAgent: config.defaultAgent,
         maxQueuedMessages: config.limits.maxQueuedMessages,
+        clientToolTimeoutMs: config.tools.clientTimeoutMs,
       },
       a2aVersions: config.a2a.versions,
       hostId: config.hostId,

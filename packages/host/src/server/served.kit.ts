@@ -272,7 +272,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
       maxTenantBytes: MAX_TENANT_BYTES,
       retention: [],
-      conversations: { defaultAgent: options.defaultAgent, maxQueuedMessages: 20 },
+      conversations: { defaultAgent: options.defaultAgent, maxQueuedMessages: 20, clientToolTimeoutMs: 60_000 },
       a2aVersions: ['1.0', '0.3'],
       unread: limits,
       shares: limits,

@@ -155,6 +155,12 @@ export const hostInstruments = {
   commits: counter('cairn.log.commits', '{commit}', 'Transactions of the log.'),
   rows: counter('cairn.log.rows', '{row}', 'Rows written to the log.'),
   wal: gauge('cairn.log.wal.size', 'By', 'Size of the write-ahead log.'),
+  lateResults: counter(
+    'cairn.tools.late_results',
+    '{result}',
+    'Results of tools that came after their call was given up, and were dropped.',
+    'openwop.tool_id',
+  ),
   purgedRuns: counter('cairn.retention.runs', '{run}', 'Runs that were purged.'),
   purgedBytes: counter('cairn.retention.bytes', 'By', 'Bytes of events that were purged.'),
   keptTrees: counter('cairn.retention.kept', '{tree}', 'Trees that a rule let go but that forks or active runs need.'),

@@ -71,6 +71,8 @@ export const agentPayloads = {
     result: json.optional(),
     attempt: ordinal.optional(),
     reusedFrom,
+    /** How often the call was repeated because its host stopped. */
+    retries: count.optional(),
     contentTrust: contentTrust.optional(),
   }),
   'agent.handoff': z.looseObject({

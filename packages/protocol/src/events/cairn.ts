@@ -214,6 +214,8 @@ export const clientPayloads = {
     callId: text,
     progress: share,
     message: z.string().optional(),
+    /** From the second entry into the tool on, which may begin again at 0. */
+    attempt: ordinal.optional(),
     agentId: text.optional(),
     toolName: text.optional(),
   }),

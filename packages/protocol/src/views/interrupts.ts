@@ -1,6 +1,6 @@
 /** The interrupts of a run: the open ones with the data that answers are checked against, and how each closed one ended. */
 import type { PayloadOf } from '../events/catalogue.ts';
-import { type InterruptKind, REQUIRE_USER, SIGN_IN_EVENT } from '../interrupts/interrupts.ts';
+import { CLIENT_TOOL_EVENT, type InterruptKind, REQUIRE_USER, SIGN_IN_EVENT } from '../interrupts/interrupts.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
 import { type WaitCounts, waitingStatus } from './status.ts';
@@ -62,9 +62,18 @@ export const isHostSignIn = (interrupt: Pick<InterruptView, 'kind' | 'data'>): b
 export const isDeniedSignIn = (resumeValue: Json | undefined): boolean =>
   isJsonObject(resumeValue) && isJsonObject(resumeValue.eventPayload) && resumeValue.eventPayload.denied === true;
 
-/** Whether only the originating user may answer. */
+/** Whether the interrupt is a tool call that the client executes. */
+export const isClientCall = ({ kind, data }: Pick<InterruptView, 'kind' | 'data'>): boolean =>
+  kind === 'external-event' && data.eventType === CLIENT_TOOL_EVENT;
+
+/** Whether only the originating user may answer. The client of that user offered the tools that clients execute. */
 export const requiresUser = (interrupt: Pick<InterruptView, 'kind' | 'data'>): boolean =>
-  interrupt.data.contextType === REQUIRE_USER || isHostSignIn(interrupt);
+  interrupt.data.contextType === REQUIRE_USER || isHostSignIn(interrupt) || isClientCall(interrupt);
+
+const ends: Readonly<Record<string, InterruptEnd>> = { timeout: 'expired', canceled: 'cancelled' };
+
+/** How an interrupt ended, by the reason of its resolution. */
+export const interruptEnd = (reason: string | undefined): InterruptEnd => own(ends, reason ?? '') ?? 'resolved';
 
 /** The interrupt that has waited longest. The run shows its node. */
 export function oldestWait(view: Interrupts): InterruptView | undefined {

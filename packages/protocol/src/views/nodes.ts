@@ -135,7 +135,7 @@ export function endNode(view: Nodes, nodeId: string, result: NodeResult): void {
   if (node.active) {
     node.active = false;
     view.activeNodes -= 1;
-    if (node.interruptId !== null) closeInterrupt(view, node.interruptId, 'cancelled');
+    closeQuestions(view, nodeId, node);
   } else {
     node.toolCallId = null;
     node.isAgent = false;
@@ -146,6 +146,15 @@ export function endNode(view: Nodes, nodeId: string, result: NodeResult): void {
   node.endedAt = result.at;
   node.outputs = result.outputs ?? null;
   node.error = result.error ?? null;
+}
+
+/** An agent may wait for several answers at once, any other node for one. */
+function closeQuestions(view: Nodes, nodeId: string, { isAgent, interruptId }: NodeView): void {
+  if (isAgent) {
+    for (const id of Object.keys(view.interrupts)) {
+      if (own(view.interrupts, id)?.nodeId === nodeId) closeInterrupt(view, id, 'cancelled');
+    }
+  } else if (interruptId !== null) closeInterrupt(view, interruptId, 'cancelled');
 }
 
 /** The attempt failed and another will follow; the visit, and its call, stay open. */

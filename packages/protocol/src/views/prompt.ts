@@ -1,6 +1,6 @@
 /** The question of an interrupt as text for a person. */
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import type { InterruptView } from './interrupts.ts';
+import { type InterruptView, isClientCall } from './interrupts.ts';
 
 export function promptOf({ kind, data }: Pick<InterruptView, 'kind' | 'data'>): string {
   const words = [data.prompt, data.title, data.initialPrompt, questionsOf(data), signInOf(data)].find(
@@ -9,6 +9,7 @@ export function promptOf({ kind, data }: Pick<InterruptView, 'kind' | 'data'>): 
   if (typeof words === 'string') return words;
   if (data.customKind === 'cairn.step.interrupted' && isJsonObject(data.payload))
     return interruptedPrompt(data.payload);
+  if (isClientCall({ kind, data })) return clientPrompt(data.correlation);
   if (kind === 'external-event') return `Waiting for the event ${String(data.eventType)}.`;
   if (kind === 'low-confidence') return 'Confirm the decision.';
   return `Answer needed: ${String(data.customKind ?? kind)}.`;
@@ -25,6 +26,11 @@ const wordsOf = (item: Json): Json => (isJsonObject(item) ? (item.question ?? ''
 function signInOf({ correlation }: JsonObject): Json | undefined {
   return isJsonObject(correlation) && typeof correlation.authType === 'string' ? correlation.prompt : undefined;
 }
+
+const clientPrompt = (correlation: Json | undefined): string =>
+  isJsonObject(correlation)
+    ? `Run ${String(correlation.toolName)}(${argumentsOf(correlation.arguments)}) and send its result.`
+    : 'Run the tool and send its result.';
 
 /** Asks about a call that may have taken effect: its result was not recorded. */
 function interruptedPrompt({ tool, step, model, inputs }: JsonObject): string {

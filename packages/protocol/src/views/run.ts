@@ -13,6 +13,7 @@ import {
   closeAll,
   closeInterrupt,
   forwardToUser,
+  interruptEnd,
   isSignIn,
   oldestWait,
   openInterrupt,
@@ -169,7 +170,7 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       const { interruptId, reason } = event.payload;
       const asked = own(view.interrupts, interruptId);
       if (asked !== undefined && isSignIn(asked)) view.ended = 'sign-in';
-      closeInterrupt(view, interruptId, reason === 'timeout' ? 'expired' : 'resolved');
+      closeInterrupt(view, interruptId, interruptEnd(reason));
       break;
     }
     case 'cairn.input.forwarded':

@@ -158,7 +158,13 @@ test('a tool call starts, goes on and ends; asked for again it is still the same
   );
   const call = { toolCallId: 'c1', toolName: 'openwop:time' };
   expect(faces.slice(3)).toEqual([
-    { kind: 'tool-start', ...call, arguments: { zone: 'UTC' }, agentId, metadata: { provider: 'local' } },
+    {
+      kind: 'tool-start',
+      ...call,
+      arguments: { zone: 'UTC' },
+      agentId,
+      metadata: { provider: 'local', cancelable: true },
+    },
     { kind: 'tool-progress', toolCallId: 'c1', progress: 0.5, message: 'half', agentId },
     null,
     { kind: 'tool-complete', ...call, success: true, result: { now: 1 }, agentId, metadata: { duration: 4 } },

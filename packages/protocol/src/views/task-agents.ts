@@ -1,12 +1,14 @@
 /** Task faces of agent events: streamed text, thoughts, tool calls, usage, handoffs. */
+import type { PayloadOf } from '../events/catalogue.ts';
 import type { EventOf, FoldEvent } from '../events/event.ts';
 import { payloadId } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { clientToolNamed } from '../task-events/client-tools.ts';
 import { isPlainAnswer, isThought } from './agents.ts';
 import { own } from './dictionary.ts';
 import type { RunView } from './run-view.ts';
 import { blockOf } from './streams.ts';
-import { errorInfo, type Failure } from './task-errors.ts';
+import { errorInfo, type Failure, failureText } from './task-errors.ts';
 import { statusFace } from './task-status.ts';
 
 /** The task face of an agent or model row; null for other types and for rows that the task view omits. */
@@ -121,11 +123,17 @@ function toolStart(view: RunView, event: EventOf<'agent.toolCalled'>): JsonObjec
     arguments: asObject(called.inputs ?? called.arguments),
     agentId: called.agentId,
     metadata: {
-      provider: called.transport === 'mcp' ? 'mcp' : 'local',
+      provider: providerOf(called.toolName, called.transport),
+      cancelable: true,
       ...(called.attempt !== undefined && called.attempt > 1 && { attempt: called.attempt }),
     },
   };
 }
+
+const providerOf = (toolName: string, transport: string | undefined): string => {
+  if (clientToolNamed(toolName) !== null) return 'client';
+  return transport === 'mcp' ? 'mcp' : 'local';
+};
 
 /** Arguments in the task view are objects; any other value is wrapped. */
 const asObject = (value: Json | undefined): JsonObject => {
@@ -134,7 +142,7 @@ const asObject = (value: Json | undefined): JsonObject => {
 };
 
 function toolProgress(view: RunView, event: EventOf<'cairn.tool.progress'>): JsonObject | null {
-  const { callId, progress, message } = event.payload;
+  const { callId, progress, message, attempt = 1 } = event.payload;
   if (!Object.hasOwn(view.toolCalls, callId)) return null;
   return {
     kind: 'tool-progress',
@@ -142,24 +150,35 @@ function toolProgress(view: RunView, event: EventOf<'cairn.tool.progress'>): Jso
     progress,
     ...(message !== undefined && { message }),
     ...acting(view, event),
+    ...(attempt > 1 && { metadata: { attempt } }),
   };
 }
 
 /** A refused call that never started appears as an error, because there is no `tool-start` to complete. */
 function toolComplete(view: RunView, event: EventOf<'agent.toolReturned'>): JsonObject | null {
   const returned = event.payload;
-  const { callId, toolName, agentId, durationMs, error, status } = returned;
+  const { callId, toolName, agentId, error, status } = returned;
   if (view.ended !== 'tool-call') {
     if (status !== 'forbidden' && status !== 'rate_limited') return null;
     return { kind: 'error', ...refused(error, status, toolName), scope: 'tool', refId: callId, agentId };
   }
   const call = { kind: 'tool-complete', toolCallId: callId, toolName };
-  const more = { agentId, ...(durationMs !== undefined && { metadata: { duration: durationMs } }) };
+  const more = { agentId, ...completion(returned) };
   if (error === undefined && (status === undefined || status === 'ok')) {
     return { ...call, success: true, result: returned.outcome ?? returned.result ?? null, ...more };
   }
   const info = refused(error, status, toolName);
-  return { ...call, success: false, error: info.message, errorInfo: info, ...more };
+  return { ...call, success: false, error: failureText(info), errorInfo: info, ...more };
+}
+
+/** How long the call took, how often it was repeated after a crash, and whether its result is an earlier one. */
+function completion({ durationMs, retries, reusedFrom }: PayloadOf<'agent.toolReturned'>): JsonObject {
+  const metadata = {
+    ...(durationMs !== undefined && { duration: durationMs }),
+    ...(retries !== undefined && { retries }),
+    ...(reusedFrom !== undefined && { cached: true }),
+  };
+  return Object.keys(metadata).length === 0 ? {} : { metadata };
 }
 
 const refused = (error: Failure | undefined, status: string | undefined, toolName: string) =>

@@ -13,3 +13,6 @@ export const errorInfo = (error: Failure): ErrorInfo => ({
   retryable: error.retryable ?? false,
   ...(error.details !== undefined && { details: error.details }),
 });
+
+/** The text of a failed call. Every front end can tell a canceled one by it. */
+export const failureText = ({ code, message }: ErrorInfo): string => (code === 'tool_canceled' ? 'canceled' : message);

@@ -93,8 +93,8 @@ test('a node that is cancelled closes its call', () => {
   expect(facesOf(started, nodeStarted('n'), ['node.cancelled', { nodeId: 'n', reason: 'enough' }])[2]).toMatchObject({
     kind: 'tool-complete',
     success: false,
-    error: 'enough',
-    errorInfo: { code: 'tool_canceled', retryable: false },
+    error: 'canceled',
+    errorInfo: { code: 'tool_canceled', message: 'enough', retryable: false },
   });
 });
 

@@ -8,7 +8,7 @@ import type { NodeView } from './nodes.ts';
 import type { RunView } from './run-view.ts';
 import { acting, agentFace } from './task-agents.ts';
 import { artifactFace } from './task-artifacts.ts';
-import { type ErrorInfo, errorInfo } from './task-errors.ts';
+import { type ErrorInfo, errorInfo, failureText } from './task-errors.ts';
 import { answered, asked } from './task-questions.ts';
 import { statusFace } from './task-status.ts';
 import { subtaskFace } from './task-subtasks.ts';
@@ -137,7 +137,8 @@ function nodeEnd(view: RunView, event: NodeEvent, reason?: string): JsonObject |
   };
   if (node.status === 'completed') return { ...call, success: true, result: node.outputs ?? {}, metadata };
   const info = node.error === null ? stopped(node, reason) : errorInfo(node.error);
-  return { ...call, success: false, error: info.message, errorInfo: info, metadata };
+  const error = node.status === 'skipped' ? info.message : failureText(info);
+  return { ...call, success: false, error, errorInfo: info, metadata };
 }
 
 /** The error of a node that was skipped or cancelled. */

@@ -2,7 +2,7 @@
 import type { EventOf } from '../events/event.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { own } from './dictionary.ts';
-import { type InterruptView, isDeniedSignIn, isSignIn, openWaits, requiresUser } from './interrupts.ts';
+import { type InterruptView, isClientCall, isDeniedSignIn, isSignIn, openWaits, requiresUser } from './interrupts.ts';
 import { promptOf } from './prompt.ts';
 import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
@@ -28,9 +28,16 @@ export function asked(view: RunView, event: EventOf<'interrupt.requested'>): Jso
   const interrupt = own(view.interrupts, interruptId ?? key);
   if (interrupt === undefined) return null;
   const node = own(view.nodeStates, interrupt.nodeId);
-  const toolCallId = (node?.isAgent ? node.pausedCallId : node?.toolCallId) ?? null;
+  const toolCallId = calledBy(interrupt) ?? (node?.isAgent ? node.pausedCallId : node?.toolCallId) ?? null;
   const who = { ...(toolCallId !== null && { toolCallId }), ...(node?.isAgent && acting(node.agentId)) };
   return isSignIn(interrupt) ? authRequired(interrupt, who) : inputRequired(interrupt, toolCallId, who);
+}
+
+/** The tool call that a client executes; null for any other interrupt. */
+function calledBy(interrupt: InterruptView): string | null {
+  if (!isClientCall(interrupt) || !isJsonObject(interrupt.data.correlation)) return null;
+  const { toolCallId } = interrupt.data.correlation;
+  return typeof toolCallId === 'string' ? toolCallId : null;
 }
 
 const acting = (agentId: string | null): JsonObject => (agentId === null ? {} : { agentId });
@@ -110,13 +117,15 @@ const inputTypes: Readonly<Record<InterruptView['kind'], string>> = {
   'low-confidence': 'clarification',
 };
 
-const awaitedCall = (interrupt: InterruptView, toolCallId: string | null): JsonObject => ({
-  id: toolCallId ?? interrupt.interruptId,
-  function: {
-    name: interrupt.data.eventType ?? 'event',
-    arguments: JSON.stringify(interrupt.data.correlation ?? {}),
-  },
-});
+function awaitedCall(interrupt: InterruptView, toolCallId: string | null): JsonObject {
+  const { eventType = 'event', correlation = {} } = interrupt.data;
+  const id = toolCallId ?? interrupt.interruptId;
+  if (!isClientCall(interrupt) || !isJsonObject(correlation)) {
+    return { id, function: { name: eventType, arguments: JSON.stringify(correlation) } };
+  }
+  const { toolName = '', arguments: given = {} } = correlation;
+  return { id, function: { name: toolName, arguments: JSON.stringify(given) } };
+}
 
 const authFields = ['authType', 'provider', 'scopes', 'authUrl', 'encryptionKey', 'infoUrl'] as const;
 
@@ -134,12 +143,15 @@ function authRequired(interrupt: InterruptView, who: JsonObject): JsonObject {
 }
 
 export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): JsonObject {
-  const { interruptId, resolvedBy, reason, resumeValue, agentId } = event.payload;
+  const { interruptId, resolvedBy, reason, resumeValue, outcome, agentId } = event.payload;
   const isTimeout = reason === 'timeout';
-  const isRejected = isJsonObject(resumeValue) && (resumeValue.action === 'reject' || isDenied(resumeValue));
+  const isCanceled = reason === 'canceled';
+  const isRejected =
+    outcome === 'rejected' || (isJsonObject(resumeValue) && (resumeValue.action === 'reject' || isDenied(resumeValue)));
   const userId = resolvedBy ?? view.owner?.principal ?? 'anonymous';
   if (view.ended === 'sign-in') {
-    const refused = isTimeout ? 'auth_expired' : isRejected || isDeniedSignIn(resumeValue) ? 'auth_denied' : null;
+    const isRefused = isRejected || isCanceled || isDeniedSignIn(resumeValue);
+    const refused = isTimeout ? 'auth_expired' : isRefused ? 'auth_denied' : null;
     return refused === null ? signedIn(interruptId, userId, resumeValue) : notSignedIn(interruptId, refused);
   }
   const node = own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
@@ -152,7 +164,7 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
     ...provider,
     metadata: {
       ...(askedAt !== null && { duration: event.at - askedAt }),
-      outcome: isTimeout ? 'timeout' : isRejected ? 'rejected' : 'answered',
+      outcome: isTimeout ? 'timeout' : isCanceled ? 'canceled' : isRejected ? 'rejected' : 'answered',
     },
   };
 }

@@ -4,12 +4,14 @@ import { jsonSchema, text } from '../../engine/nodes/config-fields.ts';
 import { agentSharing } from '../../engine/workflow/agent-sharing.ts';
 import { defineNodeType, type NodeDriver, type NodeType, type Problem } from '../../engine/workflow/node-type.ts';
 import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields, promptRefs } from '../prompts/prompt-chain.ts';
+import { clientToolSet } from '../tools/client-tools.ts';
 import { boundaryRows } from './boundary.ts';
 import { limits } from './budgets.ts';
 import { createAgentDriver } from './driver.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { MAX_REPAIRS, SCHEMA_ROUNDS } from './repairs.ts';
 import { costProblems, modelNameOf } from './run-costs.ts';
+import { clientToolProblems } from './tool-access.ts';
 
 /** Config fields that every agent node accepts. */
 export const agentFields = {
@@ -24,7 +26,7 @@ export const agentFields = {
   ...promptRefFields,
 };
 
-const agentConfig = z.strictObject(agentFields);
+const agentConfig = z.strictObject({ ...agentFields, clientTools: clientToolSet.optional() });
 
 /** Config of a node that can carry its own prompt. Published workflows contain the last two; they have no effect. */
 const promptConfig = z
@@ -58,7 +60,7 @@ const agentNode = (options: LoopOptions) =>
     driver: createAgentDriver(options) as NodeDriver,
     actsAsAgent: () => true,
     promptRefs,
-    checkRun: (node, run) => costProblems(node, run, options),
+    checkRun: (node, run) => [...costProblems(node, run, options), ...clientToolProblems(node, run)],
     modelOf: (node, run) => modelNameOf(node, run, options),
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   }) satisfies Partial<NodeType>;

@@ -1,5 +1,5 @@
 /** Tells the engine which rows open and close the calls of an agent. */
-import type { FoldEvent } from '@cairn/protocol';
+import { clientToolNamed, type FoldEvent } from '@cairn/protocol';
 import { MODEL_PERFORMER, TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { RunChange } from '../../engine/workflow/node-type.ts';
 
@@ -10,7 +10,9 @@ export function callChange(event: FoldEvent): RunChange | null {
       return { kind: 'call-opened', call: { callId, attempt, safety, recoveries, step: MODEL_PERFORMER } };
     }
     case 'agent.toolCalled': {
-      const { callId, attempt = 1, safety = 'write', recoveries = 0 } = event.payload;
+      const { callId, toolName, toolId = toolName, attempt = 1, safety = 'write', recoveries = 0 } = event.payload;
+      // The client executes it; no performer is called.
+      if (clientToolNamed(toolId) !== null) return null;
       return { kind: 'call-opened', call: { callId, attempt, safety, recoveries, step: TOOL_PERFORMER } };
     }
     case 'cairn.model.returned':

@@ -2,6 +2,7 @@
 import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { NodeDriver } from '../../engine/workflow/node-type.ts';
 import { callChange } from './call-rows.ts';
+import { cancelledCall, clientAnswer } from './client-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { aboutModel, askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
@@ -25,6 +26,8 @@ export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
         : toolReturned(context, call, result, options),
     again: (context, call) =>
       call.step === MODEL_PERFORMER ? askModelAgain(context, call) : [callAgain(context.node.id, call)],
+    answer: clientAnswer,
+    cancelled: cancelledCall,
     stopped: stoppedLoop,
     hasWritten: ({ writes }) => writes > 0,
   };

@@ -227,7 +227,7 @@ const seen = (run: AgentScript) =>
   run.drafts
     .filter(({ audience }) => audience === 'client')
     .map(({ type, payload }): { readonly type: string; readonly payload: JsonObject } => ({ type, payload }))
-    .map(({ type, payload: { attempt: _attempt, durationMs: _duration, requestedAt: _at, ...payload } }) => ({
+    .map(({ type, payload: { attempt: _1, retries: _2, durationMs: _3, requestedAt: _4, ...payload } }) => ({
       type,
       payload,
     }));

@@ -13,6 +13,7 @@ import { openingWords } from './prompt.ts';
 import { heardBy, mockOf, selectionOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
 import { type Invocation, type LoopState, openInvocation, type TurnCall } from './state/loop-state.ts';
+import { accessIn } from './tool-access.ts';
 
 type Context = DrivenContext<LoopState>;
 
@@ -137,7 +138,7 @@ export function modelInput(context: Context, options: LoopOptions): ModelRequest
 
 /** The tools the agent may use in this run, plus the loop's own tools. */
 export function toolsShown(context: Context, agent: Agent, options: LoopOptions): readonly ModelTool[] {
-  const shown = toolSurface(options.toolAccess(context.state.view, agent.allowlist)).map(
+  const shown = toolSurface(accessIn(context, agent.allowlist, options)).map(
     ({ name, tool: { id, description, inputSchema } }): ModelTool => ({ toolId: id, name, description, inputSchema }),
   );
   return [...shown, ...loopToolsOf(agent)];

@@ -82,6 +82,7 @@ export interface ReturnedTool {
   /** Omitted when the call was not performed. */
   readonly durationMs?: number | undefined;
   readonly isUntrusted?: boolean;
+  readonly retries?: number | undefined;
 }
 
 type ToolReturned = PayloadOf<'agent.toolReturned'>;
@@ -94,7 +95,7 @@ export interface FailedTool {
 }
 
 export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd): DraftOf<'agent.toolReturned'> {
-  const { agentId, toolId, callId, attempt, durationMs } = call;
+  const { agentId, toolId, callId, attempt, durationMs, retries } = call;
   const payload: ToolReturned = {
     agentId,
     toolName: toolId,
@@ -105,6 +106,7 @@ export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd
       ? { error: { ...end.error, error: end.error.code }, status: end.status }
       : { outcome: end.value, result: end.value, status: 'ok' as const }),
     ...(durationMs === undefined ? {} : { durationMs }),
+    ...(retries === undefined ? {} : { retries }),
     ...(call.isUntrusted === true ? { contentTrust: 'untrusted' as const } : {}),
   };
   return row('agent.toolReturned', payload, { nodeId, cause: call.calledSeq });

@@ -1,17 +1,20 @@
 /** Closes the open calls and the invocation of an agent node that times out or ends with its run. */
 import { row } from '@cairn/protocol';
+import { canceledDraft } from '../../engine/core/interrupts.ts';
 import type { Draft } from '../../engine/core/state.ts';
 import type { DrivenContext } from '../../engine/workflow/node-type.ts';
 import { invocationCompletedRow, toolReturnedRow } from './rows.ts';
 import { type Invocation, type LoopState, openCalls } from './state/loop-state.ts';
 
 /** Depends only on the folded state, so that even a broken run can be ended. */
-export function stoppedLoop({ inner: { invocation }, node }: DrivenContext<LoopState>): readonly Draft[] {
+export function stoppedLoop(context: DrivenContext<LoopState>): readonly Draft[] {
+  const { inner, node } = context;
+  const { invocation } = inner;
   if (invocation === null) return [];
   const { id: invocationId, agentId } = invocation;
   return [
     ...abandonedTurn(node.id, invocation),
-    ...abandonedCalls(node.id, invocation),
+    ...abandonedCalls(context, invocation),
     invocationCompletedRow(node.id, { invocationId, agentId, outcome: 'failed' }),
   ];
 }
@@ -31,7 +34,13 @@ const unknownEnd = {
   status: 'error',
 } as const;
 
-const abandonedCalls = (nodeId: string, invocation: Invocation): Draft[] =>
-  openCalls(invocation).map(({ toolId, callId, attempt, calledSeq }) =>
-    toolReturnedRow(nodeId, { agentId: invocation.agentId, toolId, callId, attempt, calledSeq }, unknownEnd),
-  );
+/** A client that executes a call is told that it is over. */
+function abandonedCalls({ node, state, now }: DrivenContext<LoopState>, invocation: Invocation): Draft[] {
+  const { agentId } = invocation;
+  return openCalls(invocation).flatMap(({ toolId, callId, attempt, calledSeq, progress }) => {
+    const returned = toolReturnedRow(node.id, { agentId, toolId, callId, attempt, calledSeq }, unknownEnd);
+    if (progress.kind !== 'asked' || progress.question.kind !== 'client') return [returned];
+    const { interruptId } = progress;
+    return [canceledDraft(state, { nodeId: node.id, interruptId, at: now }), returned];
+  });
+}

@@ -2,11 +2,11 @@ import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { answerDrafts } from '../../engine/core/answers.ts';
 import { asked } from '../tools/questions.ts';
-import type { ToolQuestion } from '../tools/tool.ts';
+import type { PersonQuestion } from '../tools/tool.ts';
 import { AgentScript } from './agent-script.kit.ts';
 
-const ask = (prompt: string, more: object = {}): ToolQuestion => ({ kind: 'ask', name: prompt, prompt, ...more });
-const suspended = (question: ToolQuestion, ordinal = 0) => ({ kind: 'suspended' as const, ordinal, question });
+const ask = (prompt: string, more: object = {}): PersonQuestion => ({ kind: 'ask', name: prompt, prompt, ...more });
+const suspended = (question: PersonQuestion, ordinal = 0) => ({ kind: 'suspended' as const, ordinal, question });
 
 describe('a tool that asks somebody', () => {
   test('ends its call, asks, and is entered again with the answer on record', () => {
@@ -123,7 +123,7 @@ describe('a tool that asks somebody', () => {
   });
 
   test('a sign-in waits for an event, and what came of it is the answer', () => {
-    const question: ToolQuestion = {
+    const question: PersonQuestion = {
       kind: 'signIn',
       name: 'github',
       prompt: 'Sign in.',

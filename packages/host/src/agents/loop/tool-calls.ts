@@ -3,8 +3,10 @@
  * tools.
  */
 import {
+  clientToolNamed,
   type ErrorCode,
   invariant,
+  isClientCall,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -19,8 +21,9 @@ import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallResult, DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
 import { authorize, type ToolAccess } from '../allowlist.ts';
 import type { ModelToolCall, Turn } from '../models/turn.ts';
-import type { ToolCallInput, ToolOutcome, ToolQuestion } from '../tools/tool.ts';
+import type { PersonQuestion, ToolCallInput, ToolOutcome } from '../tools/tool.ts';
 import type { Agent } from './agent.ts';
+import { clientQuestions, endOfAnswered } from './client-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolCalled } from './loop-tools.ts';
 import { callPrefix } from './model-calls.ts';
@@ -29,6 +32,7 @@ import { principalOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from './sizes.ts';
 import { QUESTION_ID } from './state/evolve-tool-calls.ts';
 import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage } from './state/loop-state.ts';
+import { accessIn } from './tool-access.ts';
 
 type Context = DrivenContext<LoopState>;
 
@@ -125,7 +129,7 @@ export function callRows(
     } else {
       const { safety, rule } = call;
       drafts.push(toolCalledRow(nodeId, { ...called, safety, rule }, options.sha256));
-      effects.push({ kind: 'step', callId });
+      if (clientToolNamed(toolId) === null) effects.push({ kind: 'step', callId });
     }
   }
   return { drafts, effects };
@@ -151,7 +155,7 @@ export function toolInput(context: Context, { callId }: OpenCall, options: LoopO
 /** Describes, for human review, an interrupted call that may have written. */
 export function aboutTool(context: Context, call: OpenCall, options: LoopOptions): JsonObject {
   const { toolId, input, agentId } = toolInput(context, call, options);
-  const schema = options.toolAccess(context.state.view, undefined).registry.get(toolId)?.inputSchema;
+  const schema = accessIn(context, undefined, options).registry.get(toolId)?.inputSchema;
   return { tool: toolId, agentId, inputs: inDeclaredOrder(input, schema?.properties) };
 }
 
@@ -191,7 +195,7 @@ const questionsOf = (loop: LoopState): number =>
 
 function returnedRow(context: Context, open: OpenCall, outcome: ToolOutcome, options: LoopOptions): Draft {
   const { callId, attempt, requestedAt } = open;
-  const { toolId, calledSeq } = callOf(context, callId);
+  const { toolId, calledSeq, retries } = callOf(context, callId);
   const { agentId } = openInvocation(context.inner);
   const nodeId = context.node.id;
   if (outcome.kind === 'suspended') {
@@ -199,9 +203,9 @@ function returnedRow(context: Context, open: OpenCall, outcome: ToolOutcome, opt
     const suspended = { ordinal, question };
     return row('cairn.step.returned', { nodeId, callId, attempt, suspended }, { nodeId });
   }
-  const isUntrusted = options.toolAccess(context.state.view, undefined).registry.get(toolId)?.untrusted ?? true;
+  const isUntrusted = accessIn(context, undefined, options).registry.get(toolId)?.untrusted ?? true;
   const durationMs = Math.max(0, Math.round(context.now - requestedAt));
-  const returned = { agentId, toolId, callId, attempt, calledSeq, durationMs, isUntrusted };
+  const returned = { agentId, toolId, callId, attempt, calledSeq, durationMs, retries, isUntrusted };
   if (outcome.kind === 'result') return toolReturnedRow(nodeId, returned, { value: outcome.value });
   const { error } = outcome;
   if (error.code !== 'rate_limited') return toolReturnedRow(nodeId, returned, { error, status: 'error' });
@@ -225,25 +229,41 @@ export function callAgain(
   return row('cairn.step.requested', payload, { nodeId });
 }
 
-/** Resumes answered calls, or asks the next question. Returns null while all open calls run or wait. */
-export function goOnWithCalls(context: Context, { calls }: ToolsStage): NodeAction | null {
+/**
+ * Resumes or ends answered calls, or asks for what calls wait for. Returns null while all open calls run or wait. The calls
+ * of clients are asked for first, so that their questions are numbered before the next one.
+ */
+export function goOnWithCalls(context: Context, stage: ToolsStage): NodeAction | null {
   const nodeId = context.node.id;
-  const answered = calls.filter(({ progress }) => progress.kind === 'answered');
-  if (answered.length > 0) {
-    const drafts = answered.map((call) => callAgain(nodeId, call));
-    const effects = answered.map(({ callId }): Effect => ({ kind: 'step', callId }));
-    return { kind: 'wait', drafts, effects };
+  const drafts: Draft[] = [];
+  const effects: Effect[] = [];
+  for (const call of stage.calls) {
+    if (call.progress.kind !== 'answered') continue;
+    const end = endOfAnswered(context, call);
+    drafts.push(end ?? callAgain(nodeId, call));
+    if (end === null) effects.push({ kind: 'step', callId: call.callId });
   }
-  const asking = calls.map(({ progress }) => progress).find((progress) => progress.kind === 'asking');
-  if (asking === undefined || hasOpenQuestion(context)) return null;
-  return { kind: 'wait', drafts: questionRows(context, asking.question) };
+  if (drafts.length > 0) return { kind: 'wait', drafts, effects };
+  const forClient = clientQuestions(context, stage);
+  if (forClient.length > 0) return { kind: 'wait', drafts: forClient };
+  const question = nextQuestion(stage);
+  return question === null || hasOpenQuestion(context)
+    ? null
+    : { kind: 'wait', drafts: questionRows(context, question) };
 }
 
-/** A node asks one question at a time, so an answer to the node is unambiguous. */
-const hasOpenQuestion = ({ state, node }: Context): boolean =>
-  Object.values(state.view.interrupts).some((interrupt) => interrupt.nodeId === node.id);
+function nextQuestion({ calls }: ToolsStage): PersonQuestion | null {
+  for (const { progress } of calls) {
+    if (progress.kind === 'asking' && progress.question.kind !== 'client') return progress.question;
+  }
+  return null;
+}
 
-function questionRows({ state, node }: Context, question: ToolQuestion): Draft[] {
+/** A node asks people one question at a time, so an answer to the node is unambiguous. */
+const hasOpenQuestion = ({ state, node }: Context): boolean =>
+  Object.values(state.view.interrupts).some((open) => open.nodeId === node.id && !isClientCall(open));
+
+function questionRows({ state, node }: Context, question: PersonQuestion): Draft[] {
   const { prompt, timeoutMs } = question;
   if (question.kind === 'ask') {
     const { schema, requireUser = false } = question;

@@ -13,6 +13,7 @@ import { decidedRow, lastChunkRow, reasonedRow, usageRow } from './rows.ts';
 import { verbosityOf } from './settings.ts';
 import type { JudgedStage } from './state/loop-state.ts';
 import { inWords, parsedResult } from './task.ts';
+import { accessIn } from './tool-access.ts';
 import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './tool-calls.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -54,7 +55,7 @@ function turnRows({ context, invocation, options }: LoopStep, turn: Turn): Draft
 
 /** The calls of a turn that get rows, in the model's order. */
 function callsIn({ context, agent, options }: LoopStep, turn: Turn, { refused }: Statements): (Allowed | Refused)[] {
-  const access = options.toolAccess(context.state.view, agent.allowlist);
+  const access = accessIn(context, agent.allowlist, options);
   const calls: (Allowed | Refused)[] = [...refused];
   for (const [index, call] of turn.toolCalls.entries()) {
     const wrong = malformed(turn, index);

@@ -71,6 +71,7 @@ const context = (): CallContext => ({
   redactor,
   reusable: () => Promise.resolve(null),
   recorded: () => Promise.resolve(),
+  isCanceled: false,
 });
 
 const ports = (of: Model, over: Partial<ModelPerformerPorts> = {}): ModelPerformerPorts => ({

@@ -63,9 +63,10 @@ export class CallArtifacts {
     this.#ports = ports;
   }
 
-  /** The names of versions that the function has not closed. */
-  get openNames(): readonly string[] {
-    return [...this.#open.keys()];
+  /** Why the function may not return yet: it has not closed a version. Null when it closed all. */
+  leftOpen(toolId: string): string | null {
+    const [name] = this.#open.keys();
+    return name === undefined ? null : `The tool ${toolId} returned before it closed ${JSON.stringify(name)}.`;
   }
 
   /** The entry is over, or waits for a person: versions that are not closed never become current. */

@@ -47,7 +47,7 @@ export interface HostToolOptions<Input, Result = unknown> extends Omit<ToolOptio
 }
 
 /** Scopes of tool ids that are reserved. */
-const reservedScopes: readonly string[] = ['openwop', 'mcp', 'a2a', 'connector', 'core', 'cairn'];
+const reservedScopes: readonly string[] = ['openwop', 'mcp', 'a2a', 'connector', 'core', 'cairn', 'client'];
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** The longest delay a timer supports. */

@@ -12,6 +12,14 @@ export interface ToolEntryPorts {
   readonly secret: (tenant: string, name: string) => string | undefined;
   readonly artifacts: ArtifactPort;
   readonly signIns: SignInPort;
+  /** A function returned a result after its call was given up. */
+  readonly lateResult: (call: LateResult) => void;
+}
+
+export interface LateResult {
+  readonly toolId: string;
+  readonly runId: string;
+  readonly callId: string;
 }
 
 export interface Entry {

@@ -1,6 +1,9 @@
 /** Copies a tool's result to plain JSON part by part, so that an endless result stops at the size limit. */
 import { type Json, thrownText } from '@cairn/protocol';
 
+/** Largest result of a tool as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
+export const MAX_RESULT_BYTES = 240_000;
+
 export type JsonResult = { readonly json: Json } | { readonly problem: string };
 
 /** Bounds nesting: later readers of the value may recurse. */

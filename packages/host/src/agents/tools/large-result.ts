@@ -2,12 +2,10 @@
 
 import { MAX_VALUE_BYTES, withoutLarge } from '../../engine/values/large-values.ts';
 import type { ArtifactCall, ArtifactPort } from './artifact-port.ts';
+import { MAX_RESULT_BYTES } from './json-result.ts';
 import { recordable } from './step-settled.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { failed } from './tool-error.ts';
-
-/** Largest result as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
-const MAX_RESULT_BYTES = 240_000;
 
 export interface ResultPorts {
   readonly artifacts: ArtifactPort;

@@ -1,4 +1,6 @@
 /** Throttles the progress of a call to a few rows a second. The first and the last report are always written. */
+import type { Emission } from '../../engine/ports.ts';
+import type { ToolContext } from './tool.ts';
 
 export interface ProgressPorts {
   readonly now: () => number;
@@ -45,4 +47,18 @@ export class Progress {
     this.#writtenAt = this.#ports.now();
     this.#ports.write(this.#share, this.#message);
   }
+}
+
+/** Applied after redaction: a secret that is cut in two would not be found. */
+const MAX_MESSAGE = 500;
+
+/** The row of a report. From the second entry into a tool on it says which entry it is of: each begins at 0 again. */
+export function progressRow(
+  { callId, agentId, attempt }: Pick<ToolContext, 'callId' | 'agentId' | 'attempt'>,
+  toolName: string,
+  { share, message }: { readonly share: number; readonly message: string | undefined },
+): Emission {
+  const words = message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE) };
+  const again = attempt > 1 ? { attempt } : {};
+  return { type: 'cairn.tool.progress', payload: { callId, toolName, agentId, progress: share, ...words, ...again } };
 }

@@ -4,7 +4,7 @@
 import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { compileSchema } from '../../engine/values/schemas.ts';
-import type { AskOption, AskQuestion, ToolQuestion } from './tool.ts';
+import type { AskOption, AskQuestion, PersonQuestion } from './tool.ts';
 import { jsonSchemaOf, parsed } from './zod-schemas.ts';
 
 /** Questions are shown on screens and sent to phones. */
@@ -19,9 +19,9 @@ const MAX_WAIT_MS = 2_147_483_647;
 
 /** A question for the record, and what its recorded answer means to the function. */
 export interface Asked<Answer> {
-  readonly question: ToolQuestion;
+  readonly question: PersonQuestion;
   /** Called when there is no answer yet: completes the question, or finds that there is nothing to ask. */
-  readonly prepare?: () => Promise<{ readonly ready: Json } | { readonly question: ToolQuestion }>;
+  readonly prepare?: () => Promise<{ readonly ready: Json } | { readonly question: PersonQuestion }>;
   /** Throws when no answer can be read. */
   read(answer: Json): { readonly value: Answer } | { readonly problem: string };
 }
@@ -47,7 +47,7 @@ export function asked<Answer>(question: AskQuestion<Answer>): Asked<Answer> {
 }
 
 /** The same question once more, with the reason why its last answer was refused. */
-export const askedAgain = (question: ToolQuestion, problem: string): ToolQuestion => ({
+export const askedAgain = (question: PersonQuestion, problem: string): PersonQuestion => ({
   ...question,
   prompt: `${question.prompt.slice(0, MAX_PROMPT - MAX_REASON)}\n\nThe last answer does not fit: ${problem}`,
 });

@@ -1,10 +1,19 @@
 /** How the work of a step ended, in a form that can be recorded. */
+import { TerminalError } from '@cairn/protocol';
 import type { Redactor } from '../../engine/ports.ts';
 import { type JsonResult, jsonResult } from './json-result.ts';
 import { type Settled, toolError } from './tool-error.ts';
 
 /** Largest result of a step. Each is a row, and all rows of a call are loaded when it is entered again. */
 const MAX_STEP_BYTES = 120_000;
+
+const MAX_STEP_NAME = 200;
+
+export function checkStepName(toolId: string, name: unknown): void {
+  if (typeof name === 'string' && name !== '' && name.length <= MAX_STEP_NAME) return;
+  const message = `A step of ${toolId} needs a name of at most ${MAX_STEP_NAME} characters.`;
+  throw new TerminalError('tool_failed', { message });
+}
 
 /** Asks for the redactor after the work, which may have got a credential. */
 export async function settledStep(

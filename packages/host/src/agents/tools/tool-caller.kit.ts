@@ -3,6 +3,7 @@ import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { SensitiveRedactor } from '../../redaction/sensitive-redactor.ts';
 import type { ArtifactPort } from './artifact-port.ts';
+import type { LateResult } from './entry.ts';
 import type { SignInPort } from './sign-in.ts';
 import type { Tool, ToolOutcome, ToolRecord } from './tool.ts';
 import { createToolPerformer } from './tool-call.ts';
@@ -29,6 +30,8 @@ interface CallOptions {
   readonly principal?: string | null;
   /** From now on rows never become durable. */
   readonly isLost?: boolean;
+  /** An abort of `cancel` cancels this call; otherwise the run has given it up. */
+  readonly isCanceled?: boolean;
 }
 
 interface ToolCallerOptions {
@@ -37,6 +40,7 @@ interface ToolCallerOptions {
   readonly artifacts?: ArtifactPort;
   readonly signIns?: SignInPort;
   readonly takeCall?: (tenant: string, principal: string | null, toolId: string) => number;
+  readonly lateResult?: (call: LateResult) => void;
 }
 
 /** Nobody is signed in, and everybody is asked for an API key. */
@@ -80,7 +84,11 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
     get waiting() {
       return timers.size;
     },
-    async call(tool, input = {}, { attempt = 1, principal = 'ann', isLost = false, isOffered = true } = {}) {
+    async call(
+      tool,
+      input = {},
+      { attempt = 1, principal = 'ann', isLost = false, isOffered = true, isCanceled = false } = {},
+    ) {
       const { run } = createToolPerformer({
         registry: new ToolRegistry(isOffered ? [tool] : []),
         now: () => now,
@@ -88,6 +96,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         secret: (_tenant, name) => options.secrets?.[name],
         artifacts: options.artifacts ?? none,
         signIns: options.signIns ?? askingSignIns,
+        lateResult: options.lateResult ?? (() => undefined),
         takeCall: options.takeCall ?? (() => 0),
       });
       const context: CallContext = {
@@ -104,6 +113,7 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         open: (value) => value,
         redactor: options.redactor ?? null,
         reusable: () => Promise.resolve(null),
+        isCanceled,
         recorded: () => (isLost ? Promise.reject(new Error('over')) : Promise.resolve()),
       };
       const asked = { toolId: tool.id, input, agentId: 'core.a.b.c', records: [...records], principal };

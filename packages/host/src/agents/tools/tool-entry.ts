@@ -2,25 +2,20 @@
  * One entry into the function of a tool, and the context the function gets. A recorded ctx call returns its record. A
  * ctx call that waits for a person ends the entry, and the function never continues past that await.
  */
-import { type ContextId, type Json, type RunId, TerminalError } from '@cairn/protocol';
+import type { ContextId, Json, RunId } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
 import { CallRecords } from './call-records.ts';
 import type { Entry, ToolEntryPorts } from './entry.ts';
 import { resultOf } from './large-result.ts';
-import { Progress } from './progress.ts';
+import { Progress, progressRow } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
 import { signInAsked } from './sign-in.ts';
-import { settledStep } from './step-settled.ts';
-import type { AskQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolQuestion, ToolRecord } from './tool.ts';
+import { checkStepName, settledStep } from './step-settled.ts';
+import type { AskQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolRecord } from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 import { secretOf } from './tool-secret.ts';
 import { never, unwatched } from './unwatched.ts';
-
-const MAX_STEP_NAME = 200;
-
-/** Applied after redaction: a secret that is cut in two would not be found. */
-const MAX_PROGRESS_MESSAGE = 500;
 
 export class ToolEntry implements HostToolContext {
   readonly runId: RunId;
@@ -43,8 +38,13 @@ export class ToolEntry implements HostToolContext {
   #stop: AbortController | null = null;
   /** Pending steps. They are recorded before a question ends the entry; otherwise they would run twice. */
   readonly #steps = new Set<Promise<unknown>>();
-  /** `asking`: a question ends the entry once all pending steps are recorded. */
-  #phase: 'running' | 'asking' | 'over' = 'running';
+  /**
+   * `asking`: a question ends the entry once all pending steps are recorded. `stopping`: the call is canceled, and the
+   * function has a while to end.
+   */
+  #phase: 'running' | 'asking' | 'stopping' | 'over' = 'running';
+  /** The call was given up while the function ran: nobody takes its result. */
+  #isGivenUp = false;
   #end: (outcome: ToolOutcome) => void = () => undefined;
 
   constructor({ tool, agentId, principal, records, reasoning, call }: Entry, ports: ToolEntryPorts) {
@@ -70,7 +70,7 @@ export class ToolEntry implements HostToolContext {
   /** Created on first use: most tools do not need it. */
   get signal(): AbortSignal {
     this.#stop ??= new AbortController();
-    if (this.#phase === 'over') this.#stop.abort();
+    if (this.#phase === 'stopping' || this.#phase === 'over') this.#stop.abort();
     return this.#stop.signal;
   }
 
@@ -78,14 +78,16 @@ export class ToolEntry implements HostToolContext {
     return this.#call.idempotencyKey;
   }
 
-  /**
-   * Enters the function. Resolves when it ends, waits for a person, times out or is cancelled, and then releases it.
-   */
+  /** Enters the function. Resolves when it ends, waits for a person, times out or is cancelled, and then releases it. */
   enter(input: unknown): Promise<ToolOutcome> {
     const { signal } = this.#call;
     const { id, timeoutMs } = this.#tool;
     return new Promise((resolve) => {
-      const giveUp = () => this.#end(failed('tool_canceled', `The call of ${id} was given up.`));
+      const giveUp = () => {
+        this.#isGivenUp = this.#phase === 'running';
+        if (this.#call.isCanceled && this.#isGivenUp) this.#stopFunction();
+        else this.#end(this.#canceled());
+      };
       const tooLate = failed('tool_timeout', `The tool ${id} did not finish within ${timeoutMs} ms.`, true);
       const callOff = this.#ports.after(timeoutMs, () => this.#end(tooLate));
       this.#end = (outcome) => {
@@ -105,8 +107,18 @@ export class ToolEntry implements HostToolContext {
     });
   }
 
+  readonly #canceled = () => failed('tool_canceled', `The call of ${this.#tool.id} was given up.`);
+
+  /** The engine decides how long the function may take to end. */
+  #stopFunction(): void {
+    this.#phase = 'stopping';
+    this.#artifacts.abandonAll();
+    this.#stop?.abort(new Error('The call was canceled.'));
+  }
+
   #run(input: unknown): void {
     const threw = (error: unknown) => {
+      if (this.#phase === 'stopping') this.#end(this.#canceled());
       if (this.#phase === 'running') this.#end({ kind: 'failed', error: toolError(error, this.#redactor) });
     };
     try {
@@ -121,20 +133,17 @@ export class ToolEntry implements HostToolContext {
   }
 
   async #returned(value: unknown): Promise<void> {
+    if (this.#isGivenUp) {
+      this.#ports.lateResult({ toolId: this.#tool.id, runId: this.runId, callId: this.callId });
+      this.#end(this.#canceled());
+    }
     if (this.#phase !== 'running') return;
-    const leftOut = this.#records.leftOut();
-    const [unclosed] = this.#artifacts.openNames;
-    if (leftOut !== null) this.#end(leftOut);
-    else if (unclosed === undefined) this.#end(await this.#result(value));
-    else
-      this.#end(
-        failed('tool_failed', `The tool ${this.#tool.id} returned before it closed ${JSON.stringify(unclosed)}.`),
-      );
-  }
-
-  #result(value: unknown): Promise<ToolOutcome> {
+    const unclosed = this.#artifacts.leftOpen(this.#tool.id);
+    const wrong = this.#records.leftOut() ?? (unclosed === null ? null : failed('tool_failed', unclosed));
     const isAwaited = () => this.#phase === 'running';
-    return resultOf(this.#tool, value, { artifacts: this.#ports.artifacts, call: this, isAwaited });
+    this.#end(
+      wrong ?? (await resultOf(this.#tool, value, { artifacts: this.#ports.artifacts, call: this, isAwaited })),
+    );
   }
 
   /** Ignores progress while the function replays recorded ctx calls. */
@@ -142,10 +151,9 @@ export class ToolEntry implements HostToolContext {
     if (this.#phase === 'running' && !this.#records.isReplayed) this.#progress.tell(share, message);
   };
 
-  #writeProgress(progress: number, message: string | undefined): void {
-    const words = message === undefined ? {} : { message: this.#clean(message).slice(0, MAX_PROGRESS_MESSAGE) };
-    const payload = { callId: this.callId, toolName: this.#tool.id, agentId: this.agentId, progress, ...words };
-    this.#call.emit([{ type: 'cairn.tool.progress', payload }])?.catch(() => undefined);
+  #writeProgress(share: number, message: string | undefined): void {
+    const words = message === undefined ? undefined : this.#clean(message);
+    this.#call.emit([progressRow(this, this.#tool.id, { share, message: words })])?.catch(() => undefined);
   }
 
   readonly ask = <Answer = Json>(question: AskQuestion<Answer>): Promise<Answer> =>
@@ -163,13 +171,14 @@ export class ToolEntry implements HostToolContext {
 
   /** Asks again while the recorded answers are refused, each time as the next ctx call. */
   async #ask<Answer>(checked: () => Asked<Answer>): Promise<Answer> {
-    const { question: first, prepare, read } = checked();
+    const asking = checked();
+    const { question: first, read } = asking;
     for (let question = first; ; ) {
       const ordinal = this.#take();
       if (ordinal === null) return never();
       const known = this.#recorded(ordinal, question.kind, question.name);
       if (known === 'diverged') return never();
-      const found = known ?? (await this.#unanswered(ordinal, question, prepare));
+      const found = known ?? (await this.#unanswered(ordinal, { ...asking, question }));
       if (found === null) return never();
       const answer = read(this.#call.open(outcomeOf(found)));
       if ('value' in answer) return answer.value;
@@ -178,14 +187,12 @@ export class ToolEntry implements HostToolContext {
   }
 
   /** Ends the entry with the question, unless it turns out that there is nothing to ask. Null when the entry is over. */
-  async #unanswered(ordinal: number, first: ToolQuestion, prepare: Asked<unknown>['prepare']): Promise<Settled | null> {
+  async #unanswered(ordinal: number, { question: first, prepare }: Asked<unknown>): Promise<Settled | null> {
     const prepared = prepare === undefined ? { question: first } : await prepare();
     if (this.#phase !== 'running') return null;
     if ('ready' in prepared) {
-      const { nodeId, attempt, callId: of } = this;
-      const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(first.name) };
       const outcome = prepared.ready;
-      await this.record([{ type: 'cairn.step.returned', payload: { ...payload, ctx: first.kind, outcome } }]);
+      await this.#recordCall(ordinal, first.name, { ctx: first.kind, outcome });
       return this.#phase === 'running' ? { outcome } : null;
     }
     this.#phase = 'asking';
@@ -200,10 +207,7 @@ export class ToolEntry implements HostToolContext {
     unwatched(this.#step(name, work));
 
   async #step<Result extends Json>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
-    if (typeof name !== 'string' || name === '' || name.length > MAX_STEP_NAME) {
-      const message = `A step of ${this.#tool.id} needs a name of at most ${MAX_STEP_NAME} characters.`;
-      throw new TerminalError('tool_failed', { message });
-    }
+    checkStepName(this.#tool.id, name);
     const begun = this.#begin(name);
     if (begun === null) return never();
     return ('known' in begun ? begun.known : await begun.end(work)) as Result;
@@ -233,14 +237,18 @@ export class ToolEntry implements HostToolContext {
   async #perform(ordinal: number, name: string, work: () => unknown): Promise<Settled | null> {
     const settled = await settledStep(name, work, () => this.#redactor);
     if (this.#phase === 'over') return null;
-    const { nodeId, attempt, callId: of } = this;
-    const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name) };
     try {
-      await this.record([{ type: 'cairn.step.returned', payload: { ...payload, ...settled } }]);
+      await this.#recordCall(ordinal, name, settled);
       return settled;
     } catch {
       return null;
     }
+  }
+
+  #recordCall(ordinal: number, name: string, result: Settled & { readonly ctx?: 'ask' | 'signIn' }): Promise<void> {
+    const { nodeId, attempt, callId: of } = this;
+    const payload = { nodeId, callId: `${of}.${ordinal}`, attempt, of, ordinal, name: this.#clean(name), ...result };
+    return this.record([{ type: 'cairn.step.returned', payload }]);
   }
 
   readonly file: ToolContext['file'] = (name, options) => this.#artifacts.file(name, options);

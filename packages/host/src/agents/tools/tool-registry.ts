@@ -11,6 +11,9 @@ export const loopTools = { handoff: 'openwop:handoff', decide: 'openwop:decide' 
 
 const loopToolIds: readonly string[] = Object.values(loopTools);
 
+/** Whether models call a tool of the loop by this name. */
+export const isLoopTool = (name: string): boolean => loopToolIds.some((id) => id === name || modelName(id) === name);
+
 /** Most providers accept letters, digits, `_` and `-`, at most 64 characters. */
 export const modelName = (toolId: string): string => toolId.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_TOOL_ID);
 

@@ -154,8 +154,14 @@ export interface SignedIn {
   token(): Promise<string>;
 }
 
-/** The question of a suspended call: plain JSON, recorded with the suspension. */
+/** What a call waits for: a person, or the client that executes the tool. */
 export type ToolQuestion =
+  | PersonQuestion
+  /** `name` is the id of the tool; the arguments are those of the call. */
+  | { readonly kind: 'client'; readonly name: string };
+
+/** The question of a suspended call: plain JSON, recorded with the suspension. */
+export type PersonQuestion =
   | {
       readonly kind: 'ask';
       readonly name: string;
@@ -190,7 +196,7 @@ export type ToolError = {
 /** The recorded result of one ctx call of an earlier entry, by ordinal (from 0). */
 export type ToolRecord = {
   readonly ordinal: number;
-  readonly kind: 'ask' | 'signIn' | 'step';
+  readonly kind: 'ask' | 'signIn' | 'step' | 'client';
   readonly name: string;
 } & ({ readonly outcome: Json } | { readonly error: ToolError });
 
@@ -209,5 +215,5 @@ export type ToolCallInput = {
 /** Outcome of the performer `cairn.tool`. It throws only for defects of the host. */
 export type ToolOutcome =
   | { readonly kind: 'result'; readonly value: Json }
-  | { readonly kind: 'suspended'; readonly ordinal: number; readonly question: ToolQuestion }
+  | { readonly kind: 'suspended'; readonly ordinal: number; readonly question: PersonQuestion }
   | { readonly kind: 'failed'; readonly error: ToolError };

@@ -2,6 +2,7 @@
 import type { InterruptView, JsonObject } from '@cairn/protocol';
 import type { CallResult, DrivenContext, NodeContext, NodeDriver, SentAnswer } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
+import type { CallCancel } from './call-cancel.ts';
 import { activeContext, perform, withCause } from './node-decisions.ts';
 import { nodeById } from './node-of.ts';
 import type { Decision, Draft, OpenCall, RunState } from './state.ts';
@@ -106,6 +107,21 @@ export function drivenAnswer(
 ): readonly Draft[] | null {
   const driven = drivenNode(state, workflow, interrupt.nodeId);
   return driven?.driver.answer?.(driven.context, interrupt, sent) ?? null;
+}
+
+/** Returns the rows that cancel a call that waits for somebody, or null if no driven node has such a call. */
+export function drivenCancel(
+  state: RunState,
+  workflow: Workflow,
+  callId: string,
+  cancel: CallCancel,
+): readonly Draft[] | null {
+  for (const nodeId in state.inner) {
+    const driven = drivenNode(state, workflow, nodeId);
+    const rows = driven?.driver.cancelled?.(driven.context, callId, cancel) ?? null;
+    if (rows !== null) return rows;
+  }
+  return null;
 }
 
 /** Returns true if the run still waits for this attempt. Results of calls under human review do not count. */

@@ -95,6 +95,7 @@ export interface Resolution {
   readonly at: number;
   readonly value: Json;
   readonly by: string | null;
+  readonly outcome?: string | undefined;
 }
 
 /** Returns `interrupt.resolved`, the older row of its kind, and `node.resumed`. */
@@ -107,15 +108,42 @@ export function resolveDrafts(resolution: Resolution, older: Draft | null): Draf
   ];
 }
 
-export function resolvedDraft({ nodeId, interruptId, kind, cause, at, value, by }: Resolution): Draft {
+export function resolvedDraft({ nodeId, interruptId, kind, cause, at, value, by, outcome }: Resolution): Draft {
   const resolvedAt = isoTime(at);
   const payload: PayloadDraft<'interrupt.resolved'> = { nodeId, interruptId, kind, resumeValue: value, resolvedAt };
   if (by !== null) payload.resolvedBy = by;
+  if (outcome !== undefined) payload.outcome = outcome;
   return row('interrupt.resolved', payload, { nodeId, cause });
 }
 
 export const resumedDraft = (nodeId: string, interruptId: string, cause: number, resumeValue: Json): Draft =>
   row('node.resumed', { nodeId, interruptId, resumeValue }, { nodeId, cause });
+
+/** The interrupt of a canceled tool call. */
+export interface CanceledQuestion {
+  readonly nodeId: string;
+  readonly interruptId: string;
+  readonly at: number;
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly cause?: number | undefined;
+}
+
+/** Resolves the question of a canceled tool call, without an answer. */
+export function canceledDraft({ view }: Readonly<RunState>, question: CanceledQuestion): Draft {
+  const { nodeId, interruptId, at, by, reason, cause } = question;
+  const payload: PayloadDraft<'interrupt.resolved'> = {
+    nodeId,
+    interruptId,
+    kind: view.interrupts[interruptId]?.kind ?? 'custom',
+    outcome: 'cancelled',
+    reason: 'canceled',
+    resolvedAt: isoTime(at),
+  };
+  if (by !== undefined) payload.resolvedBy = by;
+  if (reason !== undefined) payload.resumeValue = { reason };
+  return row('interrupt.resolved', payload, { nodeId, cause });
+}
 
 /** Resolves an expired interrupt as rejected, never as approved. */
 export function expiryDrafts(state: RunState, nodeId: string, interruptId: string, cause: number): Draft[] {

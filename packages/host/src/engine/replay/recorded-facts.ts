@@ -2,7 +2,7 @@
  * Tells facts from decisions in a record. A fact came from outside the engine, so a replay takes it over as it stands. It
  * is accepted only where a run could have received it: for an open call, interrupt, timer or child.
  */
-import type { JsonObject } from '@cairn/protocol';
+import { isJsonObject, type JsonObject } from '@cairn/protocol';
 import { isAwaited } from '../core/driven.ts';
 import { timerFired } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
@@ -84,8 +84,9 @@ export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObj
       // A tool records what it has learnt on the way.
       return isResult(state, payload()) || (typeof payload().of === 'string' && isEmitted(state, row));
     case 'cairn.model.returned':
-    case 'agent.toolReturned':
       return isResult(state, payload());
+    case 'agent.toolReturned':
+      return isResult(state, payload()) || isCancel(state, payload());
     case 'node.dispatched':
       return startsChild(state, row);
     case 'core.workflowChain.event':
@@ -118,6 +119,10 @@ function isResult(state: RunState, { callId, attempt, childRunId }: JsonObject):
   if (typeof callId !== 'string' || !Object.hasOwn(state.calls, callId)) return false;
   return isAwaited(state, state.calls[callId], Number(attempt));
 }
+
+/** Somebody canceled a call that waited for an answer. */
+const isCancel = ({ view }: RunState, { callId, error }: JsonObject): boolean =>
+  isJsonObject(error) && error.code === 'tool_canceled' && Object.hasOwn(view.toolCalls, String(callId));
 
 /** The start of a child is recorded in several rows; the last of them is its result. */
 function startsChild(state: RunState, { nodeId }: RecordedRow): boolean {

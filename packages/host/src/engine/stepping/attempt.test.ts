@@ -22,6 +22,8 @@ const call: OpenCall = {
   recoveries: 0,
 };
 
+const clock = { now: () => 0, wakeAt: () => () => undefined };
+
 /** What is recorded of a step that does this. */
 function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | null = null): Promise<CallResult> {
   const step: Step = { typeId: call.step, safety: 'read', run: (_, context) => run(context) as Promise<never> };
@@ -29,6 +31,7 @@ function outcomeOf(run: (context: StepContext) => unknown, redactor: Redactor | 
     const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
     const ports = {
       ...ids,
+      clock,
       sha256: (text: string) => text,
       redactor,
       secretsOf: () => null,
@@ -47,7 +50,7 @@ test('an attempt for a replay is a defect, and nothing is performed', () => {
   const ids = { tenant: 't', runId: runId('1'), contextId: contextId('c') };
   const sealing = { vault: null, uniqueId: () => 'u', sha256: (text: string) => text };
   const shares = new TenantShares({}, () => 0);
-  const hands = { redactor: null, secretsOf: () => null, sealing, sha256: sealing.sha256, shares };
+  const hands = { clock, redactor: null, secretsOf: () => null, sealing, sha256: sealing.sha256, shares };
   const recorded = new RecordedResults(inMemoryStore().log, sealing.sha256);
   const ports = { ...ids, ...hands, recorded, post: () => undefined, isReplay: true };
   expect(() => new Attempt(call, { ports, secrets: null }, () => undefined).run(step, {})).toThrow(
@@ -209,6 +212,7 @@ it('records large results that arrive together over several turns of the event l
     const sealing = { vault: null, uniqueId: () => 'u', sha256 };
     const ports = {
       ...ids,
+      clock,
       sha256,
       redactor: null,
       secretsOf: () => null,

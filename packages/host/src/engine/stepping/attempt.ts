@@ -1,9 +1,9 @@
 /** One attempt of a call: runs its performer, records its emissions, and turns its outcome into a result. */
 import { type ContextId, invariant, type Json, type JsonObject, type RunId } from '@cairn/protocol';
 import { emitted, type Fact, type ReusedFrom } from '../core/facts.ts';
-import type { OpenCall } from '../core/state.ts';
+import type { OpenCall, RunError } from '../core/state.ts';
 import type { Reuse } from '../fork/reuse.ts';
-import type { CallContext, Emission, Performer, Redactor, Sha256 } from '../ports.ts';
+import type { CallContext, Clock, Emission, Performer, Redactor, Sha256 } from '../ports.ts';
 import type { RunSecrets, SecretsOf } from '../sensitive/run-secrets.ts';
 import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
@@ -12,6 +12,7 @@ import type { CallResult } from '../workflow/node-type.ts';
 import { recordable, smallResult, stepError } from './step-result.ts';
 
 export interface AttemptPorts {
+  readonly clock: Clock;
   readonly sha256: Sha256;
   readonly tenant: string;
   readonly runId: RunId;
@@ -26,6 +27,16 @@ export interface AttemptPorts {
   /** A replay takes every result from its record. To start an attempt for it is a defect. */
   readonly isReplay: boolean;
 }
+
+interface Cancel {
+  readonly error: RunError;
+  readonly ended: PromiseWithResolvers<void>;
+  /** Stops the clock of the grace. */
+  readonly off: () => void;
+}
+
+/** How long a canceled call may take to end by itself. */
+const GRACE_MS = 2_000;
 
 /** Maximum unrecorded emissions of a call before `emit` applies backpressure. */
 const EMISSION_WINDOW = 512;
@@ -57,6 +68,8 @@ export class Attempt implements CallContext {
   #reusedFrom: ReusedFrom | undefined;
   #controller: AbortController | null = null;
   #isOver = false;
+  /** Set by `cancel`: how the attempt ends, and who waits for that. */
+  #cancel: Cancel | null = null;
   /** It occupies one of the tenant's slots for calls. */
   #hasSlot = false;
   /** Number of emissions that are not durable yet. `#room` resolves once more emissions are allowed. */
@@ -164,7 +177,35 @@ export class Attempt implements CallContext {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#freeSlot();
-    this.#returned(result, this.#reusedFrom);
+    if (this.#cancel === null) this.#returned(result, this.#reusedFrom);
+    else this.#endCanceled(this.#cancel);
+  }
+
+  #endCanceled({ error, ended, off }: Cancel): void {
+    off();
+    this.#returned({ error });
+    ended.resolve();
+  }
+
+  get isCanceled(): boolean {
+    return this.#cancel !== null;
+  }
+
+  /**
+   * Aborts the signal and waits until the performer has ended, at most for the grace. Whatever it returns, the attempt
+   * ends with this error. Resolves once the attempt is over.
+   */
+  cancel(error: RunError): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    if (this.#cancel !== null) return this.#cancel.ended.promise;
+    const { clock } = this.#ports;
+    const ended = Promise.withResolvers<void>();
+    const giveUp = () => this.#end({ error });
+    this.#cancel = { error, ended, off: clock.wakeAt(clock.now() + GRACE_MS, giveUp) };
+    // An attempt that still waits for a slot has nothing to wind up.
+    if (!this.#hasSlot) giveUp();
+    this.#controller?.abort(new Error('The call was canceled.'));
+    return ended.promise;
   }
 
   #freeSlot(): void {
@@ -175,6 +216,8 @@ export class Attempt implements CallContext {
 
   abort(reason: string): void {
     this.#isOver = true;
+    this.#cancel?.off();
+    this.#cancel?.ended.resolve();
     this.#freeSlot();
     this.#controller?.abort(new Error(reason));
     this.#room?.resolve();
@@ -233,7 +276,7 @@ export class Attempt implements CallContext {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#isOver) this.#controller.abort();
+    if (this.#isOver || this.#cancel !== null) this.#controller.abort();
     return this.#controller.signal;
   }
 }

@@ -4,7 +4,7 @@ import { coordinatorInput } from '../coordination/route-questions.ts';
 import type { Batch } from '../core/compose.ts';
 import { drivenInput } from '../core/driven.ts';
 import { callReturned, emitted, type ReusedFrom } from '../core/facts.ts';
-import type { OpenCall, RunState } from '../core/state.ts';
+import type { OpenCall, RunError, RunState } from '../core/state.ts';
 import { type ReusePorts, reuseOf } from '../fork/reuse.ts';
 import { stepInput } from '../nodes/step-node.ts';
 import type { Performer } from '../ports.ts';
@@ -27,6 +27,14 @@ export class Attempts {
 
   isUnderWay(callId: string): boolean {
     return this.#underWay.has(callId);
+  }
+
+  /** Cancels the attempt of a call. Resolves to true once it is over; to false if there is none here. */
+  async cancel(callId: string, error: RunError): Promise<boolean> {
+    const attempt = this.#underWay.get(callId);
+    if (attempt === undefined || attempt.isOver) return false;
+    await attempt.cancel(error);
+    return true;
   }
 
   /** Starts the calls that a durable batch requests. */

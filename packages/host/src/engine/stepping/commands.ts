@@ -1,11 +1,13 @@
 /** Commands as facts: the rows each proposes to a run, and the answer its sender gets once they are recorded. */
 import type { Json } from '@cairn/protocol';
 import { answerDrafts } from '../core/answers.ts';
+import { callCanceled } from '../core/cancel-call.ts';
 import { cancelRequested, type Fact } from '../core/facts.ts';
 import { pauseRequested, resumed } from '../core/pause.ts';
 import type { RunState } from '../core/state.ts';
 import type {
   AnswerInterrupt,
+  CancelCall,
   CancelRun,
   IdempotentRequest,
   InterruptAnswered,
@@ -62,6 +64,17 @@ export const cancelCommand = ({ reason, principal, idempotency }: CancelRun): Co
   propose: (state) => cancelRequested(state, { reason, by: principal }),
   look: ({ view }) => ({ status: view.status }),
   idempotency,
+});
+
+/** `hasStopped`: the call was in progress here, and ended on account of this request. */
+export const cancelCallCommand = (request: CancelCall, hasStopped: boolean): Command<RunCancelled> => ({
+  propose(state, now, workflow) {
+    const { callId, reason, principal } = request;
+    if (hasStopped && state.calls[callId] === undefined) return [];
+    return callCanceled({ state, workflow }, callId, { reason, by: principal, at: now });
+  },
+  look: ({ view }) => ({ status: view.status }),
+  idempotency: request.idempotency,
 });
 
 export const pauseCommand = (request: PauseRun): Command<RunPaused> => ({

@@ -8,12 +8,13 @@ import type { Draft } from '../core/state.ts';
 import type { RunStarted, StartRun } from '../engine.ts';
 import type { ChildStart } from '../family/child-performer.ts';
 import type { RunPins } from '../pins/run-pins.ts';
-import type { Clock, Sha256 } from '../ports.ts';
+import type { Clock } from '../ports.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { type SealPorts, sealInputs } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import type { EntryRedaction } from './entry-redaction.ts';
+import { idTokenOf } from './id-token.ts';
 import { recordFor } from './idempotency-record.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { RunCreation } from './mailbox-ports.ts';
@@ -88,12 +89,6 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
 /** The pause is in the commit of the start, so that no node begins before it. */
 const heldBack = ({ heldBack: reason }: StartRun): readonly Draft[] =>
   reason === undefined ? [] : [row('cairn.pause.requested', { drainPolicy: 'immediate', reason })];
-
-/** The id of a child is its parent's with its place below it, so the token follows from the root and the path to it. */
-const idTokenOf = (id: RunId, sha256: Sha256): string => sha256(id, 'hex').slice(0, ID_TOKEN_CHARS);
-
-/** 48 bits: two of 10,000 runs in one context share a token with a chance of 1 in 5 million. */
-const ID_TOKEN_CHARS = 12;
 
 /** Two tenants may name the same new context at once: the append of the second is refused. */
 async function refuseForeignContext(

@@ -3,7 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
 import { awaitsEffects, type Batch, compose, endsRun, type Moment } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
-import type { RunState } from '../core/state.ts';
+import type { RunError, RunState } from '../core/state.ts';
 import { nextTimer } from '../core/timers.ts';
 import { missedEnds } from '../family/missed-ends.ts';
 import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
@@ -101,6 +101,8 @@ export class HeldRun {
     claimed(this.#lease, fence);
     this.#isStale = true;
   }
+
+  cancelCall = async (callId: string, error: RunError) => (await this.#attempts?.cancel(callId, error)) ?? false;
 
   /** Discards a state that may be ahead of the log; the mailbox loads it again. */
   unload(): void {

@@ -74,6 +74,8 @@ export class Mailbox {
     return seen;
   }
 
+  readonly cancelCall: HeldRun['cancelCall'] = (callId, error) => this.#held.cancelCall(callId, error);
+
   /** Handles an observed commit of this run. Rows beyond the known ones come from another node. */
   sawCommit(lastSeq: number): void {
     this.#held.sawCommit(lastSeq);

@@ -1,9 +1,11 @@
 /** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
 import { isCairnError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Claim } from '../../log/ports/queue.ts';
+import { cancelError } from '../core/cancel-call.ts';
 import { awaited } from '../core/facts.ts';
 import type {
   AnswerInterrupt,
+  CancelCall,
   CancelRun,
   Engine,
   ForkRun,
@@ -31,23 +33,24 @@ import { Turns, type Urgency } from '../shares/turns.ts';
 import { refuseSecrets } from '../values/redacted.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendUnleased } from './append-unleased.ts';
-import { answerCommand, type Command, cancelCommand, noticeCommand, pauseCommand, resumeCommand } from './commands.ts';
+import * as commands from './commands.ts';
 import { createRun, type RunCreationPorts } from './create-run.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type EntryRedaction, entryRedaction } from './entry-redaction.ts';
 import type { ForkPorts } from './fork-ports.ts';
 import { forkRun, retryRun } from './fork-run.ts';
 import { recordFor } from './idempotency-record.ts';
-import { runImported } from './imported-run.ts';
 import { Mailbox } from './mailbox.ts';
 import { engineStopping, type MailboxPorts, type Opening } from './mailbox-ports.ts';
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
 import { settleDeaths } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
-import { createRunLoader, missingRun, type RunLoader, STATE_FORMAT } from './run-loader.ts';
+import { createRunLoader, type RunLoader, STATE_FORMAT } from './run-loader.ts';
+import { refuseForeignRun } from './run-of-tenant.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
 import { currentSnapshot, type SnapshotAt } from './snapshots.ts';
+import { WorkInProgress } from './work-in-progress.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);
@@ -68,8 +71,7 @@ class Runtime implements Engine {
   readonly #forks: ForkPorts;
   readonly #scheduler: Scheduler;
   readonly #unfollow: () => void;
-  /** Commands in progress. */
-  readonly #commands = new Set<Promise<unknown>>();
+  readonly #commands = new WorkInProgress();
   #closed = false;
 
   constructor(options: EngineOptions) {
@@ -122,7 +124,7 @@ class Runtime implements Engine {
     const { store, clock, sha256, owner, report, limits, eventLoop = null } = this.#options;
     const notices: NoticePorts = {
       report,
-      write: (run, propose) => this.#command(() => this.#write(run, noticeCommand(propose), 'step')),
+      write: (run, propose) => this.#commands.run(() => this.#write(run, commands.noticeCommand(propose), 'step')),
     };
     return {
       store,
@@ -157,7 +159,7 @@ class Runtime implements Engine {
   }
 
   #startChild(child: ChildStart): Promise<RunStarted> {
-    return this.#command(() => createRun(this.#creation, startOfChild(child), child));
+    return this.#commands.run(() => createRun(this.#creation, startOfChild(child), child));
   }
 
   async open(): Promise<void> {
@@ -170,55 +172,55 @@ class Runtime implements Engine {
     this.#closed = true;
     await this.#scheduler.close();
     await Promise.all([...this.#mailboxes.values()].map((mailbox) => mailbox.close()));
-    await Promise.allSettled(this.#commands);
+    await this.#commands.settled();
     this.#unfollow();
   }
 
   start(request: StartRun): Promise<RunStarted> {
-    return this.#command(() => createRun(this.#creation, this.#redaction.start(request)));
+    return this.#commands.run(() => createRun(this.#creation, this.#redaction.start(request)));
   }
 
   fork(request: ForkRun): Promise<RunForked> {
-    return this.#command(() => forkRun(this.#forks, request));
+    return this.#commands.run(() => forkRun(this.#forks, request));
   }
 
   retry(request: RetryRun): Promise<RunForked> {
-    return this.#command(() => retryRun(this.#forks, request));
+    return this.#commands.run(() => retryRun(this.#forks, request));
   }
 
   answer(request: AnswerInterrupt): Promise<InterruptAnswered> {
     const valueFor = this.#redaction.answer(request.value, request.tenant);
-    return this.#send(request, () => answerCommand(request, valueFor, this.#creation));
+    return this.#send(request, () => commands.answerCommand(request, valueFor, this.#creation));
   }
 
   cancel(request: CancelRun): Promise<RunCancelled> {
-    return this.#send(request, () => cancelCommand(this.#redaction.reason(request)));
+    return this.#send(request, () => commands.cancelCommand(this.#redaction.reason(request)));
   }
 
-  pause(request: PauseRun): Promise<RunPaused> {
-    return this.#send(request, () => pauseCommand(this.#redaction.reason(request)));
-  }
-
-  resume(request: ResumeRun): Promise<RunResumed> {
-    return this.#send(request, () => resumeCommand(this.#redaction.reason(request)));
-  }
-
-  #send<Answer extends object>({ tenant, runId }: RunOfTenant, command: () => Command<Answer>): Promise<Answer> {
-    return this.#command(async () => {
-      await this.#ofTenant(tenant, runId);
-      return this.#write({ tenant, runId }, command(), 'command');
+  cancelCall(request: CancelCall): Promise<RunCancelled> {
+    const clean = this.#redaction.reason(request);
+    return this.#send(request, async () => {
+      const stopped = await this.#mailboxes.get(request.runId)?.cancelCall(clean.callId, cancelError(clean.reason));
+      return commands.cancelCallCommand(clean, stopped ?? false);
     });
   }
 
-  /** `close` waits for it. */
-  async #command<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    const answer = work();
-    this.#commands.add(answer);
-    try {
-      return await answer;
-    } finally {
-      this.#commands.delete(answer);
-    }
+  pause(request: PauseRun): Promise<RunPaused> {
+    return this.#send(request, () => commands.pauseCommand(this.#redaction.reason(request)));
+  }
+
+  resume(request: ResumeRun): Promise<RunResumed> {
+    return this.#send(request, () => commands.resumeCommand(this.#redaction.reason(request)));
+  }
+
+  #send<Answer extends object>(
+    { tenant, runId }: RunOfTenant,
+    command: () => commands.Command<Answer> | Promise<commands.Command<Answer>>,
+  ): Promise<Answer> {
+    return this.#commands.run(async () => {
+      await this.#ofTenant(tenant, runId);
+      return this.#write({ tenant, runId }, await command(), 'command');
+    });
   }
 
   async snapshot(tenant: string, id: RunId): Promise<RunSnapshot> {
@@ -251,7 +253,7 @@ class Runtime implements Engine {
   /** Writes a command's fact: through the local mailbox, or without the lease if another node holds the run. */
   async #write<Answer extends object>(
     { tenant, runId: id }: RunOfTenant,
-    command: Command<Answer>,
+    command: commands.Command<Answer>,
     urgency: Urgency,
   ): Promise<Answer> {
     const { clock } = this.#options;
@@ -281,7 +283,7 @@ class Runtime implements Engine {
   #adopt({ runId: id, tenant, fence }: Claim): void {
     if (this.#closed) {
       // Claimed while the engine was closing: release it at once.
-      this.#commands.add(releaseLease(this.#ports, { runId: id, fence, wakeAt: this.#options.clock.now() }));
+      void this.#commands.run(() => releaseLease(this.#ports, { runId: id, fence, wakeAt: this.#options.clock.now() }));
       return;
     }
     const mailbox = this.#mailboxes.get(id);
@@ -291,9 +293,7 @@ class Runtime implements Engine {
 
   async #ofTenant(tenant: string, id: RunId): Promise<void> {
     // A run that is stepped here exists and is not imported, and reading its head may wait for a flush.
-    if (this.#mailboxes.get(id)?.tenant === tenant) return;
-    const head = await this.#options.store.log.head(id);
-    if (head === null || head.record.tenant !== tenant) throw await missingRun(this.#options.store.log, tenant, id);
-    if (head.record.importedAt !== null) throw runImported(id);
+    if (this.#mailboxes.get(id)?.tenant !== tenant)
+      await refuseForeignRun(this.#options.store.log, { tenant, runId: id });
   }
 }

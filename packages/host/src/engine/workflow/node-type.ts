@@ -13,8 +13,8 @@
  *
  * A node type is pure: it reads its context and returns an action, with its side effects. The context carries the time.
  *
- * Read in this order: `NodeType`, `NodeContext`, `NodeAction`, then `NodeDriver` for nodes that make many calls. The
- * types of a compiled workflow come last. They and the node types refer to each other, so they share this file.
+ * Read first `NodeType`, `NodeContext`, `NodeAction`, then `NodeDriver` for nodes that make many calls. The types of a
+ * compiled workflow refer to the node types, and share this file.
  */
 import type {
   FoldEvent,
@@ -28,6 +28,7 @@ import type {
   WorkflowNode,
 } from '@cairn/protocol';
 import type { z } from 'zod';
+import type { CallCancel } from '../core/call-cancel.ts';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import type { Agents, Pinned } from '../pins/pinned.ts';
@@ -213,10 +214,7 @@ export interface NodeDriver<Inner extends object = object, Config = unknown> {
   runChange?(event: FoldEvent): RunChange | null;
   /** Applies a row of the node to the state, in place. Does not receive the rows that start and end the node. */
   evolve(inner: Inner, event: FoldEvent): void;
-  /**
-   * The rows that record an answer to an interrupt of the node. Without it, or for null, the interrupt's kind decides.
-   * Throws to refuse the answer.
-   */
+  /** The rows that record an answer to an interrupt; without it, or for null, its kind decides. Throws to refuse it. */
   answer?(context: DrivenContext<Inner, Config>, interrupt: InterruptView, sent: SentAnswer): readonly Draft[] | null;
   /** The next action, or null to wait for an event. The engine calls it again after each action. */
   next(context: DrivenContext<Inner, Config>): NodeAction | null;
@@ -228,6 +226,8 @@ export interface NodeDriver<Inner extends object = object, Config = unknown> {
   returned(context: DrivenContext<Inner, Config>, call: OpenCall, result: CallResult): readonly Draft[];
   /** The rows that request the next attempt of an open call: its performer is gone, or a human asked for a retry. */
   again(context: DrivenContext<Inner, Config>, call: OpenCall): readonly Draft[];
+  /** The rows that cancel a call which waits for somebody; null if there is none. */
+  cancelled?(context: DrivenContext<Inner, Config>, callId: string, cancel: CallCancel): readonly Draft[] | null;
   /** The rows that close the node's open calls or conversation when it times out or its run ends. */
   stopped?(context: DrivenContext<Inner, Config>): readonly Draft[];
   /** Whether the attempt has made an external change that a retry would repeat. */

@@ -33,7 +33,7 @@ import type { App } from '../define-app.ts';
 import type { HostExtension } from '../host-extension.ts';
 import { runFolder, runFolders } from '../runs/run-files.ts';
 import type { AgentFacts } from './agent-discovery.ts';
-import { createHostTools, type HostTools } from './host-tools.ts';
+import { createHostTools, type HostTools, type HostToolsPorts } from './host-tools.ts';
 import { servedClasses } from './model-classes.ts';
 import { type HostModels, hostModels } from './models.ts';
 
@@ -57,6 +57,7 @@ export interface AgentRuntimePorts {
   readonly extension: HostExtension;
   /** Agents defined with `defineAgent`. */
   readonly agents?: readonly DefinedAgent[];
+  readonly lateResult: HostToolsPorts['lateResult'];
   /** Tools defined with `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
@@ -71,7 +72,9 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
   const writing = { store, now, life: uniqueId(), maxTenantBytes: config.limits.tenantLogBytes };
   const artifacts = createArtifactPort(writing);
   const files = createArtifactFiles({ store, folders: runFolders(runFolder(config.data)) });
-  const hostTools = createHostTools(config, { tools, memory: memory.port, artifacts, files, signIns, now, traces });
+  const { lateResult } = ports;
+  const toolPorts = { artifacts, files, signIns, lateResult, now, traces };
+  const hostTools = createHostTools(config, { tools, memory: memory.port, ...toolPorts });
   const models = hostModels(config, clock, tracedFetch(globalThis.fetch, traces));
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
   const { credentials, registry } = models;

@@ -40,6 +40,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
     now: () => 0,
     files: { read: () => Promise.reject(new Error('There are no files.')), list: async () => [] },
     traces: { headers: async () => ({}) },
+    lateResult: () => undefined,
     artifacts: createArtifactPort({ store: inMemoryStore(), now: () => 0, life: 'one', maxTenantBytes: 1 }),
   });
 }

@@ -3,6 +3,7 @@ import { type RunView, TerminalError } from '@cairn/protocol';
 import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts';
 import type { ArtifactPort } from '../../agents/tools/artifact-port.ts';
 import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
+import type { LateResult } from '../../agents/tools/entry.ts';
 import type { FilePort } from '../../agents/tools/file-tools.ts';
 import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import type { SignInPort } from '../../agents/tools/sign-in.ts';
@@ -36,6 +37,7 @@ export interface HostToolsPorts {
   readonly traces: Pick<CallTraces, 'headers'>;
   readonly artifacts: ArtifactPort;
   readonly files: FilePort;
+  readonly lateResult: (call: LateResult) => void;
 }
 
 export function createHostTools(config: Pick<HostConfig, 'tools' | 'secrets'>, ports: HostToolsPorts): HostTools {
@@ -57,6 +59,7 @@ export function createHostTools(config: Pick<HostConfig, 'tools' | 'secrets'>, p
     secret: (_tenant, name) => secrets.get(name)?.reveal(),
     artifacts: ports.artifacts,
     signIns: ports.signIns,
+    lateResult: ports.lateResult,
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
   return { registry, policy, performer, access: accessOf({ registry, policy }), redefine };

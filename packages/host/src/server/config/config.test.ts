@@ -38,7 +38,7 @@ test('fills in everything that was left out', () => {
       reasoning: { verbosity: 'summary', tokenLimit: 512 },
     },
     models: { providers: {}, classes: {} },
-    tools: { tenants: {}, http: { allow: [] } },
+    tools: { tenants: {}, clientTimeoutMs: 3_600_000, http: { allow: [] } },
     mcp: { servers: [] },
     a2a: { peers: [], versions: ['1.0'] },
     peers: [],

@@ -1,6 +1,7 @@
 /** The configuration key for tools: which tools agents may call, how often, and which origins they may fetch. */
 import { z } from 'zod';
 import { toolLinePattern } from '../../agents/allowlist.ts';
+import { MAX_CLIENT_TIMEOUT_MS } from '../../agents/tools/client-tools.ts';
 import { name, origin } from './fields.ts';
 
 const lines = z.array(
@@ -17,6 +18,14 @@ export const toolsSchema = z.strictObject({
     ),
   tenants: z.record(name, lines).default({}).describe('Lists that replace `allow`, by tenant.'),
   maxCallsPerMinute: z.int().min(1).optional().describe('Calls per minute of one tool by the runs of one principal.'),
+  clientTimeoutMs: z
+    .int()
+    .min(1)
+    .max(MAX_CLIENT_TIMEOUT_MS)
+    .default(3_600_000)
+    .describe(
+      'How long the call of a [tool that the client executes](task-events.md#client-tools) waits for its result. Then the call fails with `tool_timeout` and the agent goes on.',
+    ),
   http: z
     .strictObject({
       allow: z

@@ -6,8 +6,10 @@ import {
   type InterruptView,
   inputAnswered,
   isCairnError,
+  isClientCall,
   isJsonObject,
   type Json,
+  type JsonObject,
   parseShape,
   quoted,
   type RunView,
@@ -108,7 +110,9 @@ async function named<Answered>(inputId: string, answering: Promise<Answered>): P
 const closed = ['interrupt_already_resolved', 'interrupt_expired', 'interrupt_cancelled', 'run_terminal'] as const;
 
 /** What the kind of a question takes. A client may also send that form itself. */
-function valueFor(given: AnswerInput, { kind, data }: InterruptView, inputId: string): Json {
+function valueFor(given: AnswerInput, asked: InterruptView, inputId: string): Json {
+  const { kind, data } = asked;
+  if (isClientCall(asked)) return { eventPayload: toolResult(given) };
   if ('reject' in given) {
     if (kind !== 'approval' && kind !== 'low-confidence') {
       throw invalid(inputId, 'Only a confirmation can be rejected; this input needs a value.');
@@ -125,6 +129,10 @@ function valueFor(given: AnswerInput, { kind, data }: InterruptView, inputId: st
   }
   return value;
 }
+
+/** A client that cannot execute its tool rejects the call, and the agent is told why. */
+const toolResult = (given: AnswerInput): JsonObject =>
+  'reject' in given ? { error: given.reason ?? 'The client did not execute the tool.' } : { result: given.value };
 
 const notAsked = (inputId: string): TerminalError =>
   new TerminalError('not_found', {

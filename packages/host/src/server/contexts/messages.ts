@@ -25,9 +25,10 @@ import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { ContextAgents } from './context-agents.ts';
 import { contextNamed, contextOrNew } from './context-params.ts';
 import type { ContextStreams } from './context-stream.ts';
+import { clientToolsIn, type MessageTools } from './message-tools.ts';
 import { type ContextTurns, QUEUED_TAG } from './turns.ts';
 
-export interface MessageSurface {
+export interface MessageSurface extends MessageTools {
   readonly engine: Engine;
   readonly log: EventLog;
   readonly agents: ContextAgents;
@@ -154,8 +155,8 @@ async function start(call: Call, surface: MessageSurface, task: NewTask): Promis
   const problem = agentIdProblem(agentId);
   if (problem !== null) throw badAgent(problem);
   const inputs = { message: body.message.content };
-  const definition = agentRun(agentId, inputs);
   const { tenant, principal, toolScopes } = call.caller;
+  const definition = agentRun(agentId, inputs, clientToolsIn(body.tools, tenant, surface));
   const request = {
     tenant,
     principal,

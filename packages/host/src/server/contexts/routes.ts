@@ -4,6 +4,7 @@ import { type ContextEventSurface, contextEventRoutes } from './context-events.t
 import { type InputSurface, inputRoutes } from './inputs.ts';
 import { type MessageSurface, messageRoutes } from './messages.ts';
 import { type TaskSurface, taskRoutes } from './tasks.ts';
+import { toolCancelRoutes } from './tool-cancels.ts';
 
 export interface ContextSurface extends MessageSurface, ContextEventSurface, TaskSurface, InputSurface {}
 
@@ -12,4 +13,5 @@ export const contextRoutes = (surface: ContextSurface): readonly Route[] => [
   ...contextEventRoutes(surface),
   ...taskRoutes(surface),
   ...inputRoutes(surface),
+  ...toolCancelRoutes(surface),
 ];

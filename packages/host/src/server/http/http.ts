@@ -80,6 +80,8 @@ export interface ConversationOptions {
   /** The agent for messages that name none, in a context where none has answered. */
   readonly defaultAgent: string | undefined;
   readonly maxQueuedMessages: number;
+  /** How long the call of a client's tool waits for its result. */
+  readonly clientToolTimeoutMs: number;
 }
 
 export interface ServerOptions {
@@ -197,7 +199,7 @@ function surfaceOf(
     agents: new ContextAgents({ definitions: store.definitions, runIndex }),
     contextStreams: new ContextStreams({ feed: ports.feed, streams }),
   };
-  const contexts = { engine, log, runIndex, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
+  const contexts = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const runStreams = new RunStreams({ log, runIndex, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
   const a2a = createA2a({

@@ -4,7 +4,9 @@ import { actingNode } from '../../../test/kit/acting-node.ts';
 import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { makeTarball } from '../../agents/packs/tarball.ts';
+import { idTokenOf } from '../../engine/stepping/id-token.ts';
 import { allModelClasses } from '../catalogue/model-classes.ts';
+import { sha256 } from '../compose.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, nobodyListens, openTool, type Served, type ServedOptions } from '../served.kit.ts';
 
@@ -28,6 +30,14 @@ export const everyRoute: ServedOptions = {
     performers: [],
     own: [defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Answer.' })],
   },
+  steps: [
+    {
+      typeId: 'local.step.endless',
+      safety: 'idempotent',
+      run: (_, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+    },
+  ],
 };
 
 /** The resources that a request names. All belong to tenant `t`. */
@@ -143,6 +153,12 @@ async function askingContext(host: Served): Promise<Names> {
   const [asked] = await host.store.runIndex.interrupts(runId);
   const head = await host.store.log.head(runId);
   return { ...names, nodeId: String(asked?.interruptId), other: String(head?.record.contextId) };
+}
+
+/** A run whose node works until it is stopped, its call in the place of the node, and its context. */
+async function workingContext(host: Served): Promise<Names> {
+  const names = await withContext(host, await runOf(host, chain('working', { typeId: 'local.step.endless' })));
+  return { ...names, nodeId: `call_${idTokenOf(names.runId as RunId, sha256)}_${names.nodeId}#0` };
 }
 
 /** A run of the auditor that waits for a sign-in, in the place of the node, and its context. */
@@ -271,6 +287,11 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   answerInput: {
     given: askingContext,
     request: ({ other = '', nodeId }) => ({ path: { contextId: other, inputId: nodeId }, body: { value: true } }),
+    status: 202,
+  },
+  cancelToolCall: {
+    given: workingContext,
+    request: ({ other = '', nodeId }) => ({ path: { contextId: other, toolCallId: nodeId } }),
     status: 202,
   },
   completeAuth: {

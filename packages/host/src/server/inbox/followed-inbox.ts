@@ -1,6 +1,6 @@
 /** The open questions of one tenant, in memory while somebody follows them, and kept level with the log. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { contextId, foldEventOf, type InboxChange, type InboxEntry, type RunId } from '@cairn/protocol';
+import { contextId, foldEventOf, type InboxChange, type InboxEntry, interruptEnd, type RunId } from '@cairn/protocol';
 import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from '../../log/fold-run-index.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -178,5 +178,5 @@ export class FollowedInbox {
 function endBy(row: Row): 'resolved' | 'expired' | 'cancelled' {
   const event = foldEventOf(row);
   if (event.type !== 'interrupt.resolved') return 'cancelled';
-  return event.payload.reason === 'timeout' ? 'expired' : 'resolved';
+  return interruptEnd(event.payload.reason);
 }

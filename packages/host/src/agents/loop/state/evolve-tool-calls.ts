@@ -1,5 +1,7 @@
 /** Folds the rows of tool calls and questions into an invocation. */
 import {
+  CLIENT_TOOL_EVENT,
+  clientToolNamed,
   type EventOf,
   isDeniedSignIn,
   isJsonObject,
@@ -7,6 +9,7 @@ import {
   type JsonObject,
   type PayloadOf,
 } from '@cairn/protocol';
+import { cancelError } from '../../../engine/core/cancel-call.ts';
 import { asUntrusted } from '../../models/untrusted.ts';
 import type { ToolError, ToolQuestion, ToolRecord } from '../../tools/tool.ts';
 import { inWords } from '../task.ts';
@@ -32,11 +35,18 @@ export function toolCalled(
     safety,
     attempt,
     records: [],
-    progress: { kind: 'open' },
+    progress: clientToolNamed(toolId) === null ? { kind: 'open' } : clientsTurn(toolId),
   };
   if (stage.kind === 'tools') stage.calls.push(call);
   else invocation.stage = { kind: 'tools', turn: stage.turn, calls: [call] };
 }
+
+/** No performer runs the tool: the call waits for the client from its beginning. */
+const clientsTurn = (toolId: string): ToolCall['progress'] => ({
+  kind: 'asking',
+  ordinal: 0,
+  question: { kind: 'client', name: toolId },
+});
 
 const callOf = (invocation: Invocation, callId: string): ToolCall | undefined =>
   callsOf(invocation).find((call) => call.callId === callId);
@@ -55,10 +65,12 @@ function withOneName({ error: _, ...error }: NonNullable<PayloadOf<'agent.toolRe
   return error;
 }
 
-export function enteredAgain(invocation: Invocation, { callId, attempt }: PayloadOf<'cairn.step.requested'>): void {
+export function enteredAgain(invocation: Invocation, payload: PayloadOf<'cairn.step.requested'>): void {
+  const { callId, attempt, recoveries = 0 } = payload;
   const call = callOf(invocation, callId);
   if (call === undefined) return;
   call.attempt = attempt;
+  if (recoveries > 0) call.retries = (call.retries ?? 0) + 1;
   call.progress = { kind: 'open' };
 }
 
@@ -80,17 +92,24 @@ function record(call: ToolCall, payload: PayloadOf<'cairn.step.returned'>): void
   else call.records.push({ ...place, error: { ...error, retryable: error.retryable ?? false } });
 }
 
-/** A node asks one question at a time, so this row belongs to the first call that is asking. */
+/**
+ * The calls of clients name themselves. Apart from them, a node asks one question at a time, so that any other row belongs
+ * to the first call that is asking.
+ */
 export function asked(invocation: Invocation, payload: PayloadOf<'interrupt.requested'>): void {
-  const { interruptId = '', kind, data } = payload;
+  const { interruptId = '', kind, data, requestedAt } = payload;
   if (kind === 'low-confidence') {
     hold(invocation, interruptId, data.decision ?? null);
     return;
   }
   if (kind === 'custom') return;
+  const clientCall = data.eventType === CLIENT_TOOL_EVENT && isJsonObject(data.correlation) ? data.correlation : null;
+  const at = requestedAt === undefined ? {} : { askedAt: Date.parse(requestedAt) };
   for (const call of callsOf(invocation)) {
-    if (call.progress.kind !== 'asking') continue;
-    call.progress = { ...call.progress, kind: 'asked', interruptId };
+    const { progress } = call;
+    if (progress.kind !== 'asking' || (progress.question.kind === 'client') !== (clientCall !== null)) continue;
+    if (clientCall !== null && clientCall.toolCallId !== call.callId) continue;
+    call.progress = { ...progress, ...at, kind: 'asked', interruptId };
     return;
   }
 }
@@ -113,10 +132,12 @@ export function answered(invocation: Invocation, payload: PayloadOf<'interrupt.r
   for (const call of callsOf(invocation)) {
     const { progress } = call;
     if (progress.kind !== 'asked' || progress.interruptId !== interruptId) continue;
-    const { ordinal, question } = progress;
-    call.progress = { kind: 'answered' };
+    const { ordinal, question, askedAt } = progress;
+    const isCanceled = reason === 'canceled';
+    const at = askedAt === undefined ? {} : { askedAt };
+    call.progress = { kind: 'answered', ...at, ...(isCanceled ? { canceled: true } : {}) };
     const answer = { ordinal, kind: question.kind, name: question.name };
-    const error = refusalOf(question, resumeValue, reason === 'timeout');
+    const error = isCanceled ? canceled(resumeValue) : refusalOf(question, resumeValue, reason === 'timeout');
     call.records.push(error === null ? { ...answer, outcome: answerTo(question, resumeValue) } : { ...answer, error });
     return;
   }
@@ -125,10 +146,28 @@ export function answered(invocation: Invocation, payload: PayloadOf<'interrupt.r
 /** Why the question has no answer; null when it has one. */
 function refusalOf({ kind, name }: ToolQuestion, value: Json, isTimeout: boolean): ToolError | null {
   if (kind === 'ask') return isTimeout ? nobody : null;
+  if (kind === 'client') return isTimeout ? tooLate(name) : clientError(value);
   if (isTimeout) return { code: 'auth_expired', message: `Nobody signed in to ${name} in time.`, retryable: true };
   if (!isDeniedSignIn(value)) return null;
   return { code: 'auth_denied', message: `The user did not sign in to ${name}.`, retryable: false };
 }
+
+const tooLate = (toolId: string): ToolError => ({
+  code: 'tool_timeout',
+  message: `The client did not answer the call of ${toolId} in time.`,
+  retryable: true,
+});
+
+function clientError(value: Json): ToolError | null {
+  const { error } = isJsonObject(value) && isJsonObject(value.eventPayload) ? value.eventPayload : {};
+  return typeof error === 'string' ? { code: 'tool_failed', message: error, retryable: false } : null;
+}
+
+/** The value that resolved the question of a canceled call may say why. */
+const canceled = (value: Json): ToolError => ({
+  ...cancelError(isJsonObject(value) && typeof value.reason === 'string' ? value.reason : undefined),
+  retryable: false,
+});
 
 const nobody = { code: 'interrupt_timeout', message: 'Nobody answered in time.', retryable: false } as const;
 
@@ -139,5 +178,6 @@ export const QUESTION_ID = 'answer';
 function answerTo(question: ToolQuestion, value: Json): Json {
   if (!isJsonObject(value)) return null;
   if (question.kind === 'signIn') return value.eventPayload ?? null;
+  if (question.kind === 'client') return (isJsonObject(value.eventPayload) ? value.eventPayload.result : null) ?? null;
   return (isJsonObject(value.answers) ? value.answers[QUESTION_ID] : null) ?? null;
 }

@@ -118,6 +118,8 @@ export interface ToolCall {
   readonly calledSeq: number;
   readonly safety: StepSafety;
   attempt: number;
+  /** How often it was repeated because its host stopped. Absent: never. */
+  retries?: number;
   readonly records: ToolRecord[];
   progress: CallProgress;
 }
@@ -126,8 +128,9 @@ export interface ToolCall {
 export type CallProgress =
   | { readonly kind: 'open' }
   | ({ readonly kind: 'asking' } & AskedQuestion)
-  | ({ readonly kind: 'asked'; readonly interruptId: string } & AskedQuestion)
-  | { readonly kind: 'answered' }
+  | ({ readonly kind: 'asked'; readonly interruptId: string; readonly askedAt?: number } & AskedQuestion)
+  /** Its last record is the answer. A canceled call is not entered again. */
+  | { readonly kind: 'answered'; readonly askedAt?: number; readonly canceled?: true }
   /** `output` is the result that the model sees. */
   | { readonly kind: 'done'; readonly output: Json; readonly isError: boolean };
 

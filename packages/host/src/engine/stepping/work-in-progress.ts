@@ -1,0 +1,18 @@
+/** Work that an engine waits for before it closes. */
+export class WorkInProgress {
+  readonly #all = new Set<Promise<unknown>>();
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = work();
+    this.#all.add(result);
+    try {
+      return await result;
+    } finally {
+      this.#all.delete(result);
+    }
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#all);
+  }
+}
