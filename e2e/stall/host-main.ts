@@ -49,6 +49,8 @@ await serveHost({
       { key: settings.key, tenant: settings.tenant, principal: 'attacker' },
       { key: VICTIM_KEY, tenant: 'victim', principal: 'victim' },
     ],
+    // A thousand readers, and the attacker's own requests.
+    limits: { maxOpenStreamsPerKey: 1_100 },
   },
   steps: [blob],
   tools: [dump],

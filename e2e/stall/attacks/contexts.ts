@@ -1,5 +1,5 @@
 /** Conversations: large contexts, many readers, floods of messages, artifacts of a gigabyte, long filters. */
-import { taskEventKinds } from '@cairn/protocol';
+import { type JsonObject, taskEventKinds } from '@cairn/protocol';
 import { objects } from '../../../packages/host/test/kit/json-fields.ts';
 import type { Attack } from '../attack.ts';
 import type { Attacker } from '../attacker.ts';
@@ -11,12 +11,14 @@ const BATCH = 100;
 
 const sse = 'Accept: text/event-stream';
 
-/** A context of so many runs of one node of a type. Null when the host refuses the workflow. */
-async function contextOfRuns(attacker: Attacker, typeId: string): Promise<string | null> {
-  if (!(await attacker.register(typeId, { nodes: [{ id: 'n', typeId }] }))) return null;
-  const contextId = `ctx_of_${typeId}`;
+/** A context of so many runs of one node. Null when the host refuses it. */
+async function contextOfRuns(attacker: Attacker, typeId: string, config: JsonObject): Promise<string | null> {
+  const id = typeId.replace('.', '-');
+  if (!(await attacker.register(id, { nodes: [{ id: 'n', typeId, config }] }))) return null;
+  const { body } = await attacker.send(`/v1/runs/${await attacker.start(id)}`);
+  const contextId = String(body.contextId);
   for (let begun = 0; begun < RUNS; begun += BATCH) {
-    const started = await Promise.all(Array.from({ length: BATCH }, () => attacker.start(typeId, {}, contextId)));
+    const started = await Promise.all(Array.from({ length: BATCH }, () => attacker.start(id, {}, contextId)));
     if (started.includes(null)) await attacker.quiet(200);
   }
   return contextId;
@@ -62,7 +64,7 @@ export const contextAttacks: readonly Attack[] = [
   {
     name: 'context-of-10000-runs',
     async run(attacker) {
-      const contextId = await contextOfRuns(attacker, 'core.noop');
+      const contextId = await contextOfRuns(attacker, 'core.noop', {});
       if (contextId === null) return;
       await readEverywhere(attacker, contextId);
       await attacker.quiet(2_000);
@@ -71,7 +73,7 @@ export const contextAttacks: readonly Attack[] = [
   {
     name: 'context-of-10000-open-runs',
     async run(attacker) {
-      const contextId = await contextOfRuns(attacker, 'core.approvalGate');
+      const contextId = await contextOfRuns(attacker, 'core.approvalGate', { title: 'Go on?' });
       if (contextId === null) return;
       await readEverywhere(attacker, contextId);
       const path = `/api/contexts/${contextId}/stream`;
@@ -120,10 +122,10 @@ export const contextAttacks: readonly Attack[] = [
     },
   },
   {
-    name: 'messages-flood-500-contexts',
+    name: 'messages-flood-100-contexts',
     async run(attacker) {
       const said = [];
-      for (let i = 0; i < 500; i += 25)
+      for (let i = 0; i < 100; i += 25)
         said.push(...(await Promise.all(Array.from({ length: 25 }, () => attacker.say(TALKER)))));
       for (const one of said.slice(-5)) await attacker.ended(one?.taskId ?? null);
     },
