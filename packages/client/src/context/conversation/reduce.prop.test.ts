@@ -45,7 +45,7 @@ const made: fc.Arbitrary<Made> = fc
     );
   });
 
-const history = fc.array(made, { maxLength: 80 }).map(eventsOf);
+const history = fc.array(made, { maxLength: 80, size: 'max' }).map(eventsOf);
 const fold = (events: Iterable<ContextEvent>, state = emptyConversation) => reduceConversation(state, events);
 const oneByOne = (events: readonly ContextEvent[]) =>
   events.reduce<ConversationState>((state, event) => fold([event], state), emptyConversation);
