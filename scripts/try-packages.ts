@@ -28,9 +28,10 @@ const workflow = {
 const program = `
 import { createClient } from '@cairn/client';
 import { createClient as createConversationClient } from '@cairn/client/context';
+import { useConversation } from '@cairn/client/react';
 import { errorKinds } from '@cairn/protocol';
 import { createHost } from '@cairn/host';
-if (typeof createHost !== 'function' || errorKinds.not_found.status !== 404) throw new Error('An entry lacks its exports.');
+if (typeof createHost !== 'function' || typeof useConversation !== 'function' || errorKinds.not_found.status !== 404) throw new Error('An entry lacks its exports.');
 const client = createClient({ url: process.argv[1], key: ${JSON.stringify(key)} });
 const { runId } = await client.runs.create({ workflowId: 'trial' });
 for await (const event of client.follow(runId)) console.log(event.sequence, event.type);

@@ -54,7 +54,9 @@ export function liveConversation(
   const store = new LiveStore<ContextEvent, ConversationData>(
     {
       open: ({ state }, options) =>
-        context.id === null ? null : context.follow({ ...filter, ...options, after: Math.max(after, state.cursor) }),
+        context.id === null
+          ? null
+          : context.follow({ ...filter, ...options, coalesce: true, after: Math.max(after, state.cursor) }),
       reduce: folded,
     },
     { contextId: context.id, state: emptyConversation, outgoing: [] },
