@@ -7,7 +7,7 @@ interface Read {
 }
 
 export async function peers(send: Sent, { taskId, agentId }: Read): Promise<void> {
-  const headers = { 'A2A-Version': '1.0' };
+  const headers = { 'a2a-version': '1.0' };
   const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: taskId } };
   await send({ id: 'callA2a', request: { headers, body } });
   await send({ id: 'callA2aAgent', request: { path: { agentId }, headers, body } });

@@ -69,7 +69,11 @@ const rpcRoute = (id: string, path: string, summary: string, surface: A2aSurface
     headers: versionHeader,
     body: request,
     responses: {
-      200: { description: 'The result or the error of the method.', shape: response, orStream: response },
+      200: {
+        description:
+          'The result or the error of the method. A streaming method answers with `text/event-stream`: the data of each frame is such a response.',
+        shape: response,
+      },
     },
   },
 });

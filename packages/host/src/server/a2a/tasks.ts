@@ -116,11 +116,14 @@ export class A2aTasks {
     const { raw } = call.reply;
     await new Promise<void>((resolve, reject) => {
       const before = followed.changes;
-      const done = () => {
+      const leave = () => {
         subscription.close();
         cancel();
         raw.off('close', done);
         this.#waiting.delete(done);
+      };
+      const done = () => {
+        leave();
         resolve();
       };
       const cancel = timers.after(withinMs, done);
@@ -128,7 +131,11 @@ export class A2aTasks {
       const subscription = feed.subscribe(
         { contextId, afterCursor: followed.cursor, lens },
         {
-          end: (fault) => (fault === undefined ? done() : reject(fault)),
+          end: (fault) => {
+            leave();
+            if (fault === undefined) resolve();
+            else reject(fault);
+          },
           write: () => {
             if (followed.changes > before && followed.phase !== 'working') done();
             return true;
@@ -137,6 +144,8 @@ export class A2aTasks {
       );
       raw.on('close', done);
       this.#waiting.add(done);
+      // It may have left while its message was written.
+      if (raw.destroyed) done();
     });
   }
 
