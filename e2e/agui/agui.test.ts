@@ -258,6 +258,44 @@ it('refuses what is no run input, and names it', async () => {
   expect(await done.text()).toContain('"type":"RUN_FINISHED"');
 });
 
+const tools = ['pick', 'measure'].map((name) => ({
+  name,
+  description: `Lets the user ${name}.`,
+  parameters: { type: 'object', properties: { from: { type: 'array' } } },
+}));
+
+it('calls tools of the client beside its own, and goes on with their results', async () => {
+  const client = new Client(host, 'host:picker').say('Paint it.');
+  await client.run({ tools });
+  const calls = client.agent.messages.flatMap((message) =>
+    message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+  );
+  const [pick, measure] = calls;
+  expect(pick?.function).toEqual({ name: 'pick', arguments: '{"from":["red","blue"]}' });
+  const pendingToolCallIds = [pick?.id, measure?.id];
+  expect(client.events.at(-1)).toMatchObject({ outcome: { type: 'success', pendingToolCallIds } });
+  expect(client.texts).toContain('tool: paint is at the depot');
+  const answered = { role: 'tool' as const, content: 'red', toolCallId: pick?.id ?? '', id: 'picked' };
+  const failed = {
+    role: 'tool' as const,
+    content: '',
+    error: 'no ruler',
+    toolCallId: measure?.id ?? '',
+    id: 'measured',
+  };
+  client.agent.addMessages([answered, failed]);
+  await client.run({ tools, runId: 'results' });
+  expect(client.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+  expect(client.texts.at(-1)).toBe('assistant: Good.');
+  expect(client.texts.filter((text) => text === 'tool: red')).toHaveLength(1);
+  // A new client sees the results, too, and repeats nothing.
+  const late = new Client(host, 'host:picker', { threadId: client.agent.threadId });
+  await late.run({ runId: 'results' });
+  expect(late.texts).toEqual(expect.arrayContaining(['tool: red', 'assistant: Good.']));
+  expect(late.texts.join()).toContain('no ruler');
+  expect(await tasksOf(client.agent.threadId)).toHaveLength(1);
+});
+
 it('goes on for others while a client does not read, and shows that client everything later', async () => {
   gate.shut();
   const body = JSON.stringify({
