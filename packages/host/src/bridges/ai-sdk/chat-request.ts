@@ -2,12 +2,14 @@
  * What a chat transport of the AI SDK sends: the whole conversation as the page shows it. Only its news counts: the last
  * message of the user, and the results and approvals that a waiting task has not got yet. The log has the rest.
  */
-import { type AnswerInput, type DataOf, type Json, sendMessage, TerminalError } from '@cairn/protocol';
+import { type AnswerInput, type DataOf, type Json, parseShape, sendMessage, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 
 const MAX_ID = 256;
 const MAX_MESSAGES = 2_000;
 const MAX_PARTS = 2_000;
+/** In all messages together. */
+const MAX_ALL_PARTS = 5_000;
 /** Longest text of a tool that failed in the page. */
 const MAX_REASON = 2_000;
 
@@ -49,6 +51,24 @@ export const chatRequest = z
 
 export type ChatRequest = DataOf<typeof chatRequest>;
 type Message = ChatRequest['messages'][number];
+
+/** Counts before it looks: to check each of very many parts would take long. */
+export function parseChat(body: unknown): ChatRequest {
+  const messages: unknown = typeof body === 'object' && body !== null && 'messages' in body ? body.messages : [];
+  let count = 0;
+  for (const one of Array.isArray(messages) ? messages : []) count += partsOf(one);
+  if (count <= MAX_ALL_PARTS) return parseShape(chatRequest, body, 'The chat');
+  throw new TerminalError('validation_error', {
+    message: `The messages have ${count} parts; a request can have ${MAX_ALL_PARTS}.`,
+    hint: 'Send only the last messages: see prepareSendMessagesRequest of the transport.',
+    details: { field: 'messages' },
+  });
+}
+
+const partsOf = (message: unknown): number =>
+  typeof message === 'object' && message !== null && 'parts' in message && Array.isArray(message.parts)
+    ? message.parts.length
+    : 0;
 
 /** A message of the user: its id, and its text. */
 export interface Said {

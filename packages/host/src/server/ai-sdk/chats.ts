@@ -56,12 +56,14 @@ interface OpenTask {
 }
 
 /** The task of the chat that is at work, waits for somebody, or waits for its turn. */
-export async function openTask(contextId: ContextId, surface: ChatSurface): Promise<OpenTask | null> {
-  const { active, queued } = await surface.turns.openTasks(contextId);
-  const record = active ?? queued[0];
-  if (record === undefined) return null;
-  const { runId: taskId } = record;
-  return { taskId, read: await readTask(surface.log, contextId, taskId) };
+export async function openTaskId(contextId: ContextId, { turns }: Pick<ChatSurface, 'turns'>): Promise<RunId | null> {
+  const { active, queued } = await turns.openTasks(contextId);
+  return (active ?? queued[0])?.runId ?? null;
+}
+
+async function openTask(contextId: ContextId, surface: ChatSurface): Promise<OpenTask | null> {
+  const taskId = await openTaskId(contextId, surface);
+  return taskId === null ? null : { taskId, read: await readTask(surface.log, contextId, taskId) };
 }
 
 interface Answering {

@@ -52,6 +52,8 @@ const taskOf = (chunks: readonly JsonObject[]): Json | undefined => chunks[0]?.m
 
 const refusal = async (response: Response) => ({ status: response.status, ...((await response.json()) as object) });
 
+const manyParts: JsonObject = { id: 'm', role: 'user', parts: Array.from({ length: 1_000 }, () => ({ type: 'text' })) };
+
 /** A chat whose task waits for an approval. */
 async function waiting(id = newId()) {
   shop.script = (request) =>
@@ -235,6 +237,7 @@ it.each<[name: string, body: Json, ask?: Ask, status?: number]>([
   ['an endless text', { id: 'a', messages: [user('x'.repeat(131_073))] }],
   ['an empty chat id', { id: '', messages: [user('Hi.')] }],
   ['an endless chat id', { id: 'x'.repeat(257), messages: [user('Hi.')] }],
+  ['very many parts', { id: 'a', messages: Array.from({ length: 6 }, () => manyParts) }],
   ['an unknown trigger', { id: 'a', messages: [user('Hi.')], trigger: 'shout' }],
   ['nothing to go on with', { id: 'nobody', messages: [responded('a', true)] }],
   ['nothing to regenerate', { id: 'nobody', messages: [user('Hi.')], trigger: 'regenerate-message' }],

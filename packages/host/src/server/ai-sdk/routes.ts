@@ -1,15 +1,15 @@
 /** The endpoint of AI SDK front ends: `useChat` of `@ai-sdk/react` talks to it with its default transport. */
-import { isJsonObject, type Json, parseShape } from '@cairn/protocol';
+import { isJsonObject, type Json } from '@cairn/protocol';
 import { z } from 'zod';
 import type { AgentRegistry } from '../../agents/registry.ts';
-import { chatRequest } from '../../bridges/ai-sdk/chat-request.ts';
+import { chatRequest, parseChat } from '../../bridges/ai-sdk/chat-request.ts';
 import { knownAgent } from '../contexts/known-agent.ts';
 import { busyRule, busyRules, firstCursor } from '../contexts/messages.ts';
 import { takenOver } from '../http/large-response.ts';
 import { type Call, type OpenCall, type OwnKey, pathParam, type Route } from '../http/routes.ts';
 import { contextOfChat } from './chat-context.ts';
 import type { ChatStreams } from './chat-streams.ts';
-import { type Accepted, acceptChat, type ChatSurface, openTask } from './chats.ts';
+import { type Accepted, acceptChat, type ChatSurface, openTaskId } from './chats.ts';
 
 export interface AiSdkSurface extends ChatSurface {
   readonly registry: Pick<AgentRegistry, 'agents'>;
@@ -83,7 +83,7 @@ function ownKey(call: OpenCall): OwnKey | undefined {
 }
 
 async function send(call: Call, surface: AiSdkSurface): Promise<string> {
-  const request = parseShape(chatRequest, call.request.body, 'The chat');
+  const request = parseChat(call.request.body);
   const ifBusy = busyRule(call);
   const agentId = await knownAgent(call, surface.registry);
   return acceptChat({ call, agentId, request, ifBusy }, surface);
@@ -103,10 +103,10 @@ async function follow(call: Call, accepted: Accepted, surface: AiSdkSurface): Pr
 async function resume(call: Call, surface: AiSdkSurface): Promise<undefined> {
   await knownAgent(call, surface.registry);
   const { contextId, exists } = await contextOfChat(pathParam(call, 'chatId'), call.caller, surface.log);
-  const open = exists ? await openTask(contextId, surface) : null;
-  if (open === null) {
+  const taskId = exists ? await openTaskId(contextId, surface) : null;
+  if (taskId === null) {
     call.reply.code(204).send();
     return undefined;
   }
-  return follow(call, { contextId, taskId: open.taskId, after: null, held: [] }, surface);
+  return follow(call, { contextId, taskId, after: null, held: [] }, surface);
 }
