@@ -128,11 +128,12 @@ function outputOf({ state, output, errorText }: Part): Resolved | null {
 /** The body was parsed from JSON. A page that gives no output leaves it out. */
 const asJson = (value: unknown): Json => (value === undefined ? null : (value as Json));
 
-const approvalShape = z.looseObject({ id, approved: z.boolean() });
-
+/** By hand: there may be thousands of parts. */
 function approvalOf({ approval }: Part): (Resolved & { readonly id: string }) | null {
-  const { success, data } = approvalShape.safeParse(approval);
-  return success ? { id: data.id, by: 'approval', given: { value: data.approved } } : null;
+  if (typeof approval !== 'object' || approval === null || !('id' in approval && 'approved' in approval)) return null;
+  const { id: approvalId, approved } = approval;
+  if (typeof approvalId !== 'string' || typeof approved !== 'boolean') return null;
+  return { id: approvalId, by: 'approval', given: { value: approved } };
 }
 
 /** The message that the request goes on with, and how far the page has read it; -1 when it does not say. */
