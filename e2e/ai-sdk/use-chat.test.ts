@@ -31,7 +31,8 @@ test('useChat completes a run with text, reasoning, tools on both sides, an appr
   const rest = Promise.withResolvers<void>();
   shop.script = (request) => {
     const turns = [
-      calls({ name: 'acme:look', input: { order: 'A1' } }),
+      calls({ name: 'acme:look', input: { order: 'A1' } }, { name: 'pick_color', input: {} }),
+      null,
       calls({ name: 'acme:refund', input: { order: 'A1' } }),
       calls({ name: 'acme:wish', input: {} }),
     ];
@@ -57,6 +58,7 @@ test('useChat completes a run with text, reasoning, tools on both sides, an appr
   await page.press('#text', 'Enter');
 
   await page.locator('.approve', { hasText: 'Refund A1?' }).waitFor();
+  expect(await allOf(page, '.tool[data-name="tool-pick_color"]')).toEqual(['tool-pick_color: "green"']);
   // An open approval is there again after a reload.
   await page.reload();
   await page.locator('.approve').click();
@@ -80,6 +82,7 @@ test('useChat completes a run with text, reasoning, tools on both sides, an appr
     reasoning: ['It is settled.'],
     tools: [
       'acme:look: {"order":"A1","euros":180}',
+      'tool-pick_color: "green"',
       'acme:refund: {"paid":true}',
       'acme:wish: {"wants":"goods"}',
       expect.stringContaining('cairn.question: '),

@@ -20,11 +20,11 @@ afterAll(() => shop[Symbol.asyncDispose]());
 const api = () => `${shop.url}/api/ai-sdk/host:desk`;
 const headers = { authorization: `Bearer ${keys.ann}` };
 
-function newChat(options: { id?: string; messages?: UIMessage[]; key?: string } = {}): Chat<UIMessage> {
-  const { key = keys.ann, ...rest } = options;
+function newChat(options: { id?: string; messages?: UIMessage[]; tools?: object[] } = {}): Chat<UIMessage> {
+  const { tools, ...rest } = options;
   return new Chat({
     ...rest,
-    transport: new DefaultChatTransport({ api: api(), headers: { authorization: `Bearer ${key}` } }),
+    transport: new DefaultChatTransport({ api: api(), headers, body: { tools } }),
     sendAutomaticallyWhen: (state) =>
       lastAssistantMessageIsCompleteWithToolCalls(state) || lastAssistantMessageIsCompleteWithApprovalResponses(state),
   });
@@ -179,4 +179,27 @@ it('tells a page that its task failed, and one that it was cancelled', async () 
   await chat.sendMessage();
   expect(chat.status).toBe('ready');
   expect(toolsOf(chat.lastMessage)).toMatchObject([{ state: 'output-error' }]);
+});
+
+it('has the page execute its own tools, beside those of the host, and takes their failures', async () => {
+  const tools = [{ name: 'pick_color', description: 'Picks.', parameters: { type: 'object', properties: {} } }];
+  shop.script = (request) =>
+    resultsIn(request) === 0
+      ? calls({ name: 'pick_color', input: {} }, { name: 'acme:look', input: { order: 'A1' } })
+      : says('Green.');
+  for (const result of [{ output: 'green' }, { state: 'output-error', errorText: 'The picker broke.' }] as const) {
+    const chat = newChat({ tools });
+    await chat.sendMessage({ text: 'Pick.' });
+    const [own, host] = toolsOf(chat.lastMessage);
+    expect(own).toMatchObject({ type: 'tool-pick_color', state: 'input-available', input: {} });
+    expect(host).toMatchObject({ toolName: 'acme:look', state: 'output-available' });
+    const toolCallId = own?.toolCallId ?? '';
+    await responded(chat, () => chat.addToolOutput({ tool: 'pick_color', toolCallId, ...result }));
+    expect(chat.error).toBeUndefined();
+    expect(toolsOf(chat.lastMessage)[0]).toMatchObject(
+      'output' in result ? { state: 'output-available', output: 'green' } : result,
+    );
+    expect(textOf(chat.lastMessage)).toBe('Green.');
+    expect(JSON.stringify(shop.requests.at(-1)?.body)).toContain('output' in result ? 'green' : 'The picker broke.');
+  }
 });
