@@ -9,10 +9,12 @@ import {
   type TaskCancelled,
   type TaskEventPage,
   TerminalError,
+  type ToolCancelled,
 } from '@cairn/protocol';
 import { type CallOptions, type ChangeOptions, change, query, read, segment } from '../calls.ts';
 import type { Wire } from '../client.ts';
 import { type Artifacts, artifactCalls } from './artifacts.ts';
+import { ToolRunner } from './client-tools.ts';
 import { filterQuery, type TaskEventFilter } from './filter.ts';
 import { type ContextEvent, type FollowContextOptions, followContext } from './follow-context.ts';
 import { postMessage, type SendOptions, type SentMessage, taskEvents } from './send.ts';
@@ -63,6 +65,8 @@ export interface Context {
   signIn(asked: SignInRequest | string, step: SignInStep, options?: ChangeOptions): Promise<AuthCompletion | null>;
   /** Cancels a task and every task below it. */
   cancel(taskId: string, reason?: string, options?: ChangeOptions): Promise<TaskCancelled>;
+  /** Cancels one tool call; its task goes on. */
+  cancelTool(toolCallId: string, reason?: string, options?: ChangeOptions): Promise<ToolCancelled>;
   readonly artifacts: Artifacts;
 }
 
@@ -77,10 +81,14 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
     },
     send(content, options = {}) {
       const accepted = place.inTurn((path) => postMessage(wire, path, { content, options }));
+      const runner = new ToolRunner(options.tools ?? {}, this);
       return Object.assign(accepted, {
         async *[Symbol.asyncIterator]() {
           const message = await accepted;
-          yield* taskEvents(wire, { path: place.path(), token }, message, options);
+          for await (const event of taskEvents(wire, { path: place.path(), token }, message, options)) {
+            runner.see(event);
+            yield event;
+          }
         },
       });
     },
@@ -95,6 +103,7 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
     answer: (inputId, value, options) => post(`/inputs/${segment(inputId)}`, { value }, options),
     reject: (inputId, reason, options) => post(`/inputs/${segment(inputId)}`, { reject: true, reason }, options),
     cancel: (taskId, reason, options) => post(`/tasks/${segment(taskId)}/cancel`, { reason }, options),
+    cancelTool: (toolCallId, reason, options) => post(`/tools/${segment(toolCallId)}/cancel`, { reason }, options),
     signIn: async (asked, step, options) => signIn({ connection, path: place.path(), token, options }, asked, step),
     artifacts: artifactCalls(wire, { path: place.path, token }),
   };

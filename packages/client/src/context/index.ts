@@ -17,6 +17,7 @@ export type {
   TaskEventKind,
   TaskEventOf,
   TaskEventPage,
+  ToolCancelled,
 } from '@cairn/protocol';
 export {
   type ConversationView,
@@ -27,6 +28,7 @@ export {
 } from '../live/conversation.ts';
 export type { Live, LiveStatus } from '../live/live-store.ts';
 export type { ArtifactPage, Artifacts, ReadArtifactOptions } from './artifacts.ts';
+export type { ClientToolHandler, ClientTools } from './client-tools.ts';
 export type { Context, ContextOptions, EventPage, TaskPage } from './context.ts';
 export { reduceConversation } from './conversation/reduce.ts';
 export { conversationStatus, openQuestions, openSignIns, subtasksOf } from './conversation/selectors.ts';

@@ -2,6 +2,7 @@
 import { type MessageAccepted, type TaskEvent, TerminalError } from '@cairn/protocol';
 import { type ChangeOptions, change, query } from '../calls.ts';
 import type { Wire } from '../client.ts';
+import { type ClientTools, sentTools } from './client-tools.ts';
 import { type ContextAddress, followContext } from './follow-context.ts';
 
 export interface SendOptions extends ChangeOptions {
@@ -11,6 +12,8 @@ export interface SendOptions extends ChangeOptions {
   readonly ifBusy?: 'queue' | 'reject' | 'cancel';
   /** Ends the events also when the task waits for somebody. */
   readonly closeOn?: 'waiting';
+  /** Tools that this program executes. Iterate the message: their calls are run and answered meanwhile. */
+  readonly tools?: ClientTools;
   /** Maximum time without data while the events are read. Default 60,000. */
   readonly silenceMs?: number;
 }
@@ -27,12 +30,12 @@ export function postMessage(
   path: string | null,
   { content, options }: { readonly content: string; readonly options: SendOptions },
 ): Promise<MessageAccepted> {
-  const { agentId, ifBusy } = options;
+  const { agentId, ifBusy, tools } = options;
   return change(
     connection,
     {
       path: `${path ?? '/api'}/messages${query({ ifBusy })}`,
-      body: { message: { role: 'user', content }, agentId },
+      body: { message: { role: 'user', content }, agentId, tools: sentTools(tools) },
       headers: { prefer: 'respond-async' },
     },
     options,

@@ -1,4 +1,6 @@
 /** Tools that the client executes: offered with a message, called by the agent, answered by the client. */
+import { createClient } from '@cairn/client/context';
+import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../agents/tools/define-tool.ts';
@@ -243,6 +245,28 @@ describe('a message is refused', () => {
   ])('%s', async (_, body, error) => {
     expect(await refused(body)).toMatchObject(error);
   });
+});
+
+it('the client runs the tools that a message brings, and answers their calls', async () => {
+  const context = createClient({ url: host.url, key: keys.ann }).context();
+  const parameters = { type: 'object' };
+  const picked = {
+    parameters: pick.parameters,
+    run: ({ of }: JsonObject) => ({ color: Array.isArray(of) ? (of[1] ?? null) : null }),
+  };
+  const locate = {
+    parameters,
+    run: () => {
+      throw new Error('No satellites.');
+    },
+  };
+  const events: Event[] = [];
+  const sent = context.send('Go.', { agentId: 'host:both', tools: { pick_color: picked, locate } });
+  for await (const event of sent) events.push(event as Event);
+  const results = ofKind(events, 'tool-complete').map(({ toolName, result, error }) => [toolName, result ?? error]);
+  expect(results).toContainEqual(['client:pick_color', { color: 'blue' }]);
+  expect(results).toContainEqual(['client:locate', 'No satellites.']);
+  expect(events.at(-1)?.kind).toBe('task-complete');
 });
 
 it('a fork of a task that waits keeps its tools and its open call', async () => {
