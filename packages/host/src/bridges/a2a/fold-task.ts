@@ -17,7 +17,7 @@ interface Kept {
 }
 
 /** Characters of all artifacts in one answer. A larger one is given by its address. */
-export const MAX_TASK_SIZE = 1_048_576;
+const MAX_TASK_SIZE = 1_048_576;
 
 export const newTaskFold = (): TaskFold => ({ task: null, artifacts: new Map(), size: 0 });
 

@@ -78,9 +78,6 @@ export interface ArtifactUpdate {
 
 export type A2aUpdate = { readonly type: 'task'; readonly task: A2aTask } | StatusUpdate | ArtifactUpdate;
 
-/** States in which a task waits for its caller. */
-export const isInterrupted = (state: A2aState): boolean => state === 'input-required' || state === 'auth-required';
-
 /** States after which nothing follows. */
 export const isTerminal = (state: A2aState): boolean =>
   state === 'completed' || state === 'failed' || state === 'canceled';

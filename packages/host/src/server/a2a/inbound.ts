@@ -139,7 +139,7 @@ export type ListParams = z.infer<typeof listParams>;
 export const listParamsOf = (params: JsonObject): ListParams => parsed(listParams, params);
 
 /** Says which parameter is wrong, and how. */
-export function parsed<Shape extends z.ZodType>(shape: Shape, params: Json): z.infer<Shape> {
+function parsed<Shape extends z.ZodType>(shape: Shape, params: Json): z.infer<Shape> {
   const result = shape.safeParse(params);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -144,7 +144,7 @@ export class PeerHost {
   }
 }
 
-export const textPart = (text: string): Message['parts'][number] => ({
+const textPart = (text: string): Message['parts'][number] => ({
   content: { $case: 'text', value: text },
   metadata: undefined,
   filename: '',
