@@ -128,6 +128,7 @@ const names = [
   'isHostSignIn',
   'isInternalKind',
   'isJsonObject',
+  'isPrivateRow',
   'isSignIn',
   'isTerminalStatus',
   'isTerminalType',

@@ -389,5 +389,6 @@ export {
 } from './views/status.ts';
 export { taskFace } from './views/task-face.ts';
 export { pendingOf } from './views/task-questions.ts';
+export { isPrivateRow } from './views/thoughts.ts';
 export type { UsageView } from './views/usage.ts';
 export { waitingInterrupts } from './views/waiting-interrupts.ts';

@@ -121,6 +121,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     store,
     replacesVersions: options.dev,
     runOptions: Object.keys(discovery.configurable ?? {}),
+    thoughtPolicy: thoughtPolicyOf(config),
     steps: options.steps.map(large),
     report,
     redactor,
@@ -266,3 +267,12 @@ const engineOptions = (
     maxTenantLogBytes: limits.tenantLogBytes,
   },
 });
+
+/** Recorded in each run, so that its faces can be computed again. */
+const thoughtPolicyOf = ({ visibility: { thoughts, minConfidence } }: HostConfig): EngineOptions['thoughtPolicy'] =>
+  thoughts === 'client' && minConfidence === undefined
+    ? undefined
+    : {
+        ...(thoughts === 'operator' && { visibility: thoughts }),
+        ...(minConfidence !== undefined && { minConfidence }),
+      };

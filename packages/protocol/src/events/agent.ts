@@ -33,6 +33,8 @@ export const agentPayloads = {
     confidence: share.optional(),
     alternatives: z.array(z.string()).optional(),
     relatedTo: z.string().optional(),
+    /** Only operators see it. */
+    visibility: z.literal('operator').optional(),
   }),
   'agent.reasoning.delta': z.looseObject({ agentId, delta: z.string(), sequence: count, verbosity }),
   'agent.toolCalled': z.looseObject({

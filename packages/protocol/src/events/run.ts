@@ -1,7 +1,7 @@
 /** Payloads of run events, from `run.started` to the terminal event. */
 import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
-import { count, errorObject, json, jsonObject, ordinal, owner, runBudget, runId, text } from '../fields.ts';
+import { count, errorObject, json, jsonObject, ordinal, owner, runBudget, runId, share, text } from '../fields.ts';
 import { remoteParent } from '../host/causation.ts';
 import { channelDeclaration } from '../runs/workflow-definition.ts';
 
@@ -57,6 +57,10 @@ const runStarted = z.looseObject({
   coordinators: z.array(text.nullable()).optional(),
   /** The memory scope of the run's agents: its top run, and whether that run is isolated from its parent. */
   memoryScope: z.looseObject({ runId, isolated: z.boolean() }).optional(),
+  /** Who sees thoughts: `operator` hides all of them from clients, `minConfidence` those that are less sure. */
+  thoughtPolicy: z
+    .looseObject({ visibility: z.literal('operator').optional(), minConfidence: share.optional() })
+    .optional(),
   /** The number of ancestors. */
   depth: count.optional(),
   /** The run continues after its parent ends. */

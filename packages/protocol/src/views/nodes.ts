@@ -36,6 +36,13 @@ export interface NodeView {
   pausedCallId: string | null;
   /** The model's latest text ended its turn: it is an answer, and no remark before a tool call. */
   hasAnswered: boolean;
+  /** The node records reasoning, in this visit. */
+  thinks?: true;
+  /** The row of its last decision. */
+  decidedSeq?: number;
+  /** Why the last attempt failed, and which tool did, until the model is asked again. */
+  failure?: string;
+  trouble?: { readonly callId: string; readonly text: string };
   /** The interrupt the node asked last, open or not. */
   interruptId: string | null;
   outputs: JsonObject | null;
@@ -100,6 +107,10 @@ export function startNode(view: Nodes, event: EventOf<'node.started'>): NodeView
   const node = nodeOf(view, nodeId);
   if (!node.active) {
     node.active = true;
+    delete node.thinks;
+    delete node.decidedSeq;
+    delete node.failure;
+    delete node.trouble;
     node.visit = started.visit ?? node.visit + 1;
     node.visitSeq = event.seq;
     node.visitedAt = event.at;

@@ -1,5 +1,6 @@
 /** The state of a run at one point of its log, maintained by `foldRun`. */
 import type { TaskStatus } from '../events/cairn.ts';
+import type { PayloadOf } from '../events/catalogue.ts';
 import type { ErrorObject, Owner } from '../fields.ts';
 import type { RunId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
@@ -8,6 +9,7 @@ import type { Agents } from './agents.ts';
 import type { Channels } from './channels.ts';
 import type { Children } from './children.ts';
 import { noWaits } from './status.ts';
+import type { DerivedThought } from './thoughts.ts';
 import { noUsage, type UsageView } from './usage.ts';
 import type { Variables } from './variables.ts';
 
@@ -43,11 +45,20 @@ export interface RunView extends Agents, Children {
   /** The artifacts that the run completed, in the order of their first versions. */
   artifactIds: string[];
   usage: UsageView;
+  /** Who sees thoughts, as the host had it when the run started. Absent: clients see all of them. */
+  thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
+  /** What the last row makes an agent think; null for most rows. */
+  derived: DerivedThought | null;
   parentRunId: RunId | null;
   parentNodeId: string | null;
   /** The status the task view showed last, and the event that changed it. */
   taskStatus: TaskStatus | null;
   taskStatusSeq: number;
+  /** When that was, and how long the task waited before. */
+  taskStatusAt: number;
+  waitedMs: number;
+  /** When a new holder last went on with the work of one that was lost. Absent if none was. */
+  restartedAt?: number;
   /** -1 before the first event. */
   lastSeq: number;
   lastAt: number;
@@ -91,6 +102,7 @@ export const newRunView = (runId: RunId): RunView => ({
   toolCallCount: 0,
   thoughts: 0,
   usage: noUsage(),
+  derived: null,
   childRuns: [],
   subtasks: {},
   nextWorker: null,
@@ -100,6 +112,8 @@ export const newRunView = (runId: RunId): RunView => ({
   parentNodeId: null,
   taskStatus: null,
   taskStatusSeq: -1,
+  taskStatusAt: 0,
+  waitedMs: 0,
   lastSeq: -1,
   lastAt: 0,
 });
@@ -107,6 +121,8 @@ export const newRunView = (runId: RunId): RunView => ({
 /** Sets the status in the task view. The same status twice in a row is one status. */
 export function setTaskStatus(view: RunView, status: TaskStatus, seq: number): void {
   if (view.taskStatus === status) return;
+  if (view.taskStatus?.startsWith('waiting') === true) view.waitedMs += view.lastAt - view.taskStatusAt;
+  view.taskStatusAt = view.lastAt;
   view.taskStatus = status;
   view.taskStatusSeq = seq;
 }

@@ -24,6 +24,8 @@ import {
 import { endNode, type NodeResult, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
 import { canFollow, statusOf } from './status.ts';
+import { noteRestart } from './task-status.ts';
+import { foldThoughts } from './thoughts.ts';
 import { addUsage } from './usage.ts';
 import { changeVariable, seedVariables } from './variables.ts';
 
@@ -36,6 +38,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
   view.lastSeq = event.seq;
   view.lastAt = event.at;
   view.ended = null;
+  view.derived = null;
   if (isTerminalStatus(view.status)) return;
   switch (event.type) {
     // The most frequent rows first.
@@ -120,6 +123,7 @@ function foldNode(view: RunView, event: FoldEvent): void {
     case 'node.retried': {
       const nodeId = event.nodeId ?? event.payload.nodeId;
       retryNode(view, nodeId, event.payload.lastError);
+      foldThoughts(view, event);
       leaveAgents(view, nodeId);
       break;
     }
@@ -137,6 +141,31 @@ function foldNode(view: RunView, event: FoldEvent): void {
       break;
     case 'artifact.created':
       keepArtifact(view, event.payload.artifactId);
+      break;
+    default:
+      foldCall(view, event);
+  }
+}
+
+/** Requests and results of calls, and what agents make of them. */
+function foldCall(view: RunView, event: FoldEvent): void {
+  switch (event.type) {
+    case 'cairn.step.requested':
+      noteRestart(view, event.payload, event.seq);
+      break;
+    case 'cairn.model.requested':
+    case 'agent.toolCalled':
+      noteRestart(view, event.payload, event.seq);
+      foldThoughts(view, event);
+      foldAgent(view, event);
+      break;
+    case 'cairn.model.returned':
+    case 'agent.reasoned':
+    case 'agent.decided':
+    case 'agent.toolReturned':
+    case 'runOrchestrator.decided':
+      foldThoughts(view, event);
+      foldAgent(view, event);
       break;
     default:
       foldInterrupt(view, event);
@@ -209,6 +238,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.toolScopes = started.toolScopes ?? null;
   view.contextId = started.contextId ?? null;
   view.idToken = started.idToken ?? null;
+  if (started.thoughtPolicy !== undefined) view.thoughtPolicy = started.thoughtPolicy;
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
   view.variables = seedVariables(started.variables, started.inputs);

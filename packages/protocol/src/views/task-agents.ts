@@ -1,7 +1,6 @@
 /** Task faces of agent events: streamed text, thoughts, tool calls, usage, handoffs. */
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { EventOf, FoldEvent } from '../events/event.ts';
-import { payloadId } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { clientToolNamed } from '../task-events/client-tools.ts';
 import { isPlainAnswer, isThought } from './agents.ts';
@@ -9,7 +8,8 @@ import { own } from './dictionary.ts';
 import type { RunView } from './run-view.ts';
 import { blockOf } from './streams.ts';
 import { errorInfo, type Failure, failureText } from './task-errors.ts';
-import { statusFace } from './task-status.ts';
+import { restartFace, statusFace } from './task-status.ts';
+import { isPrivateThought, thoughtIdAt } from './thoughts.ts';
 
 /** The task face of an agent or model row; null for other types and for rows that the task view omits. */
 export function agentFace(view: RunView, event: FoldEvent): JsonObject | null {
@@ -21,7 +21,12 @@ export function agentFace(view: RunView, event: FoldEvent): JsonObject | null {
     case 'agent.decided':
       return decision(view, event);
     case 'agent.toolCalled':
-      return toolStart(view, event);
+      return toolStart(view, event) ?? restartFace(view, event.payload, event.seq);
+    case 'cairn.model.requested':
+      return restartFace(view, event.payload, event.seq) ?? derivedFace(view, event);
+    case 'cairn.model.returned':
+    case 'runOrchestrator.decided':
+      return derivedFace(view, event);
     case 'agent.toolReturned':
       return toolComplete(view, event);
     case 'cairn.tool.progress':
@@ -70,7 +75,7 @@ function thought(view: RunView, event: EventOf<'agent.reasoned'>): JsonObject | 
   const reasoned = event.payload;
   if (!isThought(reasoned)) return null;
   const { agentId, reasoning, verbosity, thoughtType = 'reasoning', level } = reasoned;
-  const { confidence, alternatives, relatedTo } = reasoned;
+  const { confidence, alternatives, relatedTo, visibility } = reasoned;
   const metadata = {
     ...(confidence !== undefined && { confidence }),
     ...(alternatives !== undefined && { alternatives }),
@@ -78,18 +83,35 @@ function thought(view: RunView, event: EventOf<'agent.reasoned'>): JsonObject | 
   };
   return {
     kind: 'thought-stream',
-    thoughtId: thoughtId(view, event.seq),
+    thoughtId: thoughtIdAt(view, event.seq),
     thoughtType,
     verbosity: level ?? (verbosity === 'full' ? 'detailed' : 'normal'),
     content: reasoning,
     index: view.thoughts - 1,
     agentId,
+    ...(isPrivateThought(view, { visibility, confidence }) && { visibility: 'operator' }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
 
-const thoughtId = ({ idToken, runId }: RunView, seq: number): string =>
-  idToken === null ? `${runId}:${seq}` : payloadId(idToken, 'thought', String(seq));
+/** A thought that follows from what the agent does. */
+function derivedFace(view: RunView, event: FoldEvent): JsonObject | null {
+  const { derived } = view;
+  if (derived === null) return null;
+  const { thoughtType, verbosity, content, metadata } = derived;
+  const confidence = typeof metadata?.confidence === 'number' ? metadata.confidence : undefined;
+  return {
+    kind: 'thought-stream',
+    thoughtId: thoughtIdAt(view, event.seq),
+    thoughtType,
+    verbosity,
+    content,
+    index: view.thoughts - 1,
+    ...acting(view, event),
+    ...(isPrivateThought(view, { confidence }) && { visibility: 'operator' }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
 
 /** JSON inside a JSON string grows by escaping. The row itself holds the whole decision. */
 const MAX_DECISION_UNITS = 65_536;
@@ -102,12 +124,13 @@ function decision(view: RunView, event: EventOf<'agent.decided'>): JsonObject | 
   const isCut = content.length > MAX_DECISION_UNITS;
   return {
     kind: 'thought-stream',
-    thoughtId: thoughtId(view, event.seq),
+    thoughtId: thoughtIdAt(view, event.seq),
     thoughtType: 'decision',
     verbosity: 'normal',
     content: isCut ? `${content.slice(0, MAX_DECISION_UNITS)}…` : content,
     index: view.thoughts - 1,
     agentId,
+    ...(isPrivateThought(view, { confidence }) && { visibility: 'operator' }),
     metadata: { ...(confidence !== undefined && { confidence }), actionable: true, ...(isCut && { truncated: true }) },
   };
 }

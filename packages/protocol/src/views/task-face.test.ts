@@ -20,7 +20,7 @@ test('a success ends with the status and then the result', () => {
     ['run.completed', { outputs: { content: 'Hi' } }, 12],
   );
   expect(status).toEqual({ kind: 'task-status', status: 'completed' });
-  expect(complete).toEqual({ kind: 'task-complete', content: 'Hi', metadata: { duration: 12 } });
+  expect(complete).toEqual({ kind: 'task-complete', content: 'Hi', metadata: { duration: 12, activeMs: 12 } });
 });
 
 test('a failure is one status with its error, a cancellation one with its reason', () => {

@@ -10,7 +10,7 @@ import { acting, agentFace } from './task-agents.ts';
 import { artifactFace } from './task-artifacts.ts';
 import { type ErrorInfo, errorInfo, failureText } from './task-errors.ts';
 import { answered, asked } from './task-questions.ts';
-import { statusFace } from './task-status.ts';
+import { restartFace, statusFace } from './task-status.ts';
 import { subtaskFace } from './task-subtasks.ts';
 
 /**
@@ -59,6 +59,7 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
     case 'run.resumed':
       return pauseStatus(view, 'resumed');
     case 'cairn.step.requested':
+      return subtaskFace(view, event) ?? restartFace(view, event.payload, event.seq);
     case 'cairn.step.returned':
     case 'node.dispatched':
       return subtaskFace(view, event);
@@ -87,6 +88,7 @@ function taskCreated({ parentRunId, inputs }: RunView, started: PayloadOf<'run.s
     ...(model !== undefined && { model }),
     ...(started.retryOf !== undefined && { retryOf: started.retryOf }),
     ...(typeof message === 'string' && { message: { role: 'user', content: message } }),
+    ...(typeof started.metadata?.retryOf === 'string' && { retryOf: started.metadata.retryOf }),
   };
   return {
     kind: 'task-created',
@@ -170,14 +172,18 @@ function pauseStatus(view: RunView, reason: 'paused' | 'resumed'): JsonObject | 
 }
 
 function taskComplete(view: RunView): JsonObject {
-  const { outputs, startedAt, endedAt, usage, artifactIds } = view;
+  const { outputs, startedAt, endedAt, usage, artifactIds, waitedMs, gapMs } = view;
   const content = outputs === null ? undefined : own(outputs, 'content');
   return {
     kind: 'task-complete',
     ...(typeof content === 'string' && { content }),
     ...(artifactIds.length > 0 && { artifacts: [...artifactIds] }),
     metadata: {
-      ...(startedAt !== null && endedAt !== null && { duration: endedAt - startedAt }),
+      ...(startedAt !== null &&
+        endedAt !== null && {
+          duration: endedAt - startedAt,
+          activeMs: Math.max(0, endedAt - startedAt - waitedMs - (gapMs ?? 0)),
+        }),
       ...(usage.calls > 0 && { iterations: usage.calls, tokensUsed: usage.totalTokens }),
     },
   };

@@ -20,3 +20,23 @@ export function statusFace(view: RunView, suspendedOn?: string): StatusFace {
   const blockedBy = status === 'waiting-subtask' ? pending[0]?.id : undefined;
   return { kind: 'task-status', status, metadata: { blockedBy: blockedBy ?? 'user', pending } };
 }
+
+/** A new holder goes on with the work of one that was lost. The rows of one take-over have one time, and one status. */
+export function noteRestart(view: RunView, { recoveries = 0, routes }: Repeated, seq: number): void {
+  if (recoveries < 1 || routes !== undefined || view.taskStatus !== 'working') return;
+  if (view.restartedAt === view.lastAt) return;
+  view.restartedAt = view.lastAt;
+  view.taskStatusSeq = seq;
+}
+
+/** A request, which says how many holders in a row were lost during its call. */
+interface Repeated {
+  readonly recoveries?: number | undefined;
+  readonly routes?: string | undefined;
+}
+
+/** The status after a take-over; null for every other request. */
+export const restartFace = (view: RunView, { recoveries = 0 }: Repeated, seq: number): StatusFace | null =>
+  recoveries < 1 || view.taskStatusSeq !== seq
+    ? null
+    : { ...statusFace(view), metadata: { reason: 'host_restarted', attempt: recoveries + 1 } };

@@ -48,6 +48,8 @@ export interface ThoughtOptions {
   readonly alternatives?: readonly string[] | undefined;
   /** The id of a thought or of a tool call. */
   readonly relatedTo?: string | undefined;
+  /** `operator`: clients do not see it. Default `client`. */
+  readonly visibility?: 'client' | 'operator' | undefined;
 }
 
 const MAX_REFERENCE = 200;
@@ -120,7 +122,7 @@ export class CallArtifacts {
 
   async #recordThought(content: string, options: ThoughtOptions): Promise<void> {
     const { call, reasoning } = this.#ports;
-    const { type = 'reasoning', verbosity = 'normal', confidence, alternatives, relatedTo } = options;
+    const { type = 'reasoning', verbosity = 'normal', confidence, alternatives, relatedTo, visibility } = options;
     if (!thoughtTypes.includes(type) || !verbosityLevels.includes(verbosity)) {
       const message = `A thought has one of the types ${thoughtTypes.join(', ')} and one of the levels ${verbosityLevels.join(', ')}.`;
       throw new TerminalError('tool_failed', { message });
@@ -132,6 +134,7 @@ export class CallArtifacts {
         alternatives: alternatives.slice(0, MAX_ALTERNATIVES).map((one) => one.slice(0, MAX_THOUGHT / 10)),
       }),
       ...(relatedTo !== undefined && { relatedTo: relatedTo.slice(0, MAX_REFERENCE) }),
+      ...(visibility === 'operator' && { visibility }),
     };
     // Redacted before it is cut: a secret that is cut in two would not be found.
     const text = (call.redactor?.text(content) ?? content).slice(0, MAX_THOUGHT).toWellFormed();

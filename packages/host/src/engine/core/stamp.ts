@@ -1,5 +1,5 @@
 /** Turns drafts into rows: stamps seq and time, folds the event, writes the task face, and serialises once. */
-import { eventOf, TerminalError, taskFace } from '@cairn/protocol';
+import { eventOf, isPrivateRow, TerminalError, taskFace } from '@cairn/protocol';
 import { rowBytes } from '../../log/ports/row-bytes.ts';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
 import { exceedsUtf8, utf8Size } from '../../utf8.ts';
@@ -25,7 +25,7 @@ export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draf
       type: draft.type,
       nodeId: draft.nodeId,
       cause: draft.cause,
-      audience: draft.audience,
+      audience: isPrivateRow(state.view, draft) ? 'operator' : draft.audience,
       payload: payloads[i] as string,
       task: face === null ? null : JSON.stringify(face),
     };

@@ -2,7 +2,7 @@
  * Steps a replay: a fork that repeats the recorded run. It decides as the engine does and takes every fact from the
  * record. It starts no attempt and no child, waits for no timer and asks nobody.
  */
-import { audienceOf, type FoldEvent, type RunId, taskFace } from '@cairn/protocol';
+import { audienceOf, type FoldEvent, isPrivateRow, type RunId, taskFace } from '@cairn/protocol';
 import type { RunFork } from '../../log/ports/event-log.ts';
 import { rowBytes } from '../../log/ports/row-bytes.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
@@ -261,8 +261,9 @@ export class ReplayFork {
   #fold({ state, workflow }: Run, event: FoldEvent, { at, type, nodeId, cause, payload }: RecordedRow): void {
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
+    const audience = isPrivateRow(state.view, event) ? 'operator' : audienceOf(type);
     const row: NewRow = {
-      ...{ at, type, audience: audienceOf(type), payload },
+      ...{ at, type, audience, payload },
       nodeId: nodeId ?? undefined,
       cause: cause ?? undefined,
       task: face === null ? null : JSON.stringify(face),

@@ -13,6 +13,7 @@ import { sealedRow } from '../sensitive/references.ts';
 import { type SealPorts, sealInputs } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
+import type { EngineOptions } from './engine-options.ts';
 import type { EntryRedaction } from './entry-redaction.ts';
 import { idTokenOf } from './id-token.ts';
 import { recordFor } from './idempotency-record.ts';
@@ -26,6 +27,7 @@ export interface RunCreationPorts extends SealPorts {
   readonly clock: Clock;
   readonly limits: HostLimits;
   readonly runOptions?: readonly string[];
+  readonly thoughtPolicy?: EngineOptions['thoughtPolicy'];
   readonly workflows: WorkflowRegistry;
   readonly pins: RunPins;
   readonly redaction: Pick<EntryRedaction, 'sealedInputs' | 'inputs' | 'overlay'>;
@@ -57,6 +59,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     limits,
     idToken: idTokenOf(id, ports.sha256),
     knownOptions: ports.runOptions,
+    thoughtPolicy: ports.thoughtPolicy,
     pins,
     // A child's inputs come from its parent, not from a caller.
     shownInputs: child === undefined ? ports.redaction.sealedInputs(sealing?.inputs ?? inputs) : sealing?.inputs,

@@ -1,4 +1,5 @@
 /** Options of an engine: its ports, the node types it can run, and its limits. */
+import type { PayloadOf } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import type { HostLimits } from '../core/limits.ts';
 import type {
@@ -40,6 +41,8 @@ export interface EngineOptions {
   readonly limits: HostLimits;
   /** The options that a run may set, besides those of its workflow. Default: any. */
   readonly runOptions?: readonly string[];
+  /** Who sees the thoughts of new runs. Default: everybody. */
+  readonly thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
   readonly report: Report;
   /** Removes known secrets from external data. Default: no redaction. */
   readonly redactor?: Redactor | null;

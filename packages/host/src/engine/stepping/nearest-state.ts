@@ -9,7 +9,7 @@ import { memoryScopeOf } from '../family/memory-scope.ts';
 /**
  * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
  */
-export const STATE_FORMAT = 'run-state/12';
+export const STATE_FORMAT = 'run-state/13';
 
 /** The newest usable checkpoint at or before a row; null when the run is folded from its start. */
 export async function nearestState(

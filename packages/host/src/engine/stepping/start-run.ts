@@ -7,6 +7,7 @@ import {
   type DraftOf,
   eventId,
   type JsonObject,
+  type PayloadOf,
   type RunId,
   type RunOptions,
   row,
@@ -58,6 +59,8 @@ export function startedDraft(start: {
   readonly idToken?: string | undefined;
   /** The options of the host. Default: any. */
   readonly knownOptions?: readonly string[] | undefined;
+  /** Who sees thoughts. Default: everybody. */
+  readonly thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
   /** What the row holds in the place of inputs with sensitive values. */
   readonly shownInputs?: JsonObject | undefined;
 }): DraftOf<'run.started'> {
@@ -114,6 +117,7 @@ export function startedDraft(start: {
   if (contextId !== undefined) payload.contextId = contextId;
   if (start.idToken !== undefined) payload.idToken = start.idToken;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
+  if (start.thoughtPolicy !== undefined) payload.thoughtPolicy = start.thoughtPolicy;
   if (child !== undefined) inherit(payload, child);
   if (caller !== undefined) recordCaller(payload, caller, start.limits);
   const asked = child === undefined ? undefined : eventId(child.askedBy.runId, child.requestedSeq);

@@ -51,8 +51,11 @@ export function faceColumns(task: string | null, { audience, isSubtask }: FacedR
   return number | operator | (isSubtask ? SUBTASK : 0) | thought;
 }
 
-/** Clients may know what these say, though only operators see the rows behind them: the calls that start child runs. */
-const lifeOfSubtasks: ReadonlySet<string> = new Set(['subtask-created', 'task-status', 'error']);
+/**
+ * Clients may know what these say, though only operators see the rows behind them: the calls that start child runs, and
+ * those of models. A private thought says itself that it is.
+ */
+const lifeOfSubtasks: ReadonlySet<string> = new Set(['subtask-created', 'task-status', 'error', 'thought-stream']);
 
 /** Every face of this program begins with its kind; one from a bundle may not. */
 const kindText = (task: string): string =>

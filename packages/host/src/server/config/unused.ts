@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { configShape, type ParsedConfig } from './shape.ts';
 
 /** Remove a key from this list when it takes effect. */
-export const unusedYet = ['mcp', 'visibility'] as const;
+export const unusedYet = ['mcp'] as const;
 
 /** The unused keys that a configuration sets. */
 export function unusedKeys(config: ParsedConfig): readonly string[] {

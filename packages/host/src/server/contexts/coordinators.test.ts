@@ -149,6 +149,15 @@ it('takes the answer of the model above, on a branch of its conversation that ne
   const usage = events.filter(({ kind, taskId }) => kind === 'llm-usage' && taskId === `${runId}.0`);
   expect(usage).toMatchObject([{ inputTokens: 30, outputTokens: 5 }]);
   expect(events.some(({ kind, taskId }) => kind === 'content-delta' && taskId === `${runId}.0`)).toBe(false);
+  // A replay writes the same and asks nobody.
+  const asks = model.requests.length;
+  const fork = await json('POST', `/v1/runs/${runId}.0:fork`, keys.ann, { mode: 'replay', fromSeq: 0 });
+  const copy = await until(String(fork.body.contextId), over(String(fork.body.runId)));
+  expect(copy.find(({ kind }) => kind === 'input-received')).toMatchObject({
+    providedBy: 'agent',
+    agentId: 'host:boss',
+  });
+  expect(model.requests).toHaveLength(asks);
 });
 
 it('asks the user when the model forwards, answers what does not fit, calls both tools, or is too slow', async () => {
@@ -244,6 +253,14 @@ it('lets the user answer first, shows the inbox a question only once it is forwa
   const events = await until(contextId, ({ kind }) => kind === 'input-required');
   const inputId = events.find(({ kind }) => kind === 'input-required')?.inputId;
   expect((await inbox()).filter((entry) => entry.interruptId === inputId)).toEqual([]);
+  const { tasks } = (await json('GET', `/api/contexts/${contextId}/tasks`)).body;
+  expect(tasks).toContainEqual(
+    expect.objectContaining({
+      taskId: runId,
+      status: 'waiting-subtask',
+      pending: [{ type: 'subtask', id: `${runId}.0` }],
+    }),
+  );
   await json('POST', `/api/contexts/${contextId}/inputs/${inputId}`, keys.ann, { value: 'red' });
   const all = await until(contextId, over(runId));
   expect(hooked[0]?.signal.aborted).toBe(true);

@@ -146,7 +146,9 @@ async function visibleTask(
 
 async function taskOf(record: RunRecord, surface: TaskSurface, known?: RunView): Promise<ContextTask> {
   const { runId, parentRunId, status, createdAt, endedAt } = record;
-  const view = known ?? (status.startsWith('waiting') ? await surface.loadView(runId) : null);
+  // A running task may wait for a subtask, which only its view says.
+  const isOpen = (status.startsWith('waiting') || status === 'running') && !isQueued(record);
+  const view = known ?? (isOpen ? await surface.loadView(runId) : null);
   return {
     taskId: runId,
     ...(parentRunId !== null && { parentTaskId: parentRunId }),
