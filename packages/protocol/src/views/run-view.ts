@@ -5,13 +5,21 @@ import type { ErrorObject, Owner } from '../fields.ts';
 import type { RunId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { RunStatus } from '../runs/run-status.ts';
+import type { ThoughtType, Verbosity } from '../task-events/kinds.ts';
 import type { Agents } from './agents.ts';
 import type { Channels } from './channels.ts';
 import type { Children } from './children.ts';
 import { noWaits } from './status.ts';
-import type { DerivedThought } from './thoughts.ts';
 import { noUsage, type UsageView } from './usage.ts';
 import type { Variables } from './variables.ts';
+
+/** A thought of the row that was folded last. */
+export interface DerivedThought {
+  readonly thoughtType: ThoughtType;
+  readonly verbosity: Verbosity;
+  readonly content: string;
+  readonly metadata?: JsonObject;
+}
 
 /** Plain JSON: it survives a round trip through text and continues identically. Instants are in ms. */
 export interface RunView extends Agents, Children {

@@ -2,20 +2,10 @@
 import type { EventOf, FoldEvent } from '../events/event.ts';
 import type { Draft } from '../events/row.ts';
 import { payloadId } from '../ids.ts';
-import type { JsonObject } from '../json.ts';
-import type { ThoughtType, Verbosity } from '../task-events/kinds.ts';
 import { SUPERVISOR } from './children.ts';
 import { own } from './dictionary.ts';
 import type { NodeView } from './nodes.ts';
-import type { RunView } from './run-view.ts';
-
-/** A thought of the row that was folded last. */
-export interface DerivedThought {
-  readonly thoughtType: ThoughtType;
-  readonly verbosity: Verbosity;
-  readonly content: string;
-  readonly metadata?: JsonObject;
-}
+import type { DerivedThought, RunView } from './run-view.ts';
 
 const MAX_CONTENT = 1_000;
 
