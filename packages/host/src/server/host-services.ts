@@ -121,7 +121,6 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     store,
     replacesVersions: options.dev,
     runOptions: Object.keys(discovery.configurable ?? {}),
-    thoughtPolicy: thoughtPolicyOf(config),
     steps: options.steps.map(large),
     report,
     redactor,
@@ -245,14 +244,15 @@ const discoveryFacts = (config: IdentifiedConfig, { extension }: ServiceOptions)
 });
 
 const engineOptions = (
-  { hostId, limits }: IdentifiedConfig,
+  { hostId, limits, visibility }: IdentifiedConfig,
   { clock = systemClock, uniqueId = systemId }: ServiceOptions,
-): Pick<EngineOptions, 'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits'> => ({
+): Pick<EngineOptions, 'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits' | 'thoughtPolicy'> => ({
   clock,
   eventLoop: systemEventLoop,
   uniqueId,
   sha256,
   owner: `${hostId}/${uniqueId()}`,
+  thoughtPolicy: thoughtPolicyOf(visibility),
   limits: {
     maxNodeExecutions: limits.maxNodeExecutions,
     maxRunDurationMs: limits.maxRunDurationMs ?? null,
@@ -269,7 +269,7 @@ const engineOptions = (
 });
 
 /** Recorded in each run, so that its faces can be computed again. */
-const thoughtPolicyOf = ({ visibility: { thoughts, minConfidence } }: HostConfig): EngineOptions['thoughtPolicy'] =>
+const thoughtPolicyOf = ({ thoughts, minConfidence }: HostConfig['visibility']): EngineOptions['thoughtPolicy'] =>
   thoughts === 'client' && minConfidence === undefined
     ? undefined
     : {
