@@ -26,8 +26,9 @@ export class FileCutter implements Cutter<string | Uint8Array> {
   /** Holds back what may be the beginning of a secret. Bytes pass as Latin-1, in which each byte is one character. */
   readonly #redact: { push(piece: string): string; end(): string } | null;
   #encoding: Encoding | null = null;
-  /** Bytes that are not recorded yet; less than a blob. */
-  #rest = Buffer.alloc(0);
+  /** Bytes that are not recorded yet. One buffer for all pieces: new ones would pile up until they are collected. */
+  #buffer: Buffer | null = null;
+  #filled = 0;
   #bytes = 0;
   /** Of all that was recorded, once it is. */
   sha256: string | null = null;
@@ -46,13 +47,12 @@ export class FileCutter implements Cutter<string | Uint8Array> {
   async finish(): Promise<void> {
     this.#encoding ??= 'utf-8';
     await this.#take(this.#encoded(this.#redact?.end() ?? ''));
-    await this.#write(this.#rest, true);
+    await this.#write(this.#pending(), true);
   }
 
   #clean(data: string | Uint8Array): Buffer {
     if (typeof data !== 'string' && this.#encoding === 'utf-8') throw noBytes(this.#options.name);
-    // Copied: the tool may use its buffer again before the bytes are recorded.
-    const bytes = Buffer.from(typeof data === 'string' ? data.toWellFormed() : data);
+    const bytes = typeof data === 'string' ? Buffer.from(data.toWellFormed()) : viewOf(data);
     if (this.#redact === null) return bytes;
     return this.#encoded(this.#redact.push(bytes.toString(this.#encoding === 'base64' ? 'latin1' : 'utf8')));
   }
@@ -61,19 +61,36 @@ export class FileCutter implements Cutter<string | Uint8Array> {
     return Buffer.from(text, this.#encoding === 'base64' ? 'latin1' : 'utf8');
   }
 
-  /** Adds clean content. Cuts at fixed sizes, so that equal files have equal blobs. */
+  /** Adds clean content. What does not fit at once is copied: the writer may use its bytes again. */
   async #take(added: Buffer): Promise<void> {
-    let content = this.#rest.length === 0 ? added : Buffer.concat([this.#rest, added]);
-    while (content.length > 0) {
+    let rest = added;
+    while (rest.length > 0) {
+      this.#buffer ??= Buffer.allocUnsafe(MAX_BLOB_BYTES);
+      const taken = rest.copy(this.#buffer, this.#filled);
+      this.#filled += taken;
+      rest = rest === added && taken < rest.length ? Buffer.from(rest.subarray(taken)) : rest.subarray(taken);
+      await this.#record();
+    }
+  }
+
+  #pending(from = 0): Buffer {
+    return (this.#buffer ?? Buffer.alloc(0)).subarray(from, this.#filled);
+  }
+
+  /** Records the pieces that are whole. Cuts at fixed sizes, so that equal files have equal blobs. */
+  async #record(): Promise<void> {
+    let from = 0;
+    for (let content = this.#pending(); content.length > 0; content = this.#pending(from)) {
       const size = pieceSize(content, this.#encoding);
       const isInline = this.#sink.isInline(size);
       const isWaiting = this.#options.isUnwatched === true && content.length <= MAX_PIECE_BYTES;
       if (isInline ? size === 0 || isWaiting : content.length < MAX_BLOB_BYTES) break;
       const piece = content.subarray(0, isInline ? size : MAX_BLOB_BYTES);
       await this.#write(piece, false);
-      content = content.subarray(piece.length);
+      from += piece.length;
     }
-    this.#rest = Buffer.from(content);
+    this.#buffer?.copyWithin(0, from, this.#filled);
+    this.#filled -= from;
   }
 
   async #write(piece: Buffer, isLast: boolean): Promise<void> {
@@ -101,6 +118,8 @@ const noBytes = (name: string): TerminalError =>
     message: `The file ${JSON.stringify(name)} began with text, so it takes no bytes.`,
     hint: 'Write bytes from the beginning, or only text.',
   });
+
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength);
 
 /** The next piece for the log: whole characters, or whole groups of three bytes. */
 function pieceSize(content: Buffer, encoding: Encoding | null): number {

@@ -34,7 +34,11 @@ export function pieceWriter<Content>(sink: PieceSink, cutter: Cutter<Content>): 
     return done;
   };
   return {
-    write: (content) => inTurn(() => cutter.take(content)),
+    // Copied: the caller may use its bytes again before their turn.
+    write: (content) => {
+      const own = content instanceof Uint8Array ? (content.slice() as typeof content) : content;
+      return inTurn(() => cutter.take(own));
+    },
     close: () => inTurn(() => cutter.finish().then(() => sink.ref())),
     abandon: () => sink.abandon(),
   };
