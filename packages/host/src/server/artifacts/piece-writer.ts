@@ -26,18 +26,27 @@ export interface Cutter<Content> {
 /** One write after the other, whether or not the caller waits. */
 export function pieceWriter<Content>(sink: PieceSink, cutter: Cutter<Content>): OpenArtifact<Content> {
   let tail: Promise<unknown> = Promise.resolve();
+  let underWay = 0;
+  let hasFailed = false;
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const done = tail.then(work);
+    const done = underWay === 0 && !hasFailed ? work() : tail.then(work);
+    underWay += 1;
     // After a failed write every later one fails, too: the artifact would have a hole.
     tail = done;
-    done.catch(() => undefined);
+    const end = () => {
+      underWay -= 1;
+    };
+    done.then(end, () => {
+      hasFailed = true;
+      end();
+    });
     return done;
   };
   return {
-    // Copied: the caller may use its bytes again before their turn.
-    write: (content) => {
-      const own = content instanceof Uint8Array ? (content.slice() as typeof content) : content;
-      return inTurn(() => cutter.take(own));
+    write(content) {
+      // The caller may use its bytes again before their turn. In its turn the cutter copies them before it waits.
+      const own = underWay > 0 && content instanceof Uint8Array ? (new Uint8Array(content) as typeof content) : content;
+      return inTurn(async () => cutter.take(own));
     },
     close: () => inTurn(() => cutter.finish().then(() => sink.ref())),
     abandon: () => sink.abandon(),
