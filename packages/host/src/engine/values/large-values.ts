@@ -56,7 +56,7 @@ async function kept(value: Json, place: number, keep: KeepValue): Promise<JsonOb
 }
 
 /** What a value refers to, if it is a reference. */
-export function refOf(value: Json): ValueRef | null {
+function refOf(value: Json): ValueRef | null {
   const named = isJsonObject(value) && Object.hasOwn(value, NAME) ? value[NAME] : undefined;
   if (!isJsonObject(named)) return null;
   const { artifactId, version, bytes, sha256 } = named;

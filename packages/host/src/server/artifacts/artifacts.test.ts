@@ -165,27 +165,6 @@ test('a file is recorded piece by piece, switches when it is closed, and is serv
   });
 });
 
-test('a tool may use its bytes again at once, whether or not it waits for the write', async () => {
-  const { contextId, result } = await ran(async ({ file }) => {
-    const dump = file('reused.bin');
-    const bytes = Buffer.alloc(300_000);
-    const writes = [];
-    for (const value of [1, 2, 3]) {
-      bytes.fill(value);
-      writes.push(dump.write(bytes));
-    }
-    bytes.fill(9);
-    await Promise.all(writes);
-    return { ...(await dump.close()) };
-  });
-  expect(result).toMatchObject({ status: 'ok' });
-  const read = Buffer.from(await (await get(contextId, '/reused.bin')).arrayBuffer());
-  const expected = Buffer.concat([1, 2, 3].map((value) => Buffer.alloc(300_000, value)));
-  const counts = (of: Buffer) => [1, 2, 3, 9].map((value) => of.filter((one) => one === value).length);
-  expect([read.length, counts(read)]).toEqual([expected.length, counts(expected)]);
-  expect(sha256(read)).toBe(sha256(expected));
-});
-
 test('a file beyond the log goes into blobs, the same bytes again cost little, and a range reads a part', async () => {
   const bytes = Buffer.alloc(900_001);
   // Text that repeats would share its blobs with itself.

@@ -28,7 +28,7 @@ const MAX_INLINE_PIECES = 1_000;
 const MAX_INLINE_BYTES = 262_144;
 
 /** With the pieces of 256 KiB that follow: 5 GB. */
-export const MAX_PIECES = 20_000;
+const MAX_PIECES = 20_000;
 
 /** Numbers the pieces of a version, and decides which of them hold their content themselves. */
 export class PieceCount {

@@ -371,37 +371,3 @@ test('an upload beyond the quota is refused, and one that breaks off leaves no t
   expect(await get('huge.bin')).toMatchObject({ status: 404 });
   expect((await events('kinds=task-created')).length).toBe(before);
 });
-
-test('an artifact is read with a token of its context, in parts, and not again by who has it', async () => {
-  const made = await put('shared.txt', 'one two three', { type: 'text/plain' });
-  const minted = await fetch(`${host.url}/v1/runs/${String(made.body.taskId)}/tokens`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ of: 'context' }),
-  });
-  const { token } = (await minted.json()) as { token: string };
-  const at = `${host.url}/api/contexts/${contextId}/artifacts`;
-  const read = (path: string, init: RequestInit = {}) => fetch(`${at}${path}?token=${token}`, init);
-  expect([minted.status, (await read('')).status]).toEqual([201, 200]);
-  const whole = await read('/shared.txt');
-  expect([whole.headers.get('etag'), await whole.text()]).toEqual(['"1"', 'one two three']);
-  expect(Object.fromEntries(whole.headers)).toMatchObject({
-    'content-security-policy': 'sandbox',
-    'x-content-type-options': 'nosniff',
-    'content-disposition': expect.stringMatching(/^attachment/),
-  });
-  const part = await read('/shared.txt', { headers: { range: 'bytes=4-6' } });
-  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 4-6/13', 'two']);
-  const known = await read('/shared.txt', { headers: { 'if-none-match': '"1"' } });
-  expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, '"1"', '']);
-  const head = await read('/shared.txt', { method: 'HEAD' });
-  expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '13', '']);
-  const other = await fetch(`${host.url}/api/contexts/ctx_other/artifacts?token=${token}`);
-  expect(other.status).toBe(404);
-  const edit = await fetch(`${at}/shared.txt?token=${token}`, {
-    method: 'PUT',
-    body: 'x',
-    headers: { 'if-match': '"1"' },
-  });
-  expect(edit.status).toBe(401);
-});
