@@ -222,4 +222,18 @@ export const contextRows: readonly WireRow[] = [
     ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: true }, as: 'zoe' },
     answer: { status: 404, error: 'not_found' },
   },
+  {
+    at,
+    says: 'a cancel of an unknown call is 404',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/tools/nothing/cancel', body: {} },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a cancel of a call with an undeclared property is 400',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/tools/nothing/cancel', body: { why: 'x' } },
+    answer: { status: 400, error: 'validation_error' },
+  },
 ];

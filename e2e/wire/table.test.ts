@@ -202,6 +202,12 @@ const elsewhere: Readonly<Record<string, string>> = {
       'packages/host/src/server/contexts/refusals.test.ts',
     ]),
   ),
+  ...Object.fromEntries(
+    ['202', 'conflict', 'run_imported'].map((answer) => [
+      `cancelToolCall ${answer}`,
+      'packages/host/src/server/contexts/tool-cancels.test.ts',
+    ]),
+  ),
   'answerInput event_too_large': 'packages/host/src/server/contexts/refusals.test.ts',
   'answerInput quota_exceeded': 'packages/host/src/server/contexts/refusals.test.ts',
   'runAgui run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
