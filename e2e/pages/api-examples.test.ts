@@ -71,7 +71,10 @@ test('each example fits its own schema', () => {
   };
   for (const { operationId: id, parameters = [], requestBody, responses } of operations) {
     for (const parameter of parameters) if (parameter.example !== undefined) check(id, parameter);
-    for (const content of Object.values(requestBody?.content ?? {})) check(id, content);
+    for (const [type, content] of Object.entries(requestBody?.content ?? {})) {
+      // Bytes have no example in JSON.
+      if (type !== 'application/octet-stream') check(id, content);
+    }
     const answer = responses[String(committed[id]?.status)]?.content ?? {};
     for (const content of Object.values(answer)) check(id, content);
     // What a stream shows is the data of its frames, which have a schema of their own.

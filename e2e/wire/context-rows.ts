@@ -32,6 +32,16 @@ const answered = async (stage: Stage): Promise<Names> => {
   return names;
 };
 
+/** A context, and the call of a task in it, as a path names it. */
+const called =
+  (begin: (stage: Stage) => Promise<Names>) =>
+  async (stage: Stage): Promise<Names> => {
+    const names = await begin(stage);
+    const page = await stage.told({ to: `GET /api/contexts/${names.context}/events?after=0&kinds=tool-start` });
+    const toolCallId = /"toolCallId":"([^"]+)"/.exec(JSON.stringify(page))?.[1] ?? 'none';
+    return { ...names, call: encodeURIComponent(toolCallId) };
+  };
+
 interface Place {
   readonly of: string;
   readonly path: string;
@@ -182,6 +192,48 @@ export const contextRows: readonly WireRow[] = [
   },
   {
     at,
+    says: 'a node that asks is cancelled with its task only',
+    given: called(waiting),
+    ask: { to: 'POST /api/contexts/{context}/tools/{call}/cancel', body: { reason: 'no longer needed' } },
+    answer: { status: 409, error: 'conflict' },
+  },
+  {
+    at,
+    says: 'a cancel of a tool call with an undeclared property is 400',
+    given: called(waiting),
+    ask: { to: 'POST /api/contexts/{context}/tools/{call}/cancel', body: { why: 'x' } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at,
+    says: 'a tool call that has ended cannot be cancelled',
+    given: called(done),
+    ask: { to: 'POST /api/contexts/{context}/tools/{call}/cancel' },
+    answer: { status: 409, error: 'conflict' },
+  },
+  {
+    at,
+    says: 'a cancel of an unknown tool call is 404',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/tools/nothing/cancel' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a tool call of another tenant is 404',
+    given: called(waiting),
+    ask: { to: 'POST /api/contexts/{context}/tools/{call}/cancel', as: 'zoe' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a tool call of an imported run cannot be cancelled',
+    given: called(inContext(given.imported)),
+    ask: { to: 'POST /api/contexts/{context}/tools/{call}/cancel' },
+    answer: { status: 409, error: 'run_imported' },
+  },
+  {
+    at,
     says: 'an answer counts',
     given: asked,
     ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: true } },
@@ -221,19 +273,5 @@ export const contextRows: readonly WireRow[] = [
     given: asked,
     ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: true }, as: 'zoe' },
     answer: { status: 404, error: 'not_found' },
-  },
-  {
-    at,
-    says: 'a cancel of an unknown call is 404',
-    given: waiting,
-    ask: { to: 'POST /api/contexts/{context}/tools/nothing/cancel', body: {} },
-    answer: { status: 404, error: 'not_found' },
-  },
-  {
-    at,
-    says: 'a cancel of a call with an undeclared property is 400',
-    given: waiting,
-    ask: { to: 'POST /api/contexts/{context}/tools/nothing/cancel', body: { why: 'x' } },
-    answer: { status: 400, error: 'validation_error' },
   },
 ];

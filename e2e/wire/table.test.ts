@@ -182,6 +182,7 @@ const elsewhere: Readonly<Record<string, string>> = {
     ]),
   ),
   'sendAiSdkChat run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
+  'cancelToolCall 202': 'packages/host/src/server/contexts/tool-cancels.test.ts',
   'streamContext 200': 'packages/host/src/server/contexts/context-events.test.ts',
   ...Object.fromEntries(
     ['callA2a 200', 'callA2aAgent 200', 'callA2a validation_error', 'callA2aAgent validation_error']
@@ -200,12 +201,6 @@ const elsewhere: Readonly<Record<string, string>> = {
     ['capability_required', 'event_too_large', 'quota_exceeded'].map((code) => [
       `runAgui ${code}`,
       'packages/host/src/server/contexts/refusals.test.ts',
-    ]),
-  ),
-  ...Object.fromEntries(
-    ['202', 'conflict', 'run_imported'].map((answer) => [
-      `cancelToolCall ${answer}`,
-      'packages/host/src/server/contexts/tool-cancels.test.ts',
     ]),
   ),
   'answerInput event_too_large': 'packages/host/src/server/contexts/refusals.test.ts',

@@ -45,8 +45,11 @@ async function host() {
     await ask('GET', `/v1/runs/${runId}/events/poll?timeout=10&lastSequence=1000`);
     return runId;
   };
-  const causes = async (runId: string, query = '', key = keys.operator) =>
-    (await ask('GET', `/v1/host/cairn/runs/${runId}/causes${query}`, { key })).body as unknown as Causes;
+  const causes = async (runId: string, query = '', key = keys.operator) => {
+    const { status, body } = await ask('GET', `/v1/host/cairn/runs/${runId}/causes${query}`, { key });
+    expect(status).toBe(200);
+    return body as unknown as Causes;
+  };
   return { ask, ended, causes, [Symbol.asyncDispose]: () => started.close() };
 }
 
