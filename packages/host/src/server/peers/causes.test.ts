@@ -1,5 +1,5 @@
 /** The chain of causes from any event of a run up to the event of another run that requested it. */
-import { CAUSATION_KEY, type Causes, causes as causesShape, type JsonObject } from '@cairn/protocol';
+import { CAUSATION_KEY, causes as causesShape, type JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
@@ -45,7 +45,7 @@ async function host() {
     await ask('GET', `/v1/runs/${runId}/events/poll?timeout=10&lastSequence=1000`);
     return runId;
   };
-  const causes = async (runId: string, query = '', key = keys.operator): Promise<Causes> => {
+  const causes = async (runId: string, query = '', key = keys.operator) => {
     const { status, body } = await ask('GET', `/v1/host/cairn/runs/${runId}/causes${query}`, { key });
     expect(status).toBe(200);
     return causesShape.parse(body);
