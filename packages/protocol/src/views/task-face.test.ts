@@ -23,7 +23,7 @@ test('a success ends with the status and then the result', () => {
   expect(complete).toEqual({ kind: 'task-complete', content: 'Hi', metadata: { duration: 12, activeMs: 12 } });
 });
 
-test('a failure is one status with its error, a cancellation one with its reason', () => {
+test('a failure is one status with its error, a cancellation one with its code and the words of its user', () => {
   expect(facesOf(started, ['run.failed', { error }])[1]).toEqual({
     kind: 'task-status',
     status: 'failed',
@@ -34,9 +34,13 @@ test('a failure is one status with its error, a cancellation one with its reason
   expect(facesOf(started, ['run.cancelled', { reason: 'enough' }])[1]).toEqual({
     kind: 'task-status',
     status: 'canceled',
-    metadata: { reason: 'enough' },
+    message: 'enough',
+    metadata: { reason: 'canceled_by_user' },
   });
-  expect(facesOf(started, ['run.cancelled', { parentRunId: 'run_p' }])[1]).toMatchObject({
+  const byParent = { parentRunId: 'run_p', reason: 'parent-cancelled' };
+  expect(facesOf(started, ['run.cancelled', byParent])[1]).toEqual({
+    kind: 'task-status',
+    status: 'canceled',
     metadata: { reason: 'canceled_by_parent' },
   });
 });

@@ -199,8 +199,13 @@ function taskFailed(view: RunView): JsonObject {
 }
 
 function taskCanceled({ reason, parentRunId }: PayloadOf<'run.cancelled'>): JsonObject {
-  const code = parentRunId === undefined ? 'canceled_by_user' : 'canceled_by_parent';
-  return { kind: 'task-status', status: 'canceled', metadata: { reason: reason ?? code } };
+  const [code, message] = parentRunId === undefined ? ['canceled_by_user', reason] : ['canceled_by_parent'];
+  return {
+    kind: 'task-status',
+    status: 'canceled',
+    ...(message !== undefined && { message }),
+    metadata: { reason: code },
+  };
 }
 
 const capCodes: Readonly<Record<string, string>> = {

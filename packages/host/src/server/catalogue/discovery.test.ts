@@ -39,8 +39,10 @@ test('is a discovery document, and says the limits that are kept', () => {
       hostId: 'test',
       sequenceHoles: true,
       streams: { modes: ['updates', 'values', 'messages', 'debug'], maxBufferMs: 5_000 },
+      taskEvents: { stream: '/api/contexts/{contextId}/stream', toolCancel: true },
     },
   });
+  expect(document.cairn).not.toHaveProperty('frontEnds');
 });
 
 /** What each family of the document promises, as the operations it stands on. A family that is not here fails the test. */
@@ -66,7 +68,7 @@ const stands: Readonly<Record<string, readonly string[]>> = {
   restTransport: ['getRun'],
   auth: ['getRun'],
   idempotency: ['createRun'],
-  cairn: ['getEvents'],
+  cairn: ['getEvents', 'streamContext', 'cancelToolCall', 'sendMessage', 'runAgui', 'sendAiSdkChat'],
 };
 
 test('promises only what is served', async () => {
@@ -98,6 +100,16 @@ test('agents that nothing runs are installed and listed, and that is all that is
     manifestRuntime: { supported: false, installScope: 'tenant' },
   });
   expect([prompts, toolHooks, configurable?.escalationThreshold]).toEqual([undefined, undefined, undefined]);
+});
+
+test('names the addresses for front ends where agents are run, and serves them', async () => {
+  const [messages, agui, aiSdk] = ['/api/messages', '/api/agui/{agentId}', '/api/ai-sdk/{agentId}'];
+  expect(discoveryDocument({ ...facts, agents: running })).toMatchObject({
+    cairn: { frontEnds: { messages: { path: messages }, agui: { path: agui }, aiSdk: { path: aiSdk } } },
+  });
+  const { routes } = (await served()).server;
+  const posts = routes.filter(({ method }) => method === 'POST').map(({ path }) => path);
+  expect(posts).toEqual(expect.arrayContaining([messages, agui, aiSdk]));
 });
 
 test('orchestration is advertised where agents are run, as the wire has it', () => {

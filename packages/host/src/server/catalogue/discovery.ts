@@ -102,13 +102,21 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
       sequenceHoles: true,
       ...(facts.checkpointKeys === undefined ? {} : { checkpointKeys: [...facts.checkpointKeys] }),
       streams: { modes: [...streamModes], maxBufferMs: MAX_BUFFER_MS },
-      ...(facts.agents === null ? {} : { dispatch: parallelDispatch }),
+      taskEvents: { stream: '/api/contexts/{contextId}/stream', toolCancel: true },
+      ...(facts.agents === null ? {} : { dispatch: parallelDispatch, frontEnds }),
     },
   };
   if (facts.fixtures === null) return families;
   // Some suites read the families from a wrapper that the protocol has dropped.
   return { ...families, fixtures: [...facts.fixtures], capabilities: families };
 }
+
+/** Where front ends talk with agents: its own messages, AG-UI clients and AI SDK chats. All may bring client tools. */
+const frontEnds = {
+  messages: { path: '/api/messages', clientTools: true },
+  agui: { path: '/api/agui/{agentId}', protocolVersion: '1.0', clientTools: true },
+  aiSdk: { path: '/api/ai-sdk/{agentId}', uiMessageStream: 'v1', clientTools: true },
+} as const;
 
 /** Nothing without a provider: the host then never writes `connector.authorized`. */
 const oauthOf = (providers: readonly string[]) =>

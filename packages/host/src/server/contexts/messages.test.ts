@@ -161,7 +161,10 @@ describe('a task', () => {
       await talk.ask('GET', `/api/contexts/${body.contextId}/stream?after=0`),
       ({ data }) => data.status === 'canceled',
     );
-    expect(present(events.at(-1)).data).toMatchObject({ metadata: { reason: 'enough' } });
+    expect(present(events.at(-1)).data).toMatchObject({
+      message: 'enough',
+      metadata: { reason: 'canceled_by_user' },
+    });
     const { body: shown } = await talk.json('GET', task);
     expect(shown).toMatchObject({ taskId: body.taskId, status: 'canceled', children: [], pending: [] });
     await talk.json('POST', `/api/contexts/${elsewhere.contextId}/tasks/${elsewhere.taskId}/cancel`, { body: {} });
