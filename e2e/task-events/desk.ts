@@ -109,6 +109,7 @@ export const deskConfig = (modelUrl: string): ConfigInput => ({
     { key: keys.eve, tenant: 'elsewhere', principal: 'eve' },
     { key: keys.operator, tenant: 'desk', principal: 'root', scopes: ['runs:create', 'runs:read', 'audit:read'] },
   ],
+  agents: { internalEvents: true },
   signIns: { ledger: { kind: 'api-key' } },
   models: {
     providers: { local: { kind: 'openai-compatible', baseUrl: modelUrl } },

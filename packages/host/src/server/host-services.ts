@@ -244,15 +244,19 @@ const discoveryFacts = (config: IdentifiedConfig, { extension }: ServiceOptions)
 });
 
 const engineOptions = (
-  { hostId, limits, visibility }: IdentifiedConfig,
+  { hostId, limits, visibility, agents }: IdentifiedConfig,
   { clock = systemClock, uniqueId = systemId }: ServiceOptions,
-): Pick<EngineOptions, 'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits' | 'thoughtPolicy'> => ({
+): Pick<
+  EngineOptions,
+  'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits' | 'thoughtPolicy' | 'internalEvents'
+> => ({
   clock,
   eventLoop: systemEventLoop,
   uniqueId,
   sha256,
   owner: `${hostId}/${uniqueId()}`,
   thoughtPolicy: thoughtPolicyOf(visibility),
+  internalEvents: agents.internalEvents,
   limits: {
     maxNodeExecutions: limits.maxNodeExecutions,
     maxRunDurationMs: limits.maxRunDurationMs ?? null,

@@ -61,6 +61,8 @@ const runStarted = z.looseObject({
   thoughtPolicy: z
     .looseObject({ visibility: z.literal('operator').optional(), minConfidence: share.optional() })
     .optional(),
+  /** The loops of the run's agents write `cairn.internal.*` rows. */
+  internalEvents: z.literal(true).optional(),
   /** The number of ancestors. */
   depth: count.optional(),
   /** The run continues after its parent ends. */

@@ -55,6 +55,8 @@ export interface RunView extends Agents, Children {
   usage: UsageView;
   /** Who sees thoughts, as the host had it when the run started. Absent: clients see all of them. */
   thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
+  /** The loops of its agents write rows for operators at every stage. */
+  internalEvents?: true;
   /** What the last row makes an agent think; null for most rows. */
   derived: DerivedThought | null;
   parentRunId: RunId | null;

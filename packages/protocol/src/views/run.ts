@@ -239,6 +239,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.contextId = started.contextId ?? null;
   view.idToken = started.idToken ?? null;
   if (started.thoughtPolicy !== undefined) view.thoughtPolicy = started.thoughtPolicy;
+  if (started.internalEvents === true) view.internalEvents = true;
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
   view.variables = seedVariables(started.variables, started.inputs);

@@ -7,6 +7,7 @@ import { failureOf, ModelError } from '../models/model-error.ts';
 import type { Model } from '../models/model-port.ts';
 import type { ModelFailure, ModelOutcome, ModelRequest, ModelTool } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
+import { type Asking, modelAsked } from './internal-events.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
@@ -51,7 +52,7 @@ export interface Asked {
 /** Requests the first attempt of the next turn. `note` is a message from the loop itself, sent with the request. */
 export function askModel(
   context: Context,
-  invocation: Pick<Invocation, 'agentId' | 'provider' | 'model' | 'turns'>,
+  invocation: Asking,
   say: { readonly note?: string; readonly repairs?: boolean; readonly confidenceRefused?: boolean } = {},
 ): Asked {
   const callId = `${callPrefix(context)}m${context.inner.turns}`;
@@ -62,8 +63,9 @@ export function askModel(
     ...(repairs === true ? { repairs } : {}),
     ...(confidenceRefused === true ? { confidenceRefused } : {}),
   };
+  const watched = modelAsked(context, invocation, note === undefined ? 0 : 1);
   return {
-    drafts: [row('cairn.model.requested', payload, { nodeId: context.node.id })],
+    drafts: [...watched, row('cairn.model.requested', payload, { nodeId: context.node.id })],
     effects: [{ kind: 'step', callId }],
   };
 }
@@ -103,6 +105,7 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
   const nodeId = context.node.id;
   return [
     row('cairn.model.abandoned', { nodeId, callId, attempt, reason: 'interrupted' }, { nodeId }),
+    ...modelAsked(context, invocation, 0),
     row('cairn.model.requested', requestPayload(context, invocation, { callId, attempt: attempt + 1 }), { nodeId }),
   ];
 }
@@ -209,7 +212,7 @@ export function waitToRetry(context: Context, call: TurnCall, failure: ModelFail
 export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: TurnCall): Asked {
   const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
   return {
-    drafts: [row('cairn.model.requested', payload, { nodeId: context.node.id })],
+    drafts: [...modelAsked(context, invocation, 0), row('cairn.model.requested', payload, { nodeId: context.node.id })],
     effects: [{ kind: 'step', callId }],
   };
 }

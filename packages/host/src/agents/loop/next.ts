@@ -72,7 +72,13 @@ function begin(context: Context, options: LoopOptions): NodeAction {
   if (breach !== null) {
     return { kind: 'fail', error: breachError(node.id, breach), drafts: [breachRow(node.id, breach)] };
   }
-  const { drafts, effects } = askModel(context, { agentId: agent.agentId, provider, model, turns: 0 });
+  const { drafts, effects } = askModel(context, {
+    agentId: agent.agentId,
+    provider,
+    model,
+    turns: 0,
+    toolCount: basis.toolCount,
+  });
   const first = [startedRow(context, agent, { ...basis, invocationId }), ...promptRows(context, agent, options)];
   return { kind: 'wait', drafts: [...first, ...drafts], effects };
 }

@@ -6,12 +6,13 @@ import type { Turn } from '../models/turn.ts';
 import type { Agent } from './agent.ts';
 import { toolBreach } from './budgets.ts';
 import { escalation } from './escalation.ts';
+import { modelAnswered, toolsReturned } from './internal-events.ts';
 import { askNext, endBadly, endByBreach, finish, handOn, type LoopStep, repair } from './invocation-end.ts';
 import { type Statements, statementsOf } from './loop-calls.ts';
 import { type HandedOn, loopToolCalled, type StatedDecision } from './loop-tools.ts';
 import { decidedRow, lastChunkRow, reasonedRow, usageRow } from './rows.ts';
 import { verbosityOf } from './settings.ts';
-import type { JudgedStage } from './state/loop-state.ts';
+import { callsOf, type JudgedStage } from './state/loop-state.ts';
 import { inWords, parsedResult } from './task.ts';
 import { accessIn } from './tool-access.ts';
 import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './tool-calls.ts';
@@ -26,16 +27,26 @@ export function actOnTurn(begun: LoopStep, turn: Turn): NodeAction {
   if (turn.finish === 'error') return endBadly(step, brokenOff(nodeId, turn));
   const statements = statementsOf(context, turn, agent);
   const calls = callsIn(step, turn, statements);
-  if (calls.length === 0) return conclude(step, turn, statements);
+  const watched = modelAnswered(
+    context,
+    turn,
+    calls.map(({ toolId }) => toolId),
+  );
+  const rows = watched.length === 0 ? step.rows : [...step.rows, ...watched];
+  if (calls.length === 0) return conclude({ ...step, rows }, turn, statements);
   const breach = toolBreach(context, context.inner, calls.length);
   if (breach !== null) return endByBreach(step, breach);
-  const { drafts, effects } = callRows(context, agent, calls, { before: step.rows.length, options });
-  return { kind: 'wait', drafts: [...step.rows, ...drafts], effects };
+  const { drafts, effects } = callRows(context, agent, calls, { before: rows.length, options });
+  return { kind: 'wait', drafts: [...rows, ...drafts], effects };
 }
 
 /** Continues when all calls of the turn have returned. */
 export const afterCalls = (step: LoopStep, turn: Turn): NodeAction =>
-  conclude(step, turn, statementsOf(step.context, turn, step.agent));
+  conclude(
+    { ...step, rows: [...step.rows, ...toolsReturned(step.context, callsOf(step.invocation))] },
+    turn,
+    statementsOf(step.context, turn, step.agent),
+  );
 
 /** Rows for usage, the complete reasoning, and the end of the streamed text. */
 function turnRows({ context, invocation, options }: LoopStep, turn: Turn): Draft[] {

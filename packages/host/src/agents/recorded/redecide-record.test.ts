@@ -75,6 +75,30 @@ test('agents, tools, questions, handoffs, a supervisor, conversations and childr
   expect(await again()).toEqual({ events: rows.length, problem: null, divergence: null, leftAt: null });
 });
 
+test('what a loop records for operators is decided as recorded: stages, model calls, iterations', async () => {
+  const store = inMemoryStore();
+  const crew = await openCrew(store, { internalEvents: true });
+  const runId = (await ranCrew(crew)) as RunId;
+  const watched = await rowsOf(store, runId);
+  await crew.close();
+  const desk = watched.filter(({ type, nodeId }) => type.startsWith('cairn.internal.') && nodeId === 'desk');
+  const told = desk.slice(0, 6).map(({ type, payload }) => {
+    const { stage = '', iteration, messageCount = '', toolCount = '' } = JSON.parse(payload);
+    return `${type} ${iteration} ${stage}${messageCount} ${toolCount}`.trim();
+  });
+  expect(told).toEqual([
+    'cairn.internal.thought 1 pre-llm',
+    'cairn.internal.llm_call 1 1 6',
+    'cairn.internal.thought 1 post-llm',
+    'cairn.internal.thought 1 pre-tool',
+    'cairn.internal.thought 1 post-tool',
+    'cairn.internal.checkpoint 1',
+  ]);
+  const record = { runId, originRunId: runId, definitionHash: hashes.crew ?? '', fork: null, rows: watched };
+  const verdict = await redecideRecord({ ...record, definition: (key) => bodies.get(key) ?? null }, { sha256 });
+  expect(verdict).toEqual({ events: watched.length, problem: null, divergence: null, leftAt: null });
+});
+
 describe('the first divergence', () => {
   test('of a manifest without the tool is the call of it', async () => {
     const definitions = { 'host:desk': replaced('"acme.desk:save"', '"acme.desk:other"') };

@@ -28,6 +28,7 @@ export interface RunCreationPorts extends SealPorts {
   readonly limits: HostLimits;
   readonly runOptions?: readonly string[];
   readonly thoughtPolicy?: EngineOptions['thoughtPolicy'];
+  readonly internalEvents?: boolean;
   readonly workflows: WorkflowRegistry;
   readonly pins: RunPins;
   readonly redaction: Pick<EntryRedaction, 'sealedInputs' | 'inputs' | 'overlay'>;
@@ -60,6 +61,7 @@ export async function createRun(ports: RunCreationPorts, request: StartRun, chil
     idToken: idTokenOf(id, ports.sha256),
     knownOptions: ports.runOptions,
     thoughtPolicy: ports.thoughtPolicy,
+    internalEvents: ports.internalEvents,
     pins,
     // A child's inputs come from its parent, not from a caller.
     shownInputs: child === undefined ? ports.redaction.sealedInputs(sealing?.inputs ?? inputs) : sealing?.inputs,

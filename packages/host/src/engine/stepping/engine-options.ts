@@ -43,6 +43,8 @@ export interface EngineOptions {
   readonly runOptions?: readonly string[];
   /** Who sees the thoughts of new runs. Default: everybody. */
   readonly thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
+  /** Whether the loops of agents in new runs write rows for operators at every stage. Default false. */
+  readonly internalEvents?: boolean;
   readonly report: Report;
   /** Removes known secrets from external data. Default: no redaction. */
   readonly redactor?: Redactor | null;

@@ -61,6 +61,7 @@ export function startedDraft(start: {
   readonly knownOptions?: readonly string[] | undefined;
   /** Who sees thoughts. Default: everybody. */
   readonly thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
+  readonly internalEvents?: boolean | undefined;
   /** What the row holds in the place of inputs with sensitive values. */
   readonly shownInputs?: JsonObject | undefined;
 }): DraftOf<'run.started'> {
@@ -118,6 +119,7 @@ export function startedDraft(start: {
   if (start.idToken !== undefined) payload.idToken = start.idToken;
   if (toolScopes.length > 0) payload.toolScopes = toolScopes;
   if (start.thoughtPolicy !== undefined) payload.thoughtPolicy = start.thoughtPolicy;
+  if (start.internalEvents === true) payload.internalEvents = true;
   if (child !== undefined) inherit(payload, child);
   if (caller !== undefined) recordCaller(payload, caller, start.limits);
   const asked = child === undefined ? undefined : eventId(child.askedBy.runId, child.requestedSeq);

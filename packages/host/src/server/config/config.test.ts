@@ -35,6 +35,7 @@ test('fills in everything that was left out', () => {
     agents: {
       lowConfidence: 'ask',
       coordinatorTimeoutMs: 10_000,
+      internalEvents: false,
       reasoning: { verbosity: 'summary', tokenLimit: 512 },
     },
     models: { providers: {}, classes: {} },

@@ -72,6 +72,12 @@ export const agentsSchema = z.strictObject({
     .describe(
       'How long the agent of a task may take to answer a question of a task below it, in ms. Then the agent above it is asked, and finally the user. `0` asks the user at once.',
     ),
+  internalEvents: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the loops of agents in new runs also record each stage, model call and iteration, as `internal:*` events for operators.',
+    ),
   reasoning: z
     .strictObject({
       verbosity: z

@@ -126,7 +126,7 @@ function workflows() {
 
 export async function openCrew(
   store: Store,
-  more: Partial<Pick<HostOptions, 'agents' | 'prompts' | 'workflows'>> = {},
+  more: Partial<Pick<HostOptions, 'agents' | 'prompts' | 'workflows'>> & { readonly internalEvents?: boolean } = {},
 ): Promise<Crew> {
   const effects: string[] = [];
   const tool = (id: string, input: z.ZodType, safety: 'read' | 'write') =>
@@ -144,7 +144,11 @@ export async function openCrew(
       },
     });
   const host = await createHostOver(store, {
-    config: { port: 0, keys: [{ key: crewKey, tenant: 't', principal: 'ann', scopes: [...scopes] }] },
+    config: {
+      port: 0,
+      keys: [{ key: crewKey, tenant: 't', principal: 'ann', scopes: [...scopes] }],
+      agents: { internalEvents: more.internalEvents ?? false },
+    },
     tools: [
       tool('acme.desk:look', z.object({ n: z.number() }), 'read'),
       tool('acme.desk:save', z.object({ text: z.string() }), 'write'),

@@ -84,6 +84,7 @@ function begun(loop: LoopState, { seq, payload }: EventOf<'agent.invocation.star
     startedSeq: seq,
     provider: payload.resolvedProvider ?? '',
     model: payload.resolvedModel ?? '',
+    toolCount: payload.toolSurfaceCount ?? 0,
     task,
     messages: [],
     characters: 0,

@@ -30,6 +30,8 @@ export interface Invocation {
   readonly startedSeq: number;
   readonly provider: string;
   readonly model: string;
+  /** Tools that its agent is shown. Absent in states of older versions. */
+  readonly toolCount?: number;
   /** The handoff message; null for the node's own task. */
   readonly task: string | null;
   /** Messages since the task. */
