@@ -1,5 +1,5 @@
 /** Conversations: large contexts, many readers, floods of messages, artifacts of a gigabyte, long filters. */
-import { type JsonObject, taskEventKinds } from '@cairn/protocol';
+import { type JsonObject, MAX_BULK_CANCEL, taskEventKinds } from '@cairn/protocol';
 import { objects } from '../../../packages/host/test/kit/json-fields.ts';
 import type { Attack } from '../attack.ts';
 import type { Attacker } from '../attacker.ts';
@@ -122,12 +122,20 @@ export const contextAttacks: readonly Attack[] = [
     },
   },
   {
-    name: 'messages-flood-100-contexts',
+    name: 'messages-flood-500-contexts',
     async run(attacker) {
-      const said = [];
-      for (let i = 0; i < 100; i += 25)
-        said.push(...(await Promise.all(Array.from({ length: 25 }, () => attacker.say(TALKER)))));
-      for (const one of said.slice(-5)) await attacker.ended(one?.taskId ?? null);
+      const taskIds: string[] = [];
+      for (let i = 0; i < 500; i += 25) {
+        const said = await Promise.all(Array.from({ length: 25 }, () => attacker.say(TALKER)));
+        taskIds.push(...said.flatMap((one) => (one === null ? [] : [one.taskId])));
+      }
+      await attacker.quiet(10_000);
+      // Ten million pieces of text would take minutes.
+      for (let at = 0; at < taskIds.length; at += MAX_BULK_CANCEL) {
+        const body = JSON.stringify({ runIds: taskIds.slice(at, at + MAX_BULK_CANCEL) });
+        await attacker.send('/v1/runs:bulk-cancel', { body });
+      }
+      for (const taskId of taskIds.slice(-5)) await attacker.ended(taskId);
     },
   },
   {

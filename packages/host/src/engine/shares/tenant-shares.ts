@@ -31,7 +31,13 @@ interface Account {
 /** Retry delay for active runs: another one has to end or rest first, at an unknown time. */
 const ACTIVE_RETRY_MS = 1_000;
 
+/** Emissions that a call, the calls of a tenant, and all calls may have unrecorded: each holds about 2 KB. */
+const EMISSIONS_PER_CALL = 512;
+const EMISSIONS_PER_TENANT = 4_096;
+const EMISSIONS = 16_384;
+
 export class TenantShares {
+  #openCalls = 0;
   readonly #limits: TenantLimits;
   readonly #starts: TokenBuckets | null;
   readonly #accounts = new Map<string, Account>();
@@ -76,7 +82,14 @@ export class TenantShares {
     const account = this.#account(tenant);
     if (account.openCalls >= (this.#limits.maxOpenCallsPerTenant ?? Number.POSITIVE_INFINITY)) return false;
     account.openCalls += 1;
+    this.#openCalls += 1;
     return true;
+  }
+
+  /** How many emissions a call of the tenant may have unrecorded before it has to wait. */
+  emissionWindow(tenant: string): number {
+    const ofTenant = EMISSIONS_PER_TENANT / (this.#accounts.get(tenant)?.openCalls ?? 1);
+    return Math.max(1, Math.floor(Math.min(EMISSIONS_PER_CALL, ofTenant, EMISSIONS / this.#openCalls)));
   }
 
   /** Calls `begin` once a slot is free. It returns false to leave the slot to the next one. */
@@ -91,6 +104,7 @@ export class TenantShares {
       if (begin()) return;
     }
     account.openCalls -= 1;
+    this.#openCalls -= 1;
     this.#tidy(tenant, account);
   }
 

@@ -38,9 +38,6 @@ interface Cancel {
 /** How long a canceled call may take to end by itself. */
 const GRACE_MS = 2_000;
 
-/** Maximum unrecorded emissions of a call before `emit` applies backpressure. */
-const EMISSION_WINDOW = 512;
-
 /** The guard of every effect: models, tools, steps and child runs are all performed by attempts. */
 export function refuseInReplay(
   { isReplay, runId }: AttemptPorts,
@@ -232,9 +229,13 @@ export class Attempt implements CallContext {
     const clean = redactor === null ? rows : redactor.value(rows);
     this.#emissionEnded ??= (refusal) => this.#endEmission(refusal);
     post(emitted(this.callId, this.attempt, clean, this.#emissionEnded));
-    if (this.#unrecorded < EMISSION_WINDOW) return undefined;
+    if (this.#unrecorded < this.#window) return undefined;
     this.#room ??= Promise.withResolvers<void>();
     return this.#room.promise;
+  }
+
+  get #window(): number {
+    return this.#ports.shares.emissionWindow(this.#ports.tenant);
   }
 
   recorded(): Promise<void> {
@@ -257,7 +258,7 @@ export class Attempt implements CallContext {
   #endEmission(refusal: unknown): void {
     this.#unrecorded -= 1;
     this.#refusal ??= refusal;
-    if (this.#room !== null && this.#unrecorded <= EMISSION_WINDOW / 2) {
+    if (this.#room !== null && this.#unrecorded <= this.#window / 2) {
       this.#room.resolve();
       this.#room = null;
     }
