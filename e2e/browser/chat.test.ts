@@ -52,10 +52,9 @@ const novelist = defineAgent({
 
 beforeAll(async () => {
   const port = await freePort();
-  [browser, demo] = await Promise.all([
-    launchBrowser(),
-    startDemoHost(`http://127.0.0.1:${port}`, { agents: [novelist], tools: [hold] }),
-  ]);
+  // The first launch unpacks the browser, with another folder for temporary files meanwhile.
+  browser = await launchBrowser();
+  demo = await startDemoHost(`http://127.0.0.1:${port}`, { agents: [novelist], tools: [hold] });
   served = await serve({ port, url: demo.url, key: demo.key });
 });
 
@@ -182,6 +181,23 @@ test('the work of a crew is nested below the task that asked for it, and a stop 
   await main.getByText('We take the northern path.').waitFor();
   await scout.getByText('The northern path is dry and open.').waitFor();
   await scout.getByRole('region', { name: 'ground' }).waitFor();
+});
+
+test('the page executes a tool, also after a reload, and a long call is canceled on its card', async () => {
+  await page.goto(served.url);
+  await ask('Paint the hut');
+  await main.getByText('Please pick a color.').waitFor();
+  await page.reload();
+  await main.getByLabel('Color', { exact: true }).fill('#336699');
+  await main.getByRole('button', { name: 'Take it' }).click();
+  const picked = main.getByRole('region', { name: 'Tool client:pick_color' });
+  await picked.getByText('Done').waitFor();
+  expect(await picked.locator('pre').last().textContent()).toContain('#336699');
+  await main.getByRole('button', { name: 'Cancel demo:dry' }).click();
+  const drying = main.getByRole('region', { name: 'Tool demo:dry' });
+  await drying.getByText('canceled').waitFor();
+  await main.getByText('The hut has its new color.').waitFor();
+  expect(await main.getByRole('button', { name: /^Cancel/ }).count()).toBe(0);
 });
 
 /** Somebody else saves a file of the conversation. */

@@ -1,6 +1,6 @@
 /** The agents, tools and workflows of the demo. Agents follow scripts, so that you need no model. */
 import { defineAgent, defineApp, defineWorkflow, fixed, variable } from '@cairn/host';
-import { ledger, report, trip, whoami } from './tools.ts';
+import { dry, ledger, report, trip, whoami } from './tools.ts';
 
 const greeter = defineAgent({
   id: 'host:greeter',
@@ -67,6 +67,21 @@ const bookkeeper = defineAgent({
   },
 });
 
+/** `pick_color` is a tool of the page. */
+const painter = defineAgent({
+  id: 'host:painter',
+  persona: 'Painter',
+  instructions: 'You paint huts. Let the user pick the color.',
+  tools: ['client:pick_color', dry],
+  rehearsal: {
+    turns: [
+      [{ say: 'Which color shall it have?' }, { call: { tool: 'client:pick_color', input: { of: 'the hut' } } }],
+      [{ say: 'I paint it, and wait until it is dry.' }, { call: { tool: 'demo:dry' } }],
+      [{ say: 'The hut has its new color.' }],
+    ],
+  },
+});
+
 const scout = defineAgent({
   id: 'host:scout',
   persona: 'Scout',
@@ -108,7 +123,7 @@ const crew = defineWorkflow({
 });
 
 export const app = defineApp({
-  agents: [greeter, planner, clerk, bookkeeper, scout, captain],
-  tools: [trip, whoami, ledger, report],
+  agents: [greeter, planner, clerk, bookkeeper, painter, scout, captain],
+  tools: [trip, whoami, ledger, dry, report],
   workflows: [scouting, crew],
 });

@@ -75,6 +75,20 @@ export const ledger = defineTool({
   },
 });
 
+export const dry = defineTool({
+  id: 'demo:dry',
+  description: 'Waits until the paint is dry.',
+  input: z.object({}),
+  safety: 'read',
+  async run(_input, { progress, signal }) {
+    for (let minute = 1; minute <= 30; minute += 1) {
+      await pause(1_000, undefined, { signal });
+      progress(minute / 30, `${minute} of 30 minutes`);
+    }
+    return { isDry: true };
+  },
+});
+
 export const report = defineTool({
   id: 'demo:report',
   description: 'Walks a path and reports.',

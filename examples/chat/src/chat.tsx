@@ -22,11 +22,11 @@ export function Chat({ client }: { readonly client: ConversationClient }) {
     if (contextId !== null && contextId !== address) setAddress(contextId);
   }, [contextId, address, setAddress]);
 
-  async function begin({ agentId, workflowId, text }: Suggestion) {
+  async function begin({ agentId, workflowId, tools, text }: Suggestion) {
     setFailure(null);
     try {
       if (workflowId === undefined) {
-        await conversation.send(text, agentId === undefined ? {} : { agentId });
+        await conversation.send(text, agentId === undefined ? {} : { agentId, ...(tools !== undefined && { tools }) });
         return;
       }
       const configurable = contextId === null ? {} : { 'cairn.contextId': contextId };

@@ -3,6 +3,7 @@ import type { Question } from '@cairn/client/context';
 import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
 import type { EntryProps } from './entry-props.ts';
+import { PageToolForm } from './page-tools.tsx';
 import { type Choice, choicesOf, type Json, schemaOf } from './schema.ts';
 import { SchemaForm } from './schema-form.tsx';
 import { useAction } from './use-action.ts';
@@ -16,7 +17,7 @@ export const QuestionCard = memo(({ conversation, id }: EntryProps) => {
   return (
     <section className="card question" data-is={question.status} aria-label="Question">
       <div className="row">
-        <p className="prompt">{question.asked.prompt}</p>
+        <p className="prompt">{promptOf(question)}</p>
         {question.status !== 'open' && <span className="badge">{words[question.status]}</span>}
       </div>
       {question.status === 'open' && <Form question={question} isBusy={action.isBusy} onAnswer={answer} />}
@@ -29,6 +30,10 @@ export const QuestionCard = memo(({ conversation, id }: EntryProps) => {
   );
 });
 
+/** The prompt of a call is for programs. */
+const promptOf = ({ asked }: Question): string =>
+  asked.inputType === 'tool-execution' ? 'Please pick a color.' : asked.prompt;
+
 const words = { answered: 'Answered', closed: 'No longer open' } as const;
 
 interface FormProps {
@@ -38,6 +43,7 @@ interface FormProps {
 }
 
 function Form({ question: { asked }, isBusy, onAnswer }: FormProps) {
+  if (asked.inputType === 'tool-execution') return <PageToolForm isBusy={isBusy} onAnswer={onAnswer} />;
   const schema = schemaOf(asked.schema);
   const choices = choicesOf(asked.options);
   if (choices.length > 0) return <Choices choices={choices} isBusy={isBusy} onAnswer={onAnswer} />;

@@ -3,18 +3,31 @@ import type { ToolState } from '@cairn/client/context';
 import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
 import type { EntryProps } from './entry-props.ts';
+import { useAction } from './use-action.ts';
 
 export const ToolCard = memo(({ conversation, id }: EntryProps) => {
   const tool = useEntry(conversation, 'tools', id);
+  const action = useAction();
   if (tool === undefined) return null;
   const name = tool.toolName ?? 'Tool';
+  const cancel = () => action.run(() => conversation.cancelTool(id, 'The user canceled it.'));
   return (
     <section className="card tool" data-is={tool.status} aria-label={`Tool ${name}`}>
       <div className="row">
         <strong>{name}</strong>
         <span className="badge">{words[tool.status]}</span>
+        {tool.status === 'running' && tool.isCancelable && (
+          <button type="button" aria-label={`Cancel ${name}`} disabled={action.isBusy} onClick={cancel}>
+            Cancel
+          </button>
+        )}
       </div>
       {tool.status === 'running' && tool.progress !== null && <Progress {...tool.progress} name={name} />}
+      {action.failure !== null && (
+        <p className="failure" role="alert">
+          {action.failure}
+        </p>
+      )}
       {tool.error !== null && <p className="failure">{tool.error}</p>}
       <Details tool={tool} />
     </section>

@@ -109,6 +109,7 @@ const names = [
   'forkGapMs',
   'forkModes',
   'forkRun',
+  'heldWait',
   'hostSurfaces',
   'inboxChange',
   'inboxEntry',

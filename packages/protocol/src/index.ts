@@ -375,7 +375,7 @@ export {
 } from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';
 export { promptOf } from './views/prompt.ts';
-export { foldRun } from './views/run.ts';
+export { foldRun, heldWait } from './views/run.ts';
 export { newRunView, type RunView } from './views/run-view.ts';
 export { EVENT_LOG_SCHEMA_VERSION, isoTime, runSnapshot } from './views/snapshot.ts';
 export {

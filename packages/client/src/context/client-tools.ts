@@ -2,8 +2,11 @@
 import { type ClientTool, isCairnError, type Json, type JsonObject, type TaskEvent } from '@cairn/protocol';
 
 export interface ClientToolHandler extends Pick<ClientTool, 'description' | 'parameters'> {
-  /** Returns the result; the agent is told of what it throws. */
-  run(input: JsonObject, call: { readonly toolCallId: string }): Json | Promise<Json>;
+  /**
+   * Returns the result; the agent is told of what it throws. Without it, the program answers the `input-required` event
+   * itself, as from a card that the user sees.
+   */
+  run?(input: JsonObject, call: { readonly toolCallId: string }): Json | Promise<Json>;
 }
 
 /** By the name that the model sees. */
@@ -37,22 +40,20 @@ export class ToolRunner {
     if (event.kind !== 'input-required' || event.inputType !== 'tool-execution') return;
     const { name, input } = calledIn(event.metadata);
     const tool = Object.hasOwn(this.#tools, name) ? this.#tools[name] : undefined;
-    if (tool === undefined || this.#begun.has(event.inputId)) return;
+    if (tool?.run === undefined || this.#begun.has(event.inputId)) return;
     this.#begun.add(event.inputId);
-    this.#run(tool, input, { inputId: event.inputId, toolCallId: event.toolCallId ?? '' }).catch((error: unknown) => {
-      // Somebody else answered, or the call has ended.
-      if (!isCairnError(error, 'input_already_answered')) this.#failure ??= { error };
-    });
+    this.#run(() => tool.run?.(input, { toolCallId: event.toolCallId ?? '' }), event.inputId).catch(
+      (error: unknown) => {
+        // Somebody else answered, or the call has ended.
+        if (!isCairnError(error, 'input_already_answered')) this.#failure ??= { error };
+      },
+    );
   }
 
-  async #run(
-    tool: ClientToolHandler,
-    input: JsonObject,
-    { inputId, toolCallId }: { readonly inputId: string; readonly toolCallId: string },
-  ): Promise<void> {
-    let value: Json;
+  async #run(work: () => Json | Promise<Json> | undefined, inputId: string): Promise<void> {
+    let value: Json | undefined;
     try {
-      value = await tool.run(input, { toolCallId });
+      value = await work();
     } catch (error) {
       await this.#answers.reject(inputId, error instanceof Error ? error.message : String(error));
       return;

@@ -37,13 +37,18 @@ export type ConversationView = ConversationData & LiveStatus;
 
 export interface LiveConversation
   extends Live<ConversationView>,
-    Pick<Context, 'answer' | 'reject' | 'signIn' | 'cancel' | 'artifacts'> {
-  /** Sends a message and shows it at once among the outgoing ones. */
+    Pick<Context, 'answer' | 'reject' | 'signIn' | 'cancel' | 'cancelTool' | 'artifacts'> {
+  /** Sends a message and shows it at once among the outgoing ones. Runs calls of its tools until its task ends. */
   send(content: string, options?: SendOptions): Promise<MessageAccepted>;
   /** Drops a message that was not sent. */
   discard(key: number): void;
   /** Cancels every task that is open. */
   stop(reason?: string): Promise<void>;
+}
+
+/** A result that cannot be sent leaves its call open: the user may still answer it. */
+async function runTools(events: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of events);
 }
 
 /** Connects once somebody subscribes. A new context (`client.context()`) is followed from its first message on. */
@@ -88,6 +93,7 @@ function actionsOf(context: Context, store: LiveStore<ContextEvent, Conversation
     reject: context.reject,
     signIn: context.signIn,
     cancel: context.cancel,
+    cancelTool: context.cancelTool,
     artifacts: context.artifacts,
     discard,
     async send(content, options) {
@@ -95,7 +101,9 @@ function actionsOf(context: Context, store: LiveStore<ContextEvent, Conversation
       const key = sent;
       store.update({ outgoing: [...store.data.outgoing, { key, content, taskId: null, error: null }] });
       try {
-        const accepted = await context.send(content, options);
+        const message = context.send(content, options);
+        const accepted = await message;
+        if (Object.values(options?.tools ?? {}).some(({ run }) => run)) runTools(message).catch(() => undefined);
         if (store.data.state.tasks.has(accepted.taskId)) discard(key);
         else change(key, { taskId: accepted.taskId });
         if (store.data.contextId !== accepted.contextId) begin(accepted.contextId);

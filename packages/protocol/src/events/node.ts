@@ -54,6 +54,8 @@ export const nodePayloads = {
     decision: json.optional(),
     rule: z.enum(thresholdRules).optional(),
     conversationId: text.optional(),
+    /** Other calls of the run still go on. The task waits once they have ended. */
+    othersRun: z.literal(true).optional(),
   }),
   'node.suspend-failed': z.looseObject({ nodeId: text, error: errorObject }),
   'node.resumed': z.looseObject({

@@ -67,6 +67,8 @@ export interface RunView extends Agents, Children {
   /** When that was, and how long the task waited before. */
   taskStatusAt: number;
   waitedMs: number;
+  /** A question is open, but other calls go on: the task waits once a `cairn.task.status` says so. */
+  isWaitHeld?: boolean;
   /** When a new holder last went on with the work of one that was lost. Absent if none was. */
   restartedAt?: number;
   /** -1 before the first event. */

@@ -82,6 +82,7 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       foldAgent(view, event);
       break;
     case 'cairn.task.status':
+      delete view.isWaitHeld;
       setTaskStatus(view, event.payload.status, event.seq);
       break;
     case 'cairn.run.forked':
@@ -188,10 +189,13 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       break;
     }
     case 'node.suspended': {
-      const { nodeId, interruptId } = event.payload;
+      const { nodeId, interruptId, othersRun } = event.payload;
       suspendNode(view, event.nodeId ?? nodeId, interruptId, event.at);
       suspendOn(view, interruptId);
-      if (Object.hasOwn(view.interrupts, interruptId)) refreshTask(view, event.seq);
+      if (othersRun === true) view.isWaitHeld = true;
+      else delete view.isWaitHeld;
+      if (othersRun === true) refreshTask(view, event.seq);
+      else if (Object.hasOwn(view.interrupts, interruptId)) refreshTask(view, event.seq);
       else setTaskStatus(view, 'waiting-input', event.seq);
       break;
     }
@@ -275,10 +279,19 @@ function refresh(view: RunView): void {
 /** As `refresh`, for events that also change the task view. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
-  setTaskStatus(view, taskStatusOf(view), seq);
+  const status = taskStatusOf(view);
+  setTaskStatus(view, view.isWaitHeld === true && isForPerson(status) ? 'working' : status, seq);
 }
 
-function taskStatusOf(view: RunView): TaskStatus {
+const isForPerson = (status: TaskStatus): boolean => status === 'waiting-input' || status === 'waiting-auth';
+
+/** The status to write now that nothing but people can go on; null unless it was held back. */
+export function heldWait(view: Readonly<RunView>): TaskStatus | null {
+  const status = view.isWaitHeld === true ? taskStatusOf(view) : 'working';
+  return isForPerson(status) ? status : null;
+}
+
+function taskStatusOf(view: Readonly<RunView>): TaskStatus {
   if (view.signIns > 0) return 'waiting-auth';
   if (statusOf(view.waits) !== 'running') return 'waiting-input';
   for (const _ in view.subtasks) return 'waiting-subtask';

@@ -68,6 +68,8 @@ export interface ToolState {
   readonly arguments: Readonly<Record<string, unknown>> | null;
   /** `stopped`: its task ended before the call did. */
   readonly status: 'running' | 'succeeded' | 'failed' | 'stopped';
+  /** Whether `cancelTool` may end it. */
+  readonly isCancelable: boolean;
   readonly progress: TaskEventOf<'tool-progress'> | null;
   readonly result: unknown;
   readonly error: string | null;

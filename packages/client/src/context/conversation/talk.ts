@@ -13,8 +13,9 @@ export function foldTalk(draft: Draft, event: TaskEvent): void {
       completed(draft, event);
       break;
     case 'tool-start': {
-      const { toolName, arguments: given } = event;
-      called(draft, event, { toolName, arguments: given, status: 'running', error: null });
+      const { toolName, arguments: given, metadata } = event;
+      const isCancelable = metadata?.cancelable === true;
+      called(draft, event, { toolName, arguments: given, status: 'running', isCancelable, error: null });
       break;
     }
     case 'tool-progress':
@@ -76,6 +77,7 @@ const newTool: Omit<ToolState, 'toolCallId' | 'taskId'> = {
   toolName: null,
   arguments: null,
   status: 'running',
+  isCancelable: false,
   progress: null,
   result: undefined,
   error: null,

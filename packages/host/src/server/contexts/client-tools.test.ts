@@ -1,5 +1,5 @@
 /** Tools that the client executes: offered with a message, called by the agent, answered by the client. */
-import { createClient } from '@cairn/client/context';
+import { createClient, liveConversation } from '@cairn/client/context';
 import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -21,14 +21,22 @@ const hostTool = defineTool({
   input: z.object({}),
   run: async () => ({ seen: true }),
 });
+let isSlowDone: Promise<void> = Promise.resolve();
+const slowTool = defineTool({
+  id: 'acme.desk:slow',
+  description: 'Takes its time.',
+  input: z.object({}),
+  run: async () => isSlowDone.then(() => ({ slow: true })),
+});
 const host = new CalledHost(
   [
     agentOf('host:desk', [calls(['client:pick_color', colors]), says('Blue it is.')]),
     agentOf('host:both', [calls(['pick_color', colors], ['acme.desk:look', {}], ['locate', {}]), says('Done.')]),
+    agentOf('host:slow', [calls(['pick_color', colors], ['acme.desk:slow', {}], ['locate', {}]), says('Done.')]),
     agentOf('host:wrong', [calls(['pick_color', { of: 'red' }]), says('Sorry.')]),
     agentOf('host:closed', [says('Hello.')], ['acme.desk:look']),
   ],
-  [hostTool],
+  [hostTool, slowTool],
 );
 beforeAll(() => host.start());
 afterAll(() => host.close());
@@ -77,6 +85,7 @@ it('asks for all calls of a turn at once, beside tools of the host, and takes an
     { toolCall: { function: { name: 'pick_color' } } },
     { toolCall: { function: { name: 'locate', arguments: '{}' } } },
   ]);
+  await host.upTo(task, ({ status }) => status === 'waiting-input');
   const tasks = await host.json('GET', `/api/contexts/${task.contextId}/tasks`);
   expect(tasks.body.tasks).toMatchObject([
     { status: 'waiting-input', pending: [{ id: first?.inputId }, { id: second?.inputId }] },
@@ -92,6 +101,37 @@ it('asks for all calls of a turn at once, beside tools of the host, and takes an
       ['client:pick_color', 'red'],
     ]),
   );
+});
+
+describe('while a tool of the host goes on', () => {
+  const statuses = (events: readonly Event[]) => ofKind(events, 'task-status').map(({ status }) => status);
+  const tasksOf = async ({ contextId }: Task) =>
+    (await host.json('GET', `/api/contexts/${contextId}/tasks`)).body.tasks;
+
+  it('the task works, and waits for its client once nothing else can go on', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    isSlowDone = promise;
+    const { task, asked } = await waiting('host:slow', 2);
+    const pending = asked.map(({ inputId }) => ({ type: 'input', id: inputId }));
+    expect(await tasksOf(task)).toMatchObject([{ status: 'working', pending }]);
+    expect((await host.answer(task, asked[0]?.inputId, { value: 'red' })).status).toBe(202);
+    resolve();
+    const events = await host.upTo(task, ({ status }) => status === 'waiting-input');
+    expect(statuses(events)).toEqual(['working', 'waiting-input']);
+    expect(ofKind(events, 'tool-complete').map(({ toolName }) => toolName)).toContain('acme.desk:slow');
+    expect(events.at(-1)).toMatchObject({ metadata: { blockedBy: 'user', pending: pending.slice(1) } });
+    expect((await host.answer(task, asked[1]?.inputId, { value: 1 })).status).toBe(202);
+    expect(statuses(await host.ended(task))).toEqual(['working', 'waiting-input', 'working', 'completed']);
+  });
+
+  it('a task whose client answers meanwhile never waits', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    isSlowDone = promise;
+    const { task, asked } = await waiting('host:slow', 2);
+    for (const { inputId } of asked) expect((await host.answer(task, inputId, { value: 1 })).status).toBe(202);
+    resolve();
+    expect(statuses(await host.ended(task))).toEqual(['working', 'completed']);
+  });
 });
 
 it('takes one answer that fits, of the user who sent the message', async () => {
@@ -267,6 +307,30 @@ it('the client runs the tools that a message brings, and answers their calls', a
   expect(results).toContainEqual(['client:pick_color', { color: 'blue' }]);
   expect(results).toContainEqual(['client:locate', 'No satellites.']);
   expect(events.at(-1)?.kind).toBe('task-complete');
+});
+
+it('a live conversation runs the tools that can be run, leaves the others to the page, and cancels a call', async () => {
+  const live = liveConversation(createClient({ url: host.url, key: keys.ann }).context());
+  const picked = { parameters: pick.parameters, run: () => 'red' };
+  const tools = { pick_color: picked, locate: { parameters: { type: 'object' } } };
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = live.subscribe(() => {
+    const { tasks, tools: shown } = live.getSnapshot().state;
+    const [task] = tasks.values();
+    if (task?.isOver) resolve();
+    const [picking, , locating] = shown.values();
+    if (picking?.status !== 'succeeded' || locating?.status !== 'running' || !locating.isCancelable) return;
+    live.cancelTool(locating.toolCallId).catch(() => undefined);
+  });
+  await live.send('Go.', { agentId: 'host:both', tools });
+  await promise;
+  stop();
+  const shown = [...live.getSnapshot().state.tools.values()].map(({ toolName, result, error }) => [
+    toolName,
+    result ?? error,
+  ]);
+  expect(shown).toContainEqual(['client:pick_color', 'red']);
+  expect(shown).toContainEqual(['client:locate', 'canceled']);
 });
 
 it('a fork of a task that waits keeps its tools and its open call', async () => {
