@@ -1,7 +1,6 @@
 /** Renders the configuration page from the schema that the host validates with. */
 import { z } from 'zod';
 import { configShape } from '../../packages/host/src/server/config/shape.ts';
-import { unusedYet } from '../../packages/host/src/server/config/unused.ts';
 import { variableOf } from '../../packages/host/src/server/config/variables.ts';
 import { bare, configKeys } from '../../packages/host/src/server/config/walk.ts';
 
@@ -65,14 +64,10 @@ function topRow(key: string, schema: z.ZodType): string {
 }
 
 function section(key: string, schema: z.ZodType): readonly string[] {
-  const unused = unusedYet.some((name) => name === key)
-    ? ['', 'This version validates this section but does not use it. The host reports that when it starts.']
-    : [];
   return [
     `## ${key}`,
     '',
     aboutOf(schema),
-    ...unused,
     ...(notes[key] === undefined ? [] : ['', notes[key]]),
     '',
     ...examplesOf(schema).flatMap((example) => ['```json', oneLine({ [key]: example }), '```', '']),

@@ -138,6 +138,7 @@ test('a tenant has its own list, or that of all, or what the host offers', () =>
     'acme.crm:*',
     'openwop:*',
     'client:*',
+    'mcp:*',
   ]);
   expect(permitted({ allow: [], tenants }, registry, 'constructor').lines).toEqual([]);
 });

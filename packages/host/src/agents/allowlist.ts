@@ -88,8 +88,9 @@ export function permitted({ allow, tenants }: ToolPolicy, registry: ToolRegistry
   if (own !== undefined) return { name: `tools.tenants.${tenant}`, lines: own };
   if (allow !== undefined) return { name: 'tools.allow', lines: allow };
   const scopes = new Set(registry.all.map(({ id }) => id.slice(0, id.indexOf(':'))));
-  // Last, so that the places of the others stay those in the rules of older records.
-  scopes.add('client');
+  // Last, so that the places of the others stay those in the rules of older records, whatever MCP servers list.
+  scopes.delete('mcp');
+  scopes.add('client').add('mcp');
   return { name: 'tools.allow (default)', lines: [...scopes].map((scope) => `${scope}:*`) };
 }
 
@@ -106,8 +107,9 @@ export function ceilingOf(configurable: JsonObject | null | undefined): readonly
   return Array.isArray(value) && value.every((line) => typeof line === 'string') ? value : [];
 }
 
-/** An id, `*`, or a prefix that ends at `:` or `.`, followed by `*`. */
-export const toolLinePattern = /^(\*|[a-z0-9][a-z0-9.-]*:([A-Za-z0-9._-]*\.)?\*|[a-z0-9][a-z0-9.-]*:[A-Za-z0-9._-]+)$/;
+/** An id, `*`, or a prefix that ends at `:`, `.` or `/`, followed by `*`. */
+export const toolLinePattern =
+  /^(\*|[a-z0-9][a-z0-9.-]*:([A-Za-z0-9._/-]*[./])?\*|[a-z0-9][a-z0-9.-]*:[A-Za-z0-9._/-]+)$/;
 
 function judge(access: ToolAccess, tool: Tool): Authorization {
   const { id } = tool;

@@ -28,6 +28,9 @@ export const operatorEvents = {
   'retention.failed': 'Runs could not be purged. The host tries again.',
   'causation.ignored':
     'A caller named a run of another host as the cause of its call, but its key is not for that host. The run is a top-level run.',
+  'mcp.unavailable': 'An MCP server could not be asked for its tools. Agents do without them until it can.',
+  'mcp.recovered': 'An MCP server that was unavailable lists its tools again.',
+  'mcp.tools_refused': 'An MCP server lists tools that the host cannot offer. They are left out.',
   'config.unused_keys': 'The configuration has keys that this version does not use.',
   'config.weak_secret': 'A key or secret can be guessed. A host that others can reach refuses it.',
   'jwks.fetch_failed': 'The key set of the token issuer could not be fetched.',

@@ -79,11 +79,11 @@ test('says once, by name, which keys of the configuration nothing uses', async (
   const notices: Notice[] = [];
   const report: Report = (notice) => void notices.push(notice);
   const unused = {
-    mcp: { servers: [{ id: 'h', url: 'https://h.example.org' }] },
+    a2a: { peers: [{ name: 'h', url: 'https://h.example.org' }] },
     secrets: { spare: { value: '12345678' } },
   };
   await host({ store: inMemoryStore(), config: unused, report });
-  const facts = { unused: ['mcp'] };
+  const facts = { unused: ['a2a.peers'] };
   expect(notices.filter(({ event }) => event === 'config.unused_keys')).toMatchObject([{ level: 'warn', facts }]);
 });
 

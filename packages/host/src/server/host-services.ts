@@ -105,13 +105,13 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   const { tools, models, redefine, large, ...runtime } = createAgentRuntime(config, {
     store,
     traces,
-    signIns: signing.signIns,
+    ...signing,
     agentSource,
     clock,
     redactor,
     extension,
     agents: options.agents,
-    lateResult: lateResults(report, telemetry),
+    ...noticesOf(report, telemetry),
     tools: options.tools,
     prompts: options.prompts,
   });
@@ -207,12 +207,13 @@ export const redactorOf = (known: readonly KnownText[]): Redactor | null =>
   known.length === 0 ? null : createRedactor(known.map(({ name, text }) => ({ name, value: text.reveal() })));
 
 /** A line in the log and a metric, so that an operator finds tools that do not heed their signal. */
-const lateResults =
-  (report: Report, { recorder }: Telemetry) =>
-  (call: LateResult) => {
+const noticesOf = (report: Report, { recorder }: Telemetry) => ({
+  report,
+  lateResult: (call: LateResult): void => {
     report({ level: 'info', event: 'tool.late_result', facts: { ...call } });
     recorder.add(hostInstruments.lateResults, [call.toolId]);
-  };
+  },
+});
 
 export const redacting = (report: Report, redactor: Redactor | null): Report =>
   redactor === null ? report : redactedReport(report, redactor);

@@ -227,6 +227,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       tools: {
         registry: new ToolRegistry([openTool, ownTool, scopedTool]),
         policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
+        listed: async () => undefined,
       },
       models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
       signIns: new SignIns({

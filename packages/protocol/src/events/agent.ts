@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { agentId, count, errorObject, json, jsonObject, ordinal, share, text } from '../fields.ts';
+import { remoteRun } from '../host/causation.ts';
 import { conversationTurn, participant } from '../interrupts/conversation.ts';
 import { thoughtTypes, verbosityLevels } from '../task-events/kinds.ts';
 import { recoveries, reusedFrom, stepSafety } from './cairn.ts';
@@ -76,6 +77,10 @@ export const agentPayloads = {
     /** How often the call was repeated because its host stopped. */
     retries: count.optional(),
     contentTrust: contentTrust.optional(),
+    /** Set if another program performed the call. */
+    transport: z.enum(['mcp', 'http', 'native']).optional(),
+    /** The run that the call started on another host, as that host says. */
+    remote: remoteRun.optional(),
   }),
   'agent.handoff': z.looseObject({
     fromAgentId: agentId,

@@ -28,6 +28,10 @@ export type Causation = DataOf<typeof causation>;
 /** The key of the statement in the metadata of a run, and in `_meta` of an MCP request. */
 export const CAUSATION_KEY = 'cairn.causation';
 
+/** The run that a call started on another host, as that host says: in `_meta` of an MCP result, under `CAUSATION_KEY`. */
+export const remoteRun = z.object({ runId: id, hostId: id, eventId });
+export type RemoteRun = DataOf<typeof remoteRun>;
+
 /** The parent of a run on another host, as its first event records it. */
 export const remoteParent = z.looseObject({
   runId: id,

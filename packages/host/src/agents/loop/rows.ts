@@ -8,6 +8,7 @@ import {
   type Json,
   type JsonObject,
   type PayloadOf,
+  type RemoteRun,
   type RunId,
   row,
 } from '@cairn/protocol';
@@ -15,6 +16,7 @@ import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import { canonicalText } from '../../engine/values/canonical.ts';
 import { utf8Prefix } from '../../utf8.ts';
 import type { ReasoningVerbosity, Turn } from '../models/turn.ts';
+import { MCP_SCOPE } from '../tools/tool-registry.ts';
 
 /** Estimated bytes per token. */
 const BYTES_PER_TOKEN = 4;
@@ -65,12 +67,15 @@ export function toolCalledRow(nodeId: string, call: CalledTool, sha256: Sha256):
     arguments: input,
     argsHash,
     ...(principal === null ? {} : { principal }),
-    transport: 'native',
+    transport: transportOf(toolId),
     safety,
     ...(rule === undefined ? {} : { rule }),
   };
   return row('agent.toolCalled', payload, { nodeId });
 }
+
+/** Tools of MCP servers have a scope of their own. */
+const transportOf = (toolId: string): 'mcp' | 'native' => (toolId.startsWith(MCP_SCOPE) ? 'mcp' : 'native');
 
 export interface ReturnedTool {
   readonly agentId: string;
@@ -83,6 +88,8 @@ export interface ReturnedTool {
   readonly durationMs?: number | undefined;
   readonly isUntrusted?: boolean;
   readonly retries?: number | undefined;
+  /** The run that the call started on another host. */
+  readonly remote?: RemoteRun | undefined;
 }
 
 type ToolReturned = PayloadOf<'agent.toolReturned'>;
@@ -108,6 +115,8 @@ export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(retries === undefined ? {} : { retries }),
     ...(call.isUntrusted === true ? { contentTrust: 'untrusted' as const } : {}),
+    ...(toolId.startsWith(MCP_SCOPE) ? { transport: 'mcp' as const } : {}),
+    ...(call.remote === undefined ? {} : { remote: call.remote }),
   };
   return row('agent.toolReturned', payload, { nodeId, cause: call.calledSeq });
 }

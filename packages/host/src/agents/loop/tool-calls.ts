@@ -205,7 +205,17 @@ function returnedRow(context: Context, open: OpenCall, outcome: ToolOutcome, opt
   }
   const isUntrusted = accessIn(context, undefined, options).registry.get(toolId)?.untrusted ?? true;
   const durationMs = Math.max(0, Math.round(context.now - requestedAt));
-  const returned = { agentId, toolId, callId, attempt, calledSeq, durationMs, retries, isUntrusted };
+  const returned = {
+    agentId,
+    toolId,
+    callId,
+    attempt,
+    calledSeq,
+    durationMs,
+    retries,
+    isUntrusted,
+    remote: outcome.remote,
+  };
   if (outcome.kind === 'result') return toolReturnedRow(nodeId, returned, { value: outcome.value });
   const { error } = outcome;
   if (error.code !== 'rate_limited') return toolReturnedRow(nodeId, returned, { error, status: 'error' });

@@ -3,9 +3,10 @@
 import { MAX_VALUE_BYTES, withoutLarge } from '../../engine/values/large-values.ts';
 import type { ArtifactCall, ArtifactPort } from './artifact-port.ts';
 import { MAX_RESULT_BYTES } from './json-result.ts';
+import { RemoteResult } from './remote-result.ts';
 import { recordable } from './step-settled.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
-import { failed } from './tool-error.ts';
+import { failed, toolError } from './tool-error.ts';
 
 export interface ResultPorts {
   readonly artifacts: ArtifactPort;
@@ -16,7 +17,19 @@ export interface ResultPorts {
 }
 
 /** The outcome of a call that returned this value. */
-export async function resultOf(tool: Tool, value: unknown, ports: ResultPorts): Promise<ToolOutcome> {
+export async function resultOf(tool: Tool, returned: unknown, ports: ResultPorts): Promise<ToolOutcome> {
+  if (!(returned instanceof RemoteResult)) return recorded(tool, returned, ports);
+  const { end, remote } = returned;
+  const outcome =
+    'value' in end
+      ? await recorded(tool, end.value, ports)
+      : failed(end.error.code, toolError(end.error, ports.call.redactor).message, end.error.retryable);
+  return remote === undefined ? outcome : { ...outcome, remote };
+}
+
+type Ended = Extract<ToolOutcome, { kind: 'result' | 'failed' }>;
+
+async function recorded(tool: Tool, value: unknown, ports: ResultPorts): Promise<Ended> {
   const { id } = tool;
   const { artifacts, call } = ports;
   const { redactor } = call;

@@ -6,6 +6,12 @@ import type { Tool } from './tool.ts';
 export const toolIdPattern = /^[a-z0-9][a-z0-9.-]*:[A-Za-z0-9][A-Za-z0-9._-]*$/;
 export const MAX_TOOL_ID = 64;
 
+/** Begins the ids of the tools of MCP servers: `mcp:<server>/<tool>`. */
+export const MCP_SCOPE = 'mcp:';
+/** Server and tool have names of their own, so these ids may be longer. Models see a cut name. */
+export const mcpToolIdPattern = /^mcp:[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9_][A-Za-z0-9._/-]*$/;
+export const MAX_MCP_TOOL_ID = 128;
+
 /** Ids that are not tools: the agent loop handles these calls itself. */
 export const loopTools = { handoff: 'openwop:handoff', decide: 'openwop:decide' } as const;
 

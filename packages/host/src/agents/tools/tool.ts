@@ -1,5 +1,5 @@
 /** Types of tools: the tool itself, the context of its function, the records of a suspended call, and the outcome. */
-import type { ContextId, ErrorCode, Json, JsonObject, RunId } from '@cairn/protocol';
+import type { ContextId, ErrorCode, Json, JsonObject, RemoteRun, RunId } from '@cairn/protocol';
 import type { z } from 'zod';
 import type { Emission, StepSafety } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
@@ -214,6 +214,6 @@ export type ToolCallInput = {
 
 /** Outcome of the performer `cairn.tool`. It throws only for defects of the host. */
 export type ToolOutcome =
-  | { readonly kind: 'result'; readonly value: Json }
+  | { readonly kind: 'result'; readonly value: Json; readonly remote?: RemoteRun }
   | { readonly kind: 'suspended'; readonly ordinal: number; readonly question: PersonQuestion }
-  | { readonly kind: 'failed'; readonly error: ToolError };
+  | { readonly kind: 'failed'; readonly error: ToolError; readonly remote?: RemoteRun };

@@ -40,6 +40,16 @@ export function schemaProblems(schema: JsonObject, value: Json): readonly string
   }
 }
 
+/** Why a schema of others cannot check values; null if it can. Formats that are not known are ignored. */
+export function schemaRefusal(schema: JsonObject): string | null {
+  try {
+    compile(schema);
+    return null;
+  } catch (error) {
+    return firstLineOf(error);
+  }
+}
+
 function compile(schema: JsonObject): Compiled {
   const known = compiled.get(schema);
   if (known !== undefined) return known;

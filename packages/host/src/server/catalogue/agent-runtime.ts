@@ -1,4 +1,5 @@
 /** Assembles the agent runtime of a host: node types, models, tools, memory and prompts. */
+import { foldEventOf } from '@cairn/protocol';
 import { createCoordinatorPerformer } from '../../agents/coordination/coordinator.ts';
 import type { OnInputRequired } from '../../agents/coordination/input-required.ts';
 import type { DefinedAgent } from '../../agents/define-agent.ts';
@@ -19,7 +20,7 @@ import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { SignInPort } from '../../agents/tools/sign-in.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
-import type { AgentSource, Clock, Redactor, Step } from '../../engine/ports.ts';
+import type { AgentSource, Clock, Redactor, Report, Step } from '../../engine/ports.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { type CallTraces, tracedFetch } from '../../telemetry/call-traces.ts';
@@ -30,7 +31,9 @@ import { withLargeValues } from '../artifacts/large-steps.ts';
 import { sha256, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import type { App } from '../define-app.ts';
+import type { HostAddress } from '../host-address.ts';
 import type { HostExtension } from '../host-extension.ts';
+import type { IdentifiedConfig } from '../host-id.ts';
 import { runFolder, runFolders } from '../runs/run-files.ts';
 import type { AgentFacts } from './agent-discovery.ts';
 import { createHostTools, type HostTools, type HostToolsPorts } from './host-tools.ts';
@@ -58,13 +61,15 @@ export interface AgentRuntimePorts {
   /** Agents defined with `defineAgent`. */
   readonly agents?: readonly DefinedAgent[];
   readonly lateResult: HostToolsPorts['lateResult'];
+  readonly report: Report;
+  readonly address: HostAddress;
   /** Tools defined with `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
   readonly prompts?: readonly PromptTemplate[];
 }
 
-export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts): AgentRuntime {
+export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntimePorts): AgentRuntime {
   const { store, agentSource, clock, traces, signIns, redactor, extension, tools = [], prompts: given = [] } = ports;
   const now = () => clock.now();
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
@@ -73,7 +78,7 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
   const artifacts = createArtifactPort(writing);
   const files = createArtifactFiles({ store, folders: runFolders(runFolder(config.data)) });
   const { lateResult } = ports;
-  const toolPorts = { artifacts, files, signIns, lateResult, now, traces };
+  const toolPorts = { artifacts, files, signIns, lateResult, now, traces, mcp: mcpPorts(config, ports) };
   const hostTools = createHostTools(config, { tools, memory: memory.port, ...toolPorts });
   const models = hostModels(config, clock, tracedFetch(globalThis.fetch, traces));
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
@@ -109,13 +114,13 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
       ...extraTypes,
     ],
     performers: [
-      turns,
+      hostTools.mcp.refreshing(turns),
       hostTools.performer,
       coordination.performer,
       createEditPerformer(writing),
       ...extension.performers({ memory: memory.memory, secret }),
     ],
-    agents: memory.agentSource,
+    agents: hostTools.mcp.listing(memory.agentSource),
     prompts: createPromptSource({ registry: prompts, definitions: store.definitions, sha256, redactor }),
     tools: hostTools,
     large: (step) => withLargeValues(step, { store, artifacts }),
@@ -127,6 +132,23 @@ export function createAgentRuntime(config: HostConfig, ports: AgentRuntimePorts)
     },
   };
 }
+
+/** What calls to MCP servers use. */
+const mcpPorts = (
+  { hostId }: IdentifiedConfig,
+  { store, traces, report, address }: AgentRuntimePorts,
+): HostToolsPorts['mcp'] => ({
+  hostId,
+  baseUrl: () => address.url,
+  report,
+  fetch: tracedFetch(globalThis.fetch, traces),
+  traceHeaders: () => traces.headers(),
+  async depthOf(runId) {
+    const [first] = await store.log.read({ runId, after: -1, limit: 1 });
+    const event = first === undefined ? null : foldEventOf(first);
+    return event?.type === 'run.started' ? (event.payload.depth ?? 0) : 0;
+  },
+});
 
 /** Asks agents about the runs below them. Agents of the code may answer with a function. */
 function createCoordination(config: HostConfig, ports: AgentRuntimePorts, { registry, credentials }: HostModels) {

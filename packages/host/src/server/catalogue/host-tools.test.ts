@@ -41,6 +41,14 @@ function hostTools(config: ConfigInput = {}): HostTools {
     files: { read: () => Promise.reject(new Error('There are no files.')), list: async () => [] },
     traces: { headers: async () => ({}) },
     lateResult: () => undefined,
+    mcp: {
+      hostId: 'test',
+      baseUrl: () => null,
+      depthOf: async () => 0,
+      traceHeaders: async () => ({}),
+      fetch: globalThis.fetch,
+      report: () => undefined,
+    },
     artifacts: createArtifactPort({ store: inMemoryStore(), now: () => 0, life: 'one', maxTenantBytes: 1 }),
   });
 }

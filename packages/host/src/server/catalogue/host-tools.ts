@@ -17,10 +17,14 @@ import { systemTimers } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import { publicDns } from '../egress/public-dns.ts';
 import { createToolFetch } from '../egress/tool-fetch.ts';
+import type { McpPorts } from '../mcp-client/mcp-server.ts';
+import { McpServers } from '../mcp-client/mcp-servers.ts';
+import { serverSettings } from '../mcp-client/server-settings.ts';
 import type { OfferedTools } from './tools.ts';
 
 export interface HostTools extends OfferedTools {
   readonly performer: Performer;
+  readonly mcp: McpServers;
   /** Decides which tools an agent with this allowlist may call in a run. */
   readonly access: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
   /** Offers these tools instead of those defined before. Refused tools change nothing. */
@@ -38,17 +42,25 @@ export interface HostToolsPorts {
   readonly artifacts: ArtifactPort;
   readonly files: FilePort;
   readonly lateResult: (call: LateResult) => void;
+  readonly mcp: Omit<McpPorts, 'changed' | 'now'>;
 }
 
-export function createHostTools(config: Pick<HostConfig, 'tools' | 'secrets'>, ports: HostToolsPorts): HostTools {
+export function createHostTools(
+  config: Pick<HostConfig, 'tools' | 'secrets' | 'mcp'>,
+  ports: HostToolsPorts,
+): HostTools {
   const { now, traces } = ports;
   const { tools: settings, secrets } = config;
   const http = createToolFetch(settings.http.allow, { resolve: publicDns, timers: systemTimers, now, traces });
   const builtin = createBuiltinTools({ now, files: ports.files, memory: ports.memory, http });
   const registry = new ToolRegistry(builtin);
+  let defined: readonly Tool[] = [];
+  const offer = (tools: readonly Tool[]): void => registry.replace([...builtin, ...tools, ...mcp.tools]);
+  const mcp = new McpServers(serverSettings(config), { ...ports.mcp, now, changed: () => offer(defined) });
   const redefine = (tools: readonly Tool[]): void => {
     refuseMissingSecrets(tools, secrets);
-    registry.replace([...builtin, ...tools]);
+    offer(tools);
+    defined = tools;
   };
   redefine(ports.tools);
   const policy = { allow: settings.allow, tenants: settings.tenants };
@@ -62,12 +74,13 @@ export function createHostTools(config: Pick<HostConfig, 'tools' | 'secrets'>, p
     lateResult: ports.lateResult,
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
-  return { registry, policy, performer, access: accessOf({ registry, policy }), redefine };
+  const listed = () => mcp.listed();
+  return { registry, policy, performer, access: accessOf({ registry, policy }), redefine, mcp, listed };
 }
 
 /** Access of the tenant that owns the run. An unknown run gets no tool that requires anything. */
 const accessOf =
-  ({ registry, policy }: OfferedTools): HostTools['access'] =>
+  ({ registry, policy }: Pick<OfferedTools, 'registry' | 'policy'>): HostTools['access'] =>
   ({ owner, configurable, toolScopes }, allowlist) => ({
     registry,
     policy: permitted(policy, registry, owner?.tenant ?? ''),

@@ -11,7 +11,14 @@ import {
 import { z } from 'zod';
 import { invocable, permitted, type ToolPolicy } from '../../agents/allowlist.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
-import { MAX_TOOL_ID, type ToolRegistry, toolIdPattern } from '../../agents/tools/tool-registry.ts';
+import {
+  MAX_MCP_TOOL_ID,
+  MAX_TOOL_ID,
+  MCP_SCOPE,
+  mcpToolIdPattern,
+  type ToolRegistry,
+  toolIdPattern,
+} from '../../agents/tools/tool-registry.ts';
 import type { Caller } from '../access/auth.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { thereIsNo } from '../http/unknown-id.ts';
@@ -19,6 +26,8 @@ import { thereIsNo } from '../http/unknown-id.ts';
 export interface OfferedTools {
   readonly registry: ToolRegistry;
   readonly policy: ToolPolicy;
+  /** Resolves when the tools of other servers are known, or soon if they are not. */
+  readonly listed: () => Promise<void>;
 }
 
 export const toolRoutes = (offered: OfferedTools): readonly Route[] => [
@@ -26,7 +35,10 @@ export const toolRoutes = (offered: OfferedTools): readonly Route[] => [
     method: 'GET',
     path: '/v1/tools',
     scope: 'manifest:read',
-    handle: async (call) => list(call, offered),
+    async handle(call) {
+      await offered.listed();
+      return list(call, offered);
+    },
     doc: {
       id: 'listTools',
       summary: "The tools that agents of the caller's runs may be let call",
@@ -39,7 +51,10 @@ export const toolRoutes = (offered: OfferedTools): readonly Route[] => [
     method: 'GET',
     path: '/v1/tools/{toolId}',
     scope: 'manifest:read',
-    handle: async (call) => one(call, offered),
+    async handle(call) {
+      await offered.listed();
+      return one(call, offered);
+    },
     doc: {
       id: 'getTool',
       summary: 'One tool',
@@ -67,10 +82,14 @@ function one(call: Call, offered: OfferedTools): string {
   const found = callable(call.caller, offered).find(({ id }) => id === toolId);
   if (found !== undefined) return JSON.stringify(descriptor(found));
   throw new TerminalError('not_found', {
-    message: thereIsNo('tool', toolId, toolId.length <= MAX_TOOL_ID && toolIdPattern.test(toolId)),
+    message: thereIsNo('tool', toolId, isToolId(toolId)),
     hint: 'GET /v1/tools lists those that the caller may use.',
   });
 }
+
+const isToolId = (text: string): boolean =>
+  (text.length <= MAX_TOOL_ID && toolIdPattern.test(text)) ||
+  (text.length <= MAX_MCP_TOOL_ID && mcpToolIdPattern.test(text));
 
 /** A tool that the caller's runs may not call looks like one that does not exist. */
 const callable = ({ tenant, toolScopes }: Caller, { registry, policy }: OfferedTools): readonly Tool[] =>
@@ -83,7 +102,7 @@ function descriptor(tool: Tool): ToolDescriptor {
   const auth = { ...scopes, ...credential };
   return {
     toolId: id,
-    source: 'host-extension',
+    source: id.startsWith(MCP_SCOPE) ? 'mcp' : 'host-extension',
     ...(title === undefined ? {} : { title }),
     description,
     inputSchema,

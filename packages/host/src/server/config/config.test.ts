@@ -235,7 +235,7 @@ test('names the keys that were given and that nothing uses, and only those', () 
     visibility: { thoughts: 'client' },
     mcp: { servers: [{ id: 'crm', url: 'https://crm.example.org/mcp' }] },
   };
-  expect(parseConfig(given, 'test').unused).toEqual(['mcp']);
+  expect(parseConfig(given, 'test').unused).toEqual(['a2a.peers']);
 });
 
 test('takes services to sign in to, and only such as can be used', () => {

@@ -41,9 +41,28 @@ export const mcpSchema = z.strictObject({
   servers: z
     .array(
       z.strictObject({
-        id: label.describe('The name of the server in agent definitions.'),
-        url: address.describe('The address.'),
-        headers: headers.default({}).describe('Headers of each call: text, or `{ "secret": "<name>" }`.'),
+        id: label.max(64).describe('The name of the server in the ids of its tools, `mcp:<id>/<tool>`.'),
+        url: address.describe('The address, for streamable HTTP. It may be in a private network.'),
+        headers: headers.default({}).describe('Headers of each request: text, or `{ "secret": "<name>" }`.'),
+        needs: z
+          .array(z.string().regex(/^tool:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be tool:<name>'))
+          .default([])
+          .describe('Scopes, each `tool:<name>`, that the starter of a run must hold to use its tools.'),
+        timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe('How long a call may take.'),
+        maxCallsAtOnce: z.int().min(1).max(1_000).default(16).describe('Calls at once. Others wait for their turn.'),
+        maxResponseBytes: z
+          .int()
+          .min(1_000)
+          .max(4_000_000)
+          .default(1_000_000)
+          .describe('The most that the server may send in one call.'),
+        listEveryMs: z.int().min(1_000).default(300_000).describe('How long a list of its tools is used.'),
+        trustAnnotations: z
+          .boolean()
+          .default(false)
+          .describe(
+            'Believe the server which of its tools only read or may be repeated. Otherwise a person decides about a call that was interrupted.',
+          ),
       }),
     )
     .superRefine((servers, context) => refuseTwins(servers, 'id', context))

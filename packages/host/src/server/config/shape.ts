@@ -153,7 +153,7 @@ export const configShape = z.strictObject({
     ],
   }),
   mcp: mcpSchema.prefault({}).meta({
-    description: 'Model Context Protocol servers.',
+    description: 'Servers of the [Model Context Protocol](mcp.md).',
     examples: [
       {
         servers: [

@@ -1,0 +1,118 @@
+/** One MCP server: its tools, listed when they are needed and kept for a while, and its calls, of which a few run at once. */
+import type { CairnError, JsonObject } from '@cairn/protocol';
+import type { HostToolContext, Tool } from '../../agents/tools/tool.ts';
+import type { Report } from '../../engine/ports.ts';
+import { CallSlots } from './call-slots.ts';
+import { type CallOrigin, callTool } from './call-tool.ts';
+import { type Exchange, exchange, type KnownServer } from './exchange.ts';
+import { checkListing, hostTool, type KnownTool } from './listed-tools.ts';
+import { mcpError } from './mcp-error.ts';
+import type { McpServerSettings } from './server-settings.ts';
+
+export interface McpPorts extends CallOrigin {
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => number;
+  readonly report: Report;
+  /** The tools of a server are others than before. */
+  readonly changed: () => void;
+}
+
+/** How long a server that could not be listed is left alone. */
+const RETRY_MS = 10_000;
+
+/** A listing that takes longer has failed. */
+const LIST_TIMEOUT_MS = 10_000;
+
+export class McpServer {
+  readonly #server: McpServerSettings;
+  readonly #ports: McpPorts;
+  readonly #slots: CallSlots;
+  /** What the last exchange found out. Forgotten when an exchange fails, because the server may be another one now. */
+  #known: KnownServer | undefined;
+  #tools: readonly Tool[] = [];
+  #staleAt = Number.NEGATIVE_INFINITY;
+  #listing: Promise<void> | null = null;
+  #isDown = false;
+
+  constructor(server: McpServerSettings, ports: McpPorts) {
+    this.#server = server;
+    this.#ports = ports;
+    this.#slots = new CallSlots(server.maxCallsAtOnce);
+  }
+
+  get id(): string {
+    return this.#server.id;
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  /** Whether anybody has asked for its tools yet. */
+  get isUsed(): boolean {
+    return this.#staleAt !== Number.NEGATIVE_INFINITY;
+  }
+
+  /** Lists the tools again if they are old. Never rejects. */
+  refresh(): Promise<void> {
+    if (this.#ports.now() < this.#staleAt) return Promise.resolve();
+    this.#listing ??= this.#list().finally(() => {
+      this.#listing = null;
+    });
+    return this.#listing;
+  }
+
+  async #list(): Promise<void> {
+    try {
+      const listed = await this.#exchange(AbortSignal.timeout(LIST_TIMEOUT_MS), ({ client, options }) =>
+        client.listTools(undefined, options),
+      );
+      const { tools, refused } = await checkListing(this.#server, listed.tools);
+      this.#staleAt = this.#ports.now() + this.#server.listEveryMs;
+      if (refused.length > 0) this.#notice('mcp.tools_refused', { refused });
+      if (this.#isDown) this.#notice('mcp.recovered', {});
+      this.#isDown = false;
+      this.#offer(tools);
+    } catch (error) {
+      this.#staleAt = this.#ports.now() + RETRY_MS;
+      const { code, message }: CairnError = mcpError(this.id, error);
+      // Once for each outage: every use of the server tries it again.
+      if (!this.#isDown) this.#notice('mcp.unavailable', { code, message });
+      this.#isDown = true;
+      this.#offer([]);
+    }
+  }
+
+  #notice(event: 'mcp.tools_refused' | 'mcp.recovered' | 'mcp.unavailable', facts: Readonly<Record<string, unknown>>) {
+    this.#ports.report({
+      level: event === 'mcp.recovered' ? 'info' : 'warn',
+      event,
+      facts: { server: this.id, ...facts },
+    });
+  }
+
+  #offer(known: readonly KnownTool[]): void {
+    if (known.length === 0 && this.#tools.length === 0) return;
+    this.#tools = known.map((tool) => hostTool(this.#server, tool, this.#call));
+    this.#ports.changed();
+  }
+
+  readonly #call = (tool: KnownTool, input: JsonObject, context: HostToolContext): Promise<unknown> =>
+    this.#slots.use(context.signal, () =>
+      this.#exchange(context.signal, (open) => callTool(open, { tool, input }, { context, origin: this.#ports })),
+    );
+
+  async #exchange<Result>(signal: AbortSignal, work: (open: Exchange) => Promise<Result>): Promise<Result> {
+    const { fetch } = this.#ports;
+    try {
+      return await exchange(this.#server, { fetch, signal, known: this.#known }, (open) => {
+        const discover = open.client.getDiscoverResult();
+        this.#known = discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
+        return work(open);
+      });
+    } catch (error) {
+      this.#known = undefined;
+      throw error;
+    }
+  }
+}

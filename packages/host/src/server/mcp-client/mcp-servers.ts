@@ -1,0 +1,67 @@
+/** The MCP servers of a host: their tools, and when they are listed. */
+
+import type { Tool } from '../../agents/tools/tool.ts';
+import { MCP_SCOPE } from '../../agents/tools/tool-registry.ts';
+import type { AgentSource, Performer } from '../../engine/ports.ts';
+import { type McpPorts, McpServer } from './mcp-server.ts';
+import type { McpServerSettings } from './server-settings.ts';
+
+/** How long a new run waits for tools that are not known yet. The host never waits for them to start. */
+const WAIT_MS = 3_000;
+
+export class McpServers {
+  readonly #servers: readonly McpServer[];
+
+  constructor(servers: readonly McpServerSettings[], ports: McpPorts) {
+    this.#servers = servers.map((server) => new McpServer(server, ports));
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#servers.flatMap(({ tools }) => tools);
+  }
+
+  /** Resolves when the tools that lines of allowlists name are known, or soon if they are not. */
+  async listed(lines: readonly string[] = ['*']): Promise<void> {
+    const named = this.#servers.filter(({ id }) => lines.some((line) => names(line, `${MCP_SCOPE}${id}/`)));
+    if (named.length > 0) await within(Promise.all(named.map((server) => server.refresh())));
+  }
+
+  /** An agent source whose new runs know the tools that their agents list. */
+  listing(source: AgentSource): AgentSource {
+    if (this.#servers.length === 0) return source;
+    return {
+      ...source,
+      pin: async (...asked) => {
+        const pins = await source.pin(...asked);
+        for (const { hash } of Object.values(pins)) {
+          const { manifest } = await source.definition(hash);
+          await this.listed(manifest.toolAllowlist ?? []);
+        }
+        return pins;
+      },
+    };
+  }
+
+  /** The same performer, whose calls have old lists made anew, for the decisions that follow. A replay makes no calls. */
+  refreshing(performer: Performer): Performer {
+    if (this.#servers.length === 0) return performer;
+    return {
+      ...performer,
+      run: (input, context) => {
+        for (const server of this.#servers) if (server.isUsed) void server.refresh();
+        return performer.run(input, context);
+      },
+    };
+  }
+}
+
+/** Whether a line may allow a tool of the server. */
+const names = (line: string, prefix: string): boolean =>
+  line.endsWith('*') ? prefix.startsWith(line.slice(0, -1)) || line.startsWith(prefix) : line.startsWith(prefix);
+
+async function within(work: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, WAIT_MS);
+  await Promise.race([work, late.promise]);
+  clearTimeout(timer);
+}
