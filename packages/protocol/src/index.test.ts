@@ -188,6 +188,7 @@ const names = [
   'registerWebhook',
   'remoteCauses',
   'remoteParent',
+  'remoteRun',
   'requiresUser',
   'resumeRun',
   'retentionPlan',

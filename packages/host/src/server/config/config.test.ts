@@ -234,6 +234,7 @@ test('names the keys that were given and that nothing uses, and only those', () 
     defaultAgent: 'local.a.b',
     visibility: { thoughts: 'client' },
     mcp: { servers: [{ id: 'crm', url: 'https://crm.example.org/mcp' }] },
+    a2a: { peers: [{ name: 'crm', url: 'https://crm.example.org/a2a' }] },
   };
   expect(parseConfig(given, 'test').unused).toEqual(['a2a.peers']);
 });

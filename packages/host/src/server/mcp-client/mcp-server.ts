@@ -63,32 +63,26 @@ export class McpServer {
   }
 
   async #list(): Promise<void> {
+    const { report } = this.#ports;
+    const server = this.id;
     try {
       const listed = await this.#exchange(AbortSignal.timeout(LIST_TIMEOUT_MS), ({ client, options }) =>
         client.listTools(undefined, options),
       );
       const { tools, refused } = await checkListing(this.#server, listed.tools);
       this.#staleAt = this.#ports.now() + this.#server.listEveryMs;
-      if (refused.length > 0) this.#notice('mcp.tools_refused', { refused });
-      if (this.#isDown) this.#notice('mcp.recovered', {});
+      if (refused.length > 0) report({ level: 'warn', event: 'mcp.tools_refused', facts: { server, refused } });
+      if (this.#isDown) report({ level: 'info', event: 'mcp.recovered', facts: { server } });
       this.#isDown = false;
       this.#offer(tools);
     } catch (error) {
       this.#staleAt = this.#ports.now() + RETRY_MS;
       const { code, message }: CairnError = mcpError(this.id, error);
       // Once for each outage: every use of the server tries it again.
-      if (!this.#isDown) this.#notice('mcp.unavailable', { code, message });
+      if (!this.#isDown) report({ level: 'warn', event: 'mcp.unavailable', facts: { server, code, message } });
       this.#isDown = true;
       this.#offer([]);
     }
-  }
-
-  #notice(event: 'mcp.tools_refused' | 'mcp.recovered' | 'mcp.unavailable', facts: Readonly<Record<string, unknown>>) {
-    this.#ports.report({
-      level: event === 'mcp.recovered' ? 'info' : 'warn',
-      event,
-      facts: { server: this.id, ...facts },
-    });
   }
 
   #offer(known: readonly KnownTool[]): void {
