@@ -65,7 +65,8 @@ export type RunInput = DataOf<typeof runAgentInput>;
 
 export interface ToolResult {
   readonly toolCallId: string;
-  readonly value: Json;
+  /** As the client sent it: most results are history, and only one that answers something is read. */
+  readonly text: string;
   readonly error: string | undefined;
 }
 
@@ -83,12 +84,12 @@ export function newsOf({ messages, resume = [], context = [] }: RunInput): News 
   for (const one of messages.toReversed()) {
     if (one.role === 'assistant') break;
     if (one.role === 'tool') {
-      results.unshift({ toolCallId: one.toolCallId, value: resultOf(textOf(one.content)), error: one.error });
+      results.push({ toolCallId: one.toolCallId, text: textOf(one.content), error: one.error });
     }
   }
   const last = messages.at(-1);
   const said = last?.role === 'user' ? { id: last.id, text: textOf(last.content) + contextText(context) } : null;
-  return { answers: resume, results, said };
+  return { answers: resume, results: results.reverse(), said };
 }
 
 function textOf(given: DataOf<typeof content>): string {
@@ -105,7 +106,7 @@ function textOf(given: DataOf<typeof content>): string {
 }
 
 /** Clients send results as text. What is JSON was a value before. */
-function resultOf(text: string): Json {
+export function resultOf(text: string): Json {
   try {
     const value: Json = JSON.parse(text);
     return value;

@@ -163,7 +163,7 @@ test('the news of an input are its answers, results after the last text of the a
   ];
   const context = [{ description: 'page', value: '/cart' }];
   const { answers, results, said } = newsOf({ threadId: 't', runId: 'r', messages, context });
-  expect([answers, results]).toEqual([[], [{ toolCallId: 'y', value: { n: 1 }, error: undefined }]]);
+  expect([answers, results]).toEqual([[], [{ toolCallId: 'y', text: '{"n":1}', error: undefined }]]);
   expect(said?.text).toBe('Go\n\n---\nContext:\npage: /cart');
   expect(withoutContext(said?.text ?? '')).toBe('Go');
 });

@@ -2,7 +2,7 @@
 import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
 import type { Append } from '../../log/ports/event-log.ts';
 import type { Batch } from '../core/compose.ts';
-import type { Fact } from '../core/facts.ts';
+import { type Fact, mustFail } from '../core/facts.ts';
 import type { MailboxPorts, RunCreation } from './mailbox-ports.ts';
 
 export interface BatchAppend {
@@ -49,6 +49,20 @@ export function refusalOf(error: unknown): Refusal {
 /** Pieces of an artifact that the store refuses, whatever else the append holds. */
 export const isMisplaced = (error: unknown): error is CairnError =>
   isCairnError(error, 'artifact_chunk_out_of_order') || isCairnError(error, 'artifact_version_conflict');
+
+/**
+ * What follows when the tenant's quota has no room for a batch. Requests are refused. Without one, the run itself is at
+ * fault: it fails, and what its calls emit is refused. The failure comes first, or a fact that fills a batch would keep
+ * it out of every one.
+ */
+export function withoutRoom({ facts }: Batch, { code, message }: CairnError) {
+  const requests = facts.filter(({ internal }) => !internal);
+  const internal = facts.filter((fact) => fact.internal);
+  if (requests.length > 0) return { refused: requests, next: internal };
+  const refused = internal.filter(({ isEmission }) => isEmission === true);
+  const kept = internal.filter(({ isEmission }) => isEmission !== true);
+  return { refused, next: [mustFail({ code, message, retryable: false }), ...kept] };
+}
 
 /**
  * Selects the facts to retry: internal ones, and those that only failed because of another request's idempotency key.

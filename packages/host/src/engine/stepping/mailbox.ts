@@ -4,12 +4,12 @@
  */
 import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
 import { awaitsEffects, type Batch } from '../core/compose.ts';
-import { type Fact, mustFail } from '../core/facts.ts';
+import type { Fact } from '../core/facts.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Waiter } from '../shares/turn-ring.ts';
 import type { Urgency } from '../shares/turns.ts';
-import { isMisplaced, refusalOf, retriesAfter } from './append-batch.ts';
+import { isMisplaced, refusalOf, retriesAfter, withoutRoom } from './append-batch.ts';
 import { Backoff } from './backoff.ts';
 import { HeldRun } from './held-run.ts';
 import type { LoadedRun } from './loaded-run.ts';
@@ -183,11 +183,9 @@ export class Mailbox {
   /** A request is refused, and the run stays as it is. A run that goes on by itself fails; its last rows are exempt. */
   #overQuota(batch: Batch, error: CairnError): Written {
     this.#held.unload();
-    const requests = batch.facts.filter((fact) => !fact.internal);
-    for (const fact of requests) fact.refused(error);
-    this.#facts.unshift(...batch.facts.filter((fact) => fact.internal));
-    const { code, message } = error;
-    if (requests.length === 0) this.#facts.push(mustFail({ code, message, retryable: false }));
+    const { refused, next } = withoutRoom(batch, error);
+    for (const fact of refused) fact.refused(error);
+    this.#facts.unshift(...next);
     return 'not';
   }
 

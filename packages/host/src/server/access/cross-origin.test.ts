@@ -40,6 +40,7 @@ test('a page of a listed origin reads answers and refusals, and the headers it n
     expect(reply.headers.get('vary')).toBe('Origin');
     const exposed = reply.headers.get('access-control-expose-headers')?.split(', ');
     expect(exposed).toEqual(expect.arrayContaining(['openwop-Idempotent-Replay', 'ETag', 'Retry-After']));
+    expect(exposed).toEqual(expect.arrayContaining(['cairn-context-id', 'cairn-task-id', 'Content-Range']));
   }
 });
 
@@ -67,6 +68,8 @@ test('a preflight of a listed origin is told the methods of the path and the hea
   expect(allowed).toEqual(
     expect.arrayContaining(['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'If-None-Match']),
   );
+  // Conversations: an edit of an artifact, a message without its stream, a part of a file, a call of A2A.
+  expect(allowed).toEqual(expect.arrayContaining(['If-Match', 'Prefer', 'Range', 'A2A-Version']));
   const unknown = await preflight(host, '/v1/nothing', { origin: APP, 'access-control-request-method': 'GET' });
   expect(unknown.status).toBe(404);
 });

@@ -6,15 +6,30 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export type CheckOrigin = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /** Response headers that a page may read. */
-const EXPOSED = 'ETag, Location, openwop-Idempotent-Replay, Retry-After, traceparent';
+const EXPOSED = [
+  'cairn-context-id',
+  'cairn-task-id',
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
+  'Location',
+  'openwop-Idempotent-Replay',
+  'Preference-Applied',
+  'Retry-After',
+  'traceparent',
+].join(', ');
 
 /** Request headers that a page may send, besides the CORS-safelisted ones. */
 const ALLOWED = [
+  'A2A-Version',
   'Authorization',
   'Content-Type',
   'Idempotency-Key',
+  'If-Match',
   'If-None-Match',
   'Last-Event-ID',
+  'Prefer',
+  'Range',
   'traceparent',
   'tracestate',
   'X-Dedup',

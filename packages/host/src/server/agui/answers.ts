@@ -1,7 +1,7 @@
 /** What a run brings for a task that waits: answers to interrupts, results of client tools, or the text of the user. */
 import { type AnswerInput, type ContextId, isCairnError, type Json, type RunId } from '@cairn/protocol';
 import { clientCallOf } from '../../bridges/agui/questions.ts';
-import type { News, ToolResult } from '../../bridges/agui/run-input.ts';
+import { type News, resultOf, type ToolResult } from '../../bridges/agui/run-input.ts';
 import type { Question, RunState } from '../../bridges/agui/run-state.ts';
 import { requireScope } from '../access/auth.ts';
 import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
@@ -51,11 +51,12 @@ function ofEntry({ interruptId, status, payload }: News['answers'][number], stat
 /** Longest reason of a rejection. */
 const MAX_REASON = 2_000;
 
-function ofResult({ toolCallId, value, error }: ToolResult, state: RunState | null): readonly Answer[] {
+function ofResult({ toolCallId, text, error }: ToolResult, state: RunState | null): readonly Answer[] {
   for (const { asked } of state?.questions.values() ?? []) {
     if (asked.kind !== 'input-required' || asked.inputType !== 'tool-execution') continue;
     if (asked.toolCallId !== toolCallId) continue;
-    const given = error === undefined ? { value } : ({ reject: true, reason: error.slice(0, MAX_REASON) } as const);
+    const given =
+      error === undefined ? { value: resultOf(text) } : ({ reject: true, reason: error.slice(0, MAX_REASON) } as const);
     return [{ inputId: asked.inputId, given }];
   }
   return [];

@@ -1,5 +1,6 @@
 /** Cuts a dataset into batches of rows. */
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonObject, TerminalError } from '@cairn/protocol';
 import type { DatasetOptions } from '../../agents/tools/artifact-port.ts';
 import type { Redactor } from '../../engine/ports.ts';
@@ -8,6 +9,9 @@ import type { Cutter, PieceSink } from './piece-writer.ts';
 
 /** One batch as JSON. Its row and its task face fit in an event. */
 export const MAX_BATCH_BYTES = 120_000;
+
+/** How long rows are checked before the event loop gets to timers and sockets. */
+const TURN_MS = 5;
 
 export interface DatasetCut extends DatasetOptions {
   readonly name: string;
@@ -38,7 +42,7 @@ export class DatasetCutter implements Cutter<readonly JsonObject[]> {
   async #write(given: readonly JsonObject[], isLast: boolean): Promise<void> {
     const { name, schema, totalRows, redactor } = this.#options;
     const rows = redactor?.value(given) ?? given;
-    this.#check(rows);
+    await this.#check(rows);
     const bytes = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
     if (bytes.length > MAX_BATCH_BYTES) throw tooLarge(name, bytes.length);
     this.#hash.update(bytes);
@@ -53,10 +57,16 @@ export class DatasetCutter implements Cutter<readonly JsonObject[]> {
     });
   }
 
-  #check(rows: readonly JsonObject[]): void {
+  /** A schema decides what a row costs, so that the time is measured. */
+  async #check(rows: readonly JsonObject[]): Promise<void> {
     const { name, schema, misfit } = this.#options;
     if (schema === undefined) return;
+    let end = performance.now() + TURN_MS;
     for (const [place, row] of rows.entries()) {
+      if (performance.now() >= end) {
+        await nextTurn();
+        end = performance.now() + TURN_MS;
+      }
       const problems = schemaProblems(schema, row);
       if (problems.length === 0) continue;
       throw new TerminalError(misfit, {

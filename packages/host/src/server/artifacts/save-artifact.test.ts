@@ -265,6 +265,18 @@ test('records and datasets are JSON, keep their family, and a dataset its schema
   });
 });
 
+test('a dataset of many small rows is written in batches, and one of too many is refused before they are read', async () => {
+  const json = 'application/json';
+  const rows = Array.from({ length: 12_000 }, (_, id) => ({ id }));
+  expect(await put('numbers', JSON.stringify({ rows }), { type: json })).toMatchObject({ status: 201 });
+  expect(await (await get('numbers')).json()).toEqual({ rows });
+  const many = `{"rows":[${'{},'.repeat(50_000)}{}]}`;
+  expect(await put('too-many', many, { type: json })).toMatchObject({
+    status: 413,
+    body: { error: 'artifact_too_large', details: { rows: 50_001, limit: 50_000 } },
+  });
+});
+
 test('a large file is written piece by piece, as it came, and once for equal content', async () => {
   const bytes = Buffer.alloc(1_500_001, 'Größe mit Umlaut. ');
   const made = await put('dump.bin', bytes, { type: 'application/octet-stream' });

@@ -29,6 +29,7 @@ import { visibleContext } from '../contexts/context-params.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { editInputs, editRun } from './edit-run.ts';
+import { isMimeType } from './mime-types.ts';
 import { replacedVersion } from './preconditions.ts';
 import { receiveUpload, type Upload, type UploadPorts } from './upload.ts';
 
@@ -233,12 +234,10 @@ function familyOf(call: Call): ArtifactFamily | null {
   });
 }
 
-const wellFormed = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:\s*;\s*[\w-]{1,40}=(?:[\w.+-]{1,100}|"[\w .+-]{0,100}"))*$/;
-
 function typeOf({ headers }: FastifyRequest): string | null {
   const text = headers['content-type'];
   if (text === undefined) return null;
-  if (wellFormed.test(text) && text.length <= 200) return text;
+  if (isMimeType(text)) return text;
   throw new TerminalError('unsupported_media_type', {
     message: `The Content-Type ${quoted(text, 80)} is not well-formed.`,
     hint: 'Use a type such as text/markdown, or leave it out: then the name of the artifact decides.',
