@@ -10,7 +10,7 @@ import {
   verbosityLevels,
 } from '@cairn/protocol';
 import type { ReasoningVerbosity } from '../models/turn.ts';
-import { isArtifactName, MAX_ARTIFACT_NAME } from './artifact-names.ts';
+import { isArtifactName, isMimeType, MAX_ARTIFACT_NAME } from './artifact-names.ts';
 import type {
   ArtifactCall,
   ArtifactDataset,
@@ -79,6 +79,7 @@ export class CallArtifacts {
 
   file(name: string, options: FileOptions = {}): ArtifactFile {
     const { port, call } = this.#ports;
+    checkMimeType(options.mimeType);
     const open = this.#opened<string | Uint8Array>(`file ${checkedName(name)}`, name, () =>
       port.file(call, name, options),
     );
@@ -181,5 +182,13 @@ function checkedName(name: string): string {
   throw new TerminalError('tool_failed', {
     message: `An artifact cannot have the name ${quoted(String(name), 80)}.`,
     hint: `Use at most ${MAX_ARTIFACT_NAME} characters, such as report.md: no "..", "\\" or control characters.`,
+  });
+}
+
+function checkMimeType(mimeType: string | undefined): void {
+  if (mimeType === undefined || isMimeType(mimeType)) return;
+  throw new TerminalError('tool_failed', {
+    message: `A file cannot have the media type ${quoted(mimeType, 80)}.`,
+    hint: 'Use a type such as text/markdown, or leave it out: then the name of the file decides.',
   });
 }

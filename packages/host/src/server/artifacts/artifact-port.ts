@@ -1,11 +1,10 @@
 /** The artifacts that tools write, over the store of the host. */
-import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { type JsonObject, TerminalError } from '@cairn/protocol';
 import type { ArtifactCall, ArtifactOptions, ArtifactPort, ArtifactRef } from '../../agents/tools/artifact-port.ts';
 import type { ValueRef } from '../../engine/values/large-values.ts';
 import { utf8Size } from '../../utf8.ts';
 import { DatasetCutter } from './dataset-cutter.ts';
 import { FileCutter } from './file-cutter.ts';
-import { isMimeType } from './mime-types.ts';
 import { type ArtifactPorts, OpenVersion } from './open-version.ts';
 import { pieceWriter } from './piece-writer.ts';
 
@@ -14,7 +13,6 @@ const MAX_RECORD_BYTES = 120_000;
 
 export const createArtifactPort = (ports: ArtifactPorts): ArtifactPort => ({
   file(call, name, options) {
-    checkMimeType(name, options?.mimeType);
     const sink = new OpenVersion(call, ports, { ...options, artifactId: name, family: 'file' });
     return pieceWriter(sink, new FileCutter(sink, { ...options, name, redactor: call.redactor }));
   },
@@ -26,14 +24,6 @@ export const createArtifactPort = (ports: ArtifactPorts): ArtifactPort => ({
   data: (call, name, record, options) => writeRecord(call, ports, { ...options, name, record }),
   value: (call, text, place) => writeValue(call, ports, { text, place }),
 });
-
-function checkMimeType(artifactId: string, mimeType: string | undefined): void {
-  if (mimeType === undefined || isMimeType(mimeType)) return;
-  throw new TerminalError('tool_failed', {
-    message: `The file ${quoted(artifactId, 200)} cannot have the media type ${quoted(mimeType, 80)}.`,
-    hint: 'Use a type such as text/markdown, or leave it out: then the name of the file decides.',
-  });
-}
 
 /** Refuses a record that does not fit in an event. */
 export function checkRecord(artifactId: string, record: JsonObject): void {

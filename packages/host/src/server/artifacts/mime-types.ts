@@ -1,4 +1,4 @@
-/** Media types of files: which are well-formed, and that of a name by its ending. */
+/** The media type of a file by the ending of its name. */
 
 const byEnding: Readonly<Record<string, string>> = {
   md: 'text/markdown',
@@ -28,9 +28,3 @@ export function mimeTypeOf(name: string): string {
   const ending = /\.([A-Za-z0-9]{1,8})$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return Object.hasOwn(byEnding, ending) ? (byEnding[ending] ?? '') : 'application/octet-stream';
 }
-
-const wellFormed = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:\s*;\s*[\w-]{1,40}=(?:[\w.+-]{1,100}|"[\w .+-]{0,100}"))*$/;
-
-/** Whether a header can say it. Types come from clients, tools and bundles, and are sent to browsers. */
-export const isMimeType = (text: string): boolean =>
-  text.length <= 200 && !/[\r\n\t]/.test(text) && wellFormed.test(text);

@@ -9,6 +9,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import { isMimeType } from '../../agents/tools/artifact-names.ts';
 import type { ArtifactSummary, ArtifactVersion } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { visibleContext } from '../contexts/context-params.ts';

@@ -17,7 +17,7 @@ import {
 } from '@cairn/protocol';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isArtifactName } from '../../agents/tools/artifact-names.ts';
+import { isArtifactName, isMimeType } from '../../agents/tools/artifact-names.ts';
 import type { Engine, RunStarted } from '../../engine/engine.ts';
 import type { Timers } from '../../engine/ports.ts';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
@@ -29,7 +29,6 @@ import { visibleContext } from '../contexts/context-params.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { editInputs, editRun } from './edit-run.ts';
-import { isMimeType } from './mime-types.ts';
 import { replacedVersion } from './preconditions.ts';
 import { receiveUpload, type Upload, type UploadPorts } from './upload.ts';
 
