@@ -128,7 +128,9 @@ async function sendFile(call: Call, { responses }: ArtifactRoutePorts, { version
   reply.header('accept-ranges', 'bytes');
   reply.header('content-length', end - start);
   if (isPart) reply.header('content-range', `bytes ${start}-${end - 1}/${version.size}`);
-  const contentType = version.mimeType ?? 'application/octet-stream';
+  const { mimeType } = version;
+  // Logs of earlier versions and of other hosts hold types that nobody checked.
+  const contentType = mimeType !== null && isMimeType(mimeType) ? mimeType : 'application/octet-stream';
   const writer = new PacedWriter(call, responses.unread, { contentType, status: isPart ? 206 : 200 });
   if (call.request.method === 'HEAD') writer.end();
   else await inPieces(writer, filePieces(version, pieces, range));
