@@ -20,7 +20,11 @@ const progress = (message: string): Emission => ({
 const relay = chain({ typeId: 'local.test.relay', config: { rounds: 1, width: 1, safety: 'read' } });
 
 /** A host whose relay calls do this, and a store whose appends can be held up. */
-function world(run: (context: CallContext, input: JsonObject) => Promise<Json>, redactor: Redactor | null = null) {
+function world(
+  run: (context: CallContext, input: JsonObject) => Promise<Json>,
+  redactor: Redactor | null = null,
+  maxTenantLogBytes?: number,
+) {
   const memory = inMemoryStore();
   let held: Promise<void> = Promise.resolve();
   const append = async (request: Append) => {
@@ -38,7 +42,7 @@ function world(run: (context: CallContext, input: JsonObject) => Promise<Json>, 
     steps: [],
     nodeTypes: [relayNode],
     performers: [{ typeId: 'cairn.tool', run: (input, context) => run(context, input) }],
-    limits: { maxNodeExecutions: 100, maxRunDurationMs: null },
+    limits: { maxNodeExecutions: 100, maxRunDurationMs: null, maxTenantLogBytes },
     report: () => undefined,
     redactor,
   });
@@ -188,4 +192,28 @@ test('a call knows whose it is, and where it was asked for', async () => {
   const callId = 'n1#0.0/0.0';
   const { contextId, seq } = request ?? {};
   expect(seen).toEqual([{ tenant: 't', contextId, requestedSeq: seq, callId, attempt: 1, input: { callId } }]);
+});
+
+test('a run whose call emits more than the quota of its tenant has room for fails at once, however large the row', async () => {
+  let refusal: unknown;
+  const { engine, begin, rows, messages, until } = world(
+    async (context) => {
+      await context.emit([progress('before')]);
+      await context.recorded();
+      // Fills an append by itself.
+      context.emit([progress('x'.repeat(140_000))]);
+      await context.recorded().catch((error) => {
+        refusal = error;
+      });
+      return null;
+    },
+    null,
+    100_000,
+  );
+  const runId = await begin();
+  await until(runId, 'run.failed');
+  expect(JSON.parse((await rows(runId)).at(-1)?.payload ?? '')).toMatchObject({ error: { code: 'quota_exceeded' } });
+  expect(await messages(runId)).toEqual(['before']);
+  expect(refusal).toMatchObject({ code: 'quota_exceeded' });
+  await engine.close();
 });

@@ -18,6 +18,7 @@ import { PacedWriter, type ResponsePorts } from '../http/large-response.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { datasetPieces, filePieces, type PiecePorts, recordOf } from './artifact-pieces.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
+import { isMimeType } from './mime-types.ts';
 
 export interface ArtifactRoutePorts {
   readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
