@@ -57,7 +57,7 @@ async function artifactFigures(plan: Plan): Promise<readonly Figure[]> {
         rounds.map(({ grownBytes }) => ({ value: grownBytes / MIB, limit: bytes / MIB })),
       ),
       limitName: 'the size of the artifact',
-      bar: { of: 'value', is: '<', amount: 128 },
+      bar: { of: 'value', is: '<', amount: 64 },
     },
   ];
 }

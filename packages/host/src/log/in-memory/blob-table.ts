@@ -1,9 +1,9 @@
 /** The blobs of the in-memory store, and the runs whose rows name them. */
 import type { RunId } from '@cairn/protocol';
-import { UNNAMED_BLOB_MS } from '../ports/blobs.ts';
+import { type OwnBytes, UNNAMED_BLOB_MS } from '../ports/blobs.ts';
 
 interface KeptBlob {
-  readonly bytes: Uint8Array;
+  readonly bytes: OwnBytes;
   putAt: number;
   /** The runs whose rows name it. */
   readonly runs: Set<RunId>;

@@ -16,7 +16,7 @@ export const inMemoryBlobs = (tables: Tables): Blobs => ({
     if (known !== undefined) known.putAt = Math.max(known.putAt, at);
     else if (maxTenantBytes !== undefined && used + bytes.length > maxTenantBytes) {
       throw quotaExceeded(tenant, used, maxTenantBytes);
-    } else blobs.set(sha256, { bytes: bytes.slice(), putAt: at, runs: new Set() });
+    } else blobs.set(sha256, { bytes: new Uint8Array(bytes), putAt: at, runs: new Set() });
     return { sha256, bytes: bytes.length };
   },
   get: async (tenant, sha256) => {

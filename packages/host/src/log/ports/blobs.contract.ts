@@ -50,6 +50,17 @@ export function blobsContract(open: Open<'log' | 'retention' | 'blobs' | 'runInd
       await expect(put(new Uint8Array(0))).rejects.toThrow();
     });
 
+    it('stay as they were put, whatever the writer or a reader does with its own', async () => {
+      const own = Buffer.from('mine');
+      await put(own);
+      own.fill(0);
+      const read = await get(bytesOf('mine'));
+      expect(read).toEqual(bytesOf('mine'));
+      read?.fill(0);
+      read?.buffer.transfer(0);
+      expect(await get(bytesOf('mine'))).toEqual(bytesOf('mine'));
+    });
+
     it('are kept once for each tenant, and another tenant cannot tell', async () => {
       for (const at of [1, 2, 3]) await put(bytesOf('same'), { at });
       expect(await store().blobs.tenantBytes('t')).toBe(4);

@@ -13,12 +13,15 @@ export interface Blobs {
    */
   put(blob: NewBlob): Promise<BlobRef>;
   /** The bytes of a blob; null when the tenant has no such blob. */
-  get(tenant: string, sha256: string): Promise<Uint8Array | null>;
+  get(tenant: string, sha256: string): Promise<OwnBytes | null>;
   /** Bytes of the tenant's blobs, each counted once. */
   tenantBytes(tenant: string): Promise<number>;
   /** Removes some blobs that no row names and that nobody put since `before`. Returns how many; 0 at the end. */
   sweepSome(before: number): Promise<number>;
 }
+
+/** Bytes in memory that nobody else uses: the reader may change them, or free it. */
+export type OwnBytes = Uint8Array<ArrayBuffer>;
 
 export interface NewBlob {
   readonly tenant: string;

@@ -46,7 +46,8 @@ async function partOf(
   const end = Math.min(version.size, part.offset + part.maxBytes);
   const pieces: Uint8Array[] = [];
   const ofTenant = { store, tenant: reader.tenant };
-  for await (const piece of filePieces(version, ofTenant, { start: part.offset, end })) pieces.push(piece);
+  for await (const piece of filePieces(version, ofTenant, { start: part.offset, end }))
+    pieces.push(Uint8Array.from(piece));
   return { bytes: Buffer.concat(pieces), size: version.size };
 }
 

@@ -1,6 +1,7 @@
 /** The content of one version of an artifact, read from the log and the blobs one piece at a time. */
 import { foldEventOf, invariant, type JsonObject, TerminalError } from '@cairn/protocol';
 import type { ArtifactVersion } from '../../log/ports/artifacts.ts';
+import type { OwnBytes } from '../../log/ports/blobs.ts';
 import type { Store } from '../../log/ports/store.ts';
 
 export interface PiecePorts {
@@ -11,7 +12,10 @@ export interface PiecePorts {
 /** Rows of a run that are read together. */
 const PAGE = 16;
 
-/** The bytes of a file from an offset on, in order. */
+/**
+ * The bytes of a file from an offset on, in order. A piece lasts until the next one is asked for: then its memory is
+ * freed. The collector would let 64 MiB of read blobs pile up first.
+ */
 export async function* filePieces(
   version: ArtifactVersion,
   ports: PiecePorts,
@@ -27,12 +31,13 @@ export async function* filePieces(
     const [from, to] = [Math.max(start - at, 0), Math.min(end - at, size)];
     at += size;
     if (from >= to) continue;
-    const text = payload.data ?? '';
-    const bytes =
-      payload.blob === undefined
-        ? Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8')
-        : await blobBytes(payload.blob.sha256, ports);
-    yield bytes.subarray(from, to);
+    if (payload.blob === undefined) {
+      yield Buffer.from(payload.data ?? '', encoding === 'base64' ? 'base64' : 'utf8').subarray(from, to);
+    } else {
+      const bytes = await blobBytes(payload.blob.sha256, ports);
+      yield bytes.subarray(from, to);
+      bytes.buffer.transfer(0);
+    }
     if (at >= end) return;
   }
 }
@@ -83,7 +88,7 @@ async function* rowsOf({ runId, firstSeq, lastSeq, artifactId, version }: Artifa
   }
 }
 
-async function blobBytes(sha256: string, { store, tenant }: PiecePorts): Promise<Uint8Array> {
+async function blobBytes(sha256: string, { store, tenant }: PiecePorts): Promise<OwnBytes> {
   const bytes = await store.blobs.get(tenant, sha256);
   invariant(bytes !== null, 'row-names-kept-blob', { sha256 });
   return bytes;

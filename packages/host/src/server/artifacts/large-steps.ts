@@ -67,7 +67,7 @@ async function loaded(ref: ValueRef, { contextId, tenant }: CallContext, { store
   if (version?.state !== 'complete' || version.size > MAX_VALUE_BYTES) throw gone(ref);
   const pieces: Uint8Array[] = [];
   const whole = { start: 0, end: version.size };
-  for await (const piece of filePieces(version, { store, tenant }, whole)) pieces.push(piece);
+  for await (const piece of filePieces(version, { store, tenant }, whole)) pieces.push(Uint8Array.from(piece));
   const bytes = Buffer.concat(pieces);
   if (createHash('sha256').update(bytes).digest('hex') !== ref.sha256) throw gone(ref);
   return JSON.parse(bytes.toString('utf8'));

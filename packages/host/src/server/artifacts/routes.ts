@@ -18,7 +18,6 @@ import { PacedWriter, type ResponsePorts } from '../http/large-response.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { datasetPieces, filePieces, type PiecePorts, recordOf } from './artifact-pieces.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
-import { isMimeType } from './mime-types.ts';
 
 export interface ArtifactRoutePorts {
   readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
@@ -142,8 +141,10 @@ async function sendFile(call: Call, { responses }: ArtifactRoutePorts, { version
 async function inPieces(writer: PacedWriter, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
   try {
     for await (const piece of pieces) {
+      if (typeof piece === 'string') await writer.write(piece);
+      else await writer.flush(piece);
+      // The next piece would free the memory of this one, which a broken connection may still use.
       if (writer.isGone) return;
-      await writer.write(piece);
     }
     writer.end();
   } catch (error) {

@@ -82,6 +82,18 @@ export class PacedWriter {
     this.#unread.read(this.#tenant, response);
   }
 
+  /** Resolves when the bytes have left this process, so that their memory is free, or when the client is gone. */
+  async flush(bytes: Uint8Array): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    response.once('close', resolve);
+    if (!response.write(bytes, () => resolve())) this.#unread.wait(this.#tenant, response, response.writableLength);
+    await promise;
+    response.off('close', resolve);
+    this.#unread.read(this.#tenant, response);
+  }
+
   end(text = ''): void {
     this.#response.end(text);
   }
