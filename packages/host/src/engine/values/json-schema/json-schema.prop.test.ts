@@ -117,14 +117,25 @@ function byAjv(schemaObject: JsonObject): (data: Json) => readonly string[] | nu
 }
 
 /**
- * Ajv takes the result of an earlier keyword for that of `contains` when there are no items, and counts properties that
- * matched a pattern in an alternative that did not fit.
+ * Ajv takes the result of an earlier keyword for that of `contains` when there are no items, or fewer than `prefixItems`
+ * has. It counts properties that matched a pattern in an alternative that did not fit.
  */
 function isMistaken(schemaObject: JsonObject, data: Json): boolean {
   const text = JSON.stringify(schemaObject);
   if (text.includes('"unevaluatedProperties"') && text.includes('"patternProperties"')) return true;
-  return text.includes('"contains"') && JSON.stringify(data).includes('[]');
+  if (!text.includes('"contains"')) return false;
+  return text.includes('"prefixItems"') || JSON.stringify(data).includes('[]');
 }
+
+test.each<[Json[], boolean]>([
+  [[null], false],
+  [[1], true],
+  [[null, 1], true],
+  [[null, 'a'], false],
+])('next to prefixItems, %j is checked against contains: %j', (items, isValid) => {
+  const check = compileSchema({ prefixItems: [true, true, { type: 'string' }], contains: { type: 'number' } });
+  expect(check(items)).toEqual(isValid ? [] : ['the value must contain at least 1 valid item(s)']);
+});
 
 const textOf = ({ instancePath, message = '' }: ErrorObject): string =>
   `${instancePath || 'the value'} ${message.replace(/ \(items ## .*/, '')}`;
