@@ -132,7 +132,7 @@ export const runScenarios: Scenarios = {
       async run(host) {
         const { events, types } = await (await host.start('conformance-version-fold')).ended();
         expect(types).toEqual(lone);
-        expect(events[0]?.payload).toMatchObject({ engineVersion: '1' });
+        expect(events[0]?.payload).toMatchObject({ engineVersion: '2' });
       },
     },
   ],

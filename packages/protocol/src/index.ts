@@ -375,7 +375,7 @@ export {
 } from './views/interrupts.ts';
 export type { NodeStatus, NodeView } from './views/nodes.ts';
 export { promptOf } from './views/prompt.ts';
-export { foldRun, heldWait } from './views/run.ts';
+export { foldRun } from './views/run.ts';
 export { newRunView, type RunView } from './views/run-view.ts';
 export { EVENT_LOG_SCHEMA_VERSION, isoTime, runSnapshot } from './views/snapshot.ts';
 export {
@@ -389,6 +389,7 @@ export {
 } from './views/status.ts';
 export { taskFace } from './views/task-face.ts';
 export { pendingOf } from './views/task-questions.ts';
+export { questionStatus } from './views/task-status.ts';
 export { isPrivateRow } from './views/thoughts.ts';
 export type { UsageView } from './views/usage.ts';
 export { waitingInterrupts } from './views/waiting-interrupts.ts';

@@ -54,7 +54,7 @@ export const nodePayloads = {
     decision: json.optional(),
     rule: z.enum(thresholdRules).optional(),
     conversationId: text.optional(),
-    /** Other calls of the run still go on. The task waits once they have ended. */
+    /** Other work of the run goes on. The task waits once a `cairn.task.status` says so. */
     othersRun: z.literal(true).optional(),
   }),
   'node.suspend-failed': z.looseObject({ nodeId: text, error: errorObject }),

@@ -46,6 +46,8 @@ export interface RunView extends Agents, Children {
   contextId: string | null;
   /** The token of the ids inside payloads; null in runs that recorded none. */
   idToken: string | null;
+  /** The version of the rules under which the run decides. Absent: the first, or none. */
+  engineVersion?: string;
   /** Of a branch: the time between the cut and the fork, in which it did nothing. */
   gapMs?: number;
   inputs: JsonObject | null;
@@ -67,8 +69,6 @@ export interface RunView extends Agents, Children {
   /** When that was, and how long the task waited before. */
   taskStatusAt: number;
   waitedMs: number;
-  /** A question is open, but other calls go on: the task waits once a `cairn.task.status` says so. */
-  isWaitHeld?: boolean;
   /** When a new holder last went on with the work of one that was lost. Absent if none was. */
   restartedAt?: number;
   /** -1 before the first event. */

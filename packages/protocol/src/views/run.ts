@@ -24,7 +24,7 @@ import {
 import { endNode, type NodeResult, resumeNode, retryNode, startNode, suspendNode } from './nodes.ts';
 import { type RunView, setTaskStatus } from './run-view.ts';
 import { canFollow, statusOf } from './status.ts';
-import { noteRestart } from './task-status.ts';
+import { noteRestart, questionStatus } from './task-status.ts';
 import { foldThoughts } from './thoughts.ts';
 import { addUsage } from './usage.ts';
 import { changeVariable, seedVariables } from './variables.ts';
@@ -82,7 +82,6 @@ export function foldRun(view: RunView, event: FoldEvent): void {
       foldAgent(view, event);
       break;
     case 'cairn.task.status':
-      delete view.isWaitHeld;
       setTaskStatus(view, event.payload.status, event.seq);
       break;
     case 'cairn.run.forked':
@@ -192,11 +191,10 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
       const { nodeId, interruptId, othersRun } = event.payload;
       suspendNode(view, event.nodeId ?? nodeId, interruptId, event.at);
       suspendOn(view, interruptId);
-      if (othersRun === true) view.isWaitHeld = true;
-      else delete view.isWaitHeld;
-      if (othersRun === true) refreshTask(view, event.seq);
-      else if (Object.hasOwn(view.interrupts, interruptId)) refreshTask(view, event.seq);
-      else setTaskStatus(view, 'waiting-input', event.seq);
+      refresh(view);
+      if (othersRun === true) break;
+      const isOpen = Object.hasOwn(view.interrupts, interruptId);
+      setTaskStatus(view, isOpen ? taskStatusOf(view) : 'waiting-input', event.seq);
       break;
     }
     case 'interrupt.resolved': {
@@ -243,6 +241,7 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.contextId = started.contextId ?? null;
   view.idToken = started.idToken ?? null;
   if (started.thoughtPolicy !== undefined) view.thoughtPolicy = started.thoughtPolicy;
+  if (started.engineVersion !== undefined) view.engineVersion = started.engineVersion;
   if (started.internalEvents === true) view.internalEvents = true;
   view.parentRunId = started.parentRunId ?? null;
   view.parentNodeId = started.parentNodeId ?? null;
@@ -276,24 +275,16 @@ function refresh(view: RunView): void {
   if (view.status !== 'paused' && view.status !== 'cancelling' && view.status !== 'pending') view.status = status;
 }
 
-/** As `refresh`, for events that also change the task view. */
+/** As `refresh`, for events that also change the task view. A task that works beside its questions goes on with it. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
-  const status = taskStatusOf(view);
-  setTaskStatus(view, view.isWaitHeld === true && isForPerson(status) ? 'working' : status, seq);
+  if (view.taskStatus === 'working' && questionStatus(view) !== null) return;
+  setTaskStatus(view, taskStatusOf(view), seq);
 }
 
-const isForPerson = (status: TaskStatus): boolean => status === 'waiting-input' || status === 'waiting-auth';
-
-/** The status to write now that nothing but people can go on; null unless it was held back. */
-export function heldWait(view: Readonly<RunView>): TaskStatus | null {
-  const status = view.isWaitHeld === true ? taskStatusOf(view) : 'working';
-  return isForPerson(status) ? status : null;
-}
-
-function taskStatusOf(view: Readonly<RunView>): TaskStatus {
-  if (view.signIns > 0) return 'waiting-auth';
-  if (statusOf(view.waits) !== 'running') return 'waiting-input';
+function taskStatusOf(view: RunView): TaskStatus {
+  const asked = questionStatus(view);
+  if (asked !== null) return asked;
   for (const _ in view.subtasks) return 'waiting-subtask';
   return 'working';
 }

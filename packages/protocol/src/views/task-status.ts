@@ -2,10 +2,17 @@
 import type { TaskStatus } from '../events/cairn.ts';
 import type { JsonObject } from '../json.ts';
 import type { RunView } from './run-view.ts';
+import { statusOf } from './status.ts';
 import { pendingOf } from './task-questions.ts';
 
 /** Has metadata while the task waits. */
 type StatusFace = { readonly kind: 'task-status'; readonly status: TaskStatus; readonly metadata?: JsonObject };
+
+/** What a task whose nodes wait for people waits for; null if none does. */
+export function questionStatus({ signIns, waits }: Pick<RunView, 'signIns' | 'waits'>): TaskStatus | null {
+  if (signIns > 0) return 'waiting-auth';
+  return statusOf(waits) === 'running' ? null : 'waiting-input';
+}
 
 /** The current status. `suspendedOn` is an interrupt that is about to be requested. */
 export function statusFace(view: RunView, suspendedOn?: string): StatusFace {

@@ -23,8 +23,11 @@ import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage
 
 type Context = DrivenContext<LoopState>;
 
-/** All calls of the turn that wait for the client are asked for at once: it may execute them side by side. */
-export function clientQuestions(context: Context, { calls, turn }: ToolsStage): Draft[] {
+/**
+ * All calls of the turn that wait for the client are asked for at once: it may execute them side by side. `asksPeople` says
+ * that a question follows.
+ */
+export function clientQuestions(context: Context, { calls, turn }: ToolsStage, asksPeople: boolean): Draft[] {
   const { node, state } = context;
   const asking = calls.filter(({ progress }) => progress.kind === 'asking' && progress.question.kind === 'client');
   if (asking.length === 0) return [];
@@ -33,7 +36,8 @@ export function clientQuestions(context: Context, { calls, turn }: ToolsStage): 
     const toolName = clientToolNamed(toolId) ?? toolId;
     const correlation = { toolCallId: callId, toolName, arguments: turn.toolCalls[index]?.input ?? {} };
     const data = { eventType: CLIENT_TOOL_EVENT, correlation };
-    return askDrafts(state, { nodeId: node.id, kind: 'external-event', data, timeoutMs, ahead });
+    const isFollowed = asksPeople || ahead < asking.length - 1;
+    return askDrafts(state, { nodeId: node.id, kind: 'external-event', data, timeoutMs, ahead, isFollowed });
   });
 }
 

@@ -254,12 +254,10 @@ export function goOnWithCalls(context: Context, stage: ToolsStage): NodeAction |
     if (end === null) effects.push({ kind: 'step', callId: call.callId });
   }
   if (drafts.length > 0) return { kind: 'wait', drafts, effects };
-  const forClient = clientQuestions(context, stage);
+  const question = hasOpenQuestion(context) ? null : nextQuestion(stage);
+  const forClient = clientQuestions(context, stage, question !== null);
   if (forClient.length > 0) return { kind: 'wait', drafts: forClient };
-  const question = nextQuestion(stage);
-  return question === null || hasOpenQuestion(context)
-    ? null
-    : { kind: 'wait', drafts: questionRows(context, question) };
+  return question === null ? null : { kind: 'wait', drafts: questionRows(context, question) };
 }
 
 function nextQuestion({ calls }: ToolsStage): PersonQuestion | null {

@@ -1,10 +1,10 @@
 /** Decides the next rows of a run from its state. Returns none if the run waits for an external fact. */
-import { heldWait, invariant, row, type TaskStatus } from '@cairn/protocol';
+import { invariant, row, type TaskStatus } from '@cairn/protocol';
 import { routeQuestions } from '../coordination/route-questions.ts';
 import type { NodeAction } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { askAgain, driveNodes, hasWritten, stoppedRows } from './driven.ts';
-import { expiryDrafts, othersRun } from './interrupts.ts';
+import { expiryDrafts } from './interrupts.ts';
 import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
 import { nodeById } from './node-of.ts';
 import { mayGoOn, nextFact, pauseRun } from './pause.ts';
@@ -12,6 +12,7 @@ import { proposeCalls, verdictDecision } from './recover.ts';
 import { withRemoteCause } from './remote-cause.ts';
 import { runOutputs } from './run-outputs.ts';
 import type { Decision, Draft, Pending, Queued, RunError, RunState, Timer } from './state.ts';
+import { dueStatus } from './task-status.ts';
 
 const nothing: Decision = { drafts: [], effects: [] };
 const rows = (...drafts: Draft[]): Decision => ({ drafts, effects: [] });
@@ -47,9 +48,13 @@ function next(state: RunState, workflow: Workflow): Decision {
   if (state.unreachable.some(isIdle)) return skip(state.unreachable.filter(isIdle));
   const ready = state.ready.find(isIdle);
   if (ready !== undefined) return startNode(state, workflow, ready);
-  if (state.activeCount === 0) return complete(state, workflow);
-  const held = heldWait(state.view);
-  return held === null || othersRun(state) ? nothing : rows(taskStatus(held, state.nextSeq - 1));
+  return state.activeCount > 0 ? settle(state) : complete(state, workflow);
+}
+
+/** The run waits for a fact. If a question was put beside other work that has ended since, its task waits from now on. */
+function settle(state: RunState): Decision {
+  const status = dueStatus(state);
+  return status === null ? nothing : rows(taskStatus(status, state.nextSeq - 1));
 }
 
 const taskStatus = (status: TaskStatus, cause: number): Draft => row('cairn.task.status', { status }, { cause });

@@ -11,9 +11,9 @@ import {
   row,
 } from '@cairn/protocol';
 import { forwarded, routingOf } from '../coordination/routing.ts';
-import { CHILD_PERFORMER } from '../performer-ids.ts';
 import type { PayloadDraft } from './payload-draft.ts';
 import type { Draft, RunState } from './state.ts';
+import { isDeferred } from './task-status.ts';
 
 export interface Question {
   readonly nodeId: string;
@@ -27,8 +27,8 @@ export interface Question {
   readonly suspended?: Partial<PayloadOf<'node.suspended'>> | undefined;
   /** Number of earlier interrupts in the same decision. */
   readonly ahead?: number;
-  /** What becomes of an open call is the question, so no call counts as one that goes on. */
-  readonly isAboutCall?: true;
+  /** Whether more is asked right after it. */
+  readonly isFollowed?: boolean;
 }
 
 /**
@@ -51,21 +51,12 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   if (agentId !== null) asked.agentId = agentId;
   const older = olderRequest(nodeId, interruptId, question);
   const rows: Draft[] = [row('interrupt.requested', asked, { nodeId }), ...(older === null ? [] : [older])];
-  const others = question.isAboutCall !== true && othersRun(state) ? { othersRun: true as const } : {};
-  const suspended = row(
-    'node.suspended',
-    { nodeId, interruptId, kind, key, ...question.suspended, ...others },
-    { nodeId },
-  );
+  const others = isDeferred(state, nodeId, question.isFollowed ?? false) ? { othersRun: true as const } : {};
+  const payload = { nodeId, interruptId, kind, key, ...question.suspended, ...others };
+  const suspended = row('node.suspended', payload, { nodeId });
   const told = routed === 'user' ? [forwarded(interruptId)] : [];
   return question.suspended === undefined ? [...rows, suspended, ...told] : [suspended, ...rows, ...told];
 }
-
-/** Whether a call is at work: not one that people review, that puts a question to an agent, or that waits for a child. */
-export const othersRun = ({ calls }: Readonly<RunState>): boolean =>
-  Object.values(calls).some(
-    (call) => call.asked === undefined && call.routes === undefined && call.step !== CHILD_PERFORMER,
-  );
 
 /** The id of the next interrupt of a node. `ahead` counts the interrupts before it in the same decision. */
 export function nextInterruptId({ interruptCount, view }: Readonly<RunState>, nodeId: string, ahead = 0): string {

@@ -121,7 +121,6 @@ const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject
   data: { customKind: STEP_INTERRUPTED, payload: { callId, step, attempt, ...about } },
   resumeSchema: verdictSchema,
   ahead,
-  isAboutCall: true,
 });
 
 /** Applies a human's verdict on the step: retry it, use the given result, or fail it. */

@@ -21,7 +21,7 @@ test('pins the definition, the owner, the limits and the defaults, and holds eac
     workflowId: 'w',
     workflowVersion: '1',
     definitionHash: 'h',
-    engineVersion: '1',
+    engineVersion: '2',
     transport: 'rest',
     owner: { tenant: 't', principal: 'ada' },
     inputs: { who: 'x', extra: true },

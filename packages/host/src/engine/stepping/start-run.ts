@@ -47,7 +47,7 @@ export interface RunRequest {
 }
 
 /** Version of the engine's decision rules; a run continues under the rules it began with. */
-const ENGINE_VERSION = '1';
+const ENGINE_VERSION = '2';
 
 /** Throws `validation_error`, so that request errors surface when the run is created, never later. */
 export function startedDraft(start: {

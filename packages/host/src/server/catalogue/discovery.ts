@@ -52,7 +52,7 @@ export function discoveryDocument(facts: DiscoveryFacts): Discovery {
   const families = {
     protocolVersion: PROTOCOL_VERSION,
     implementation: implementation(facts.version),
-    engineVersion: 1,
+    engineVersion: 2,
     eventLogSchemaVersion: 2,
     supportedTransports: ['rest' as const],
     // Clients learn from this envelope that interrupts are supported.
