@@ -150,11 +150,12 @@ function compared(data: OpenwopData): void {
 
     test('promises nothing that is not there', async () => {
       const { body } = await host.call('GET', '/.well-known/openwop');
-      const later = ['mcp', 'budget'];
+      const later = ['budget'];
       for (const family of later) expect(body).not.toHaveProperty(family);
       expect(body.agents).not.toHaveProperty('profile');
       expect(body.dispatch).not.toHaveProperty('joinModes');
-      expect(body.supportedTransports).toEqual(['rest', 'a2a']);
+      expect(body.supportedTransports).toEqual(['rest', 'a2a', 'mcp']);
+      expect(body.mcp).toMatchObject({ supported: true, serverMount: { transports: ['streamable-http'] } });
       expect(body.a2a).toMatchObject({ supported: true, streaming: true, pushNotifications: false });
     });
 

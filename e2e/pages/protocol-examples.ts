@@ -7,6 +7,7 @@ interface Read {
 }
 
 export async function peers(send: Sent, { taskId, agentId }: Read): Promise<void> {
+  await send({ id: 'callMcp', request: { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } } });
   const headers = { 'a2a-version': '1.0' };
   const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: taskId } };
   await send({ id: 'callA2a', request: { headers, body } });

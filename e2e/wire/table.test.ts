@@ -185,6 +185,12 @@ const elsewhere: Readonly<Record<string, string>> = {
   'cancelToolCall 202': 'packages/host/src/server/contexts/tool-cancels.test.ts',
   'streamContext 200': 'packages/host/src/server/contexts/context-events.test.ts',
   ...Object.fromEntries(
+    ['callMcp 200', 'callMcp 202', 'callMcp validation_error'].map((answer) => [
+      answer,
+      'packages/host/src/server/mcp/bad-input.test.ts',
+    ]),
+  ),
+  ...Object.fromEntries(
     ['callA2a 200', 'callA2aAgent 200', 'callA2a validation_error', 'callA2aAgent validation_error']
       .concat('getAgentCard 200', 'getA2aCard 200', 'getA2aAgentCard 200', 'getA2aAgentCard not_found')
       .map((answer) => [answer, 'packages/host/src/server/a2a/bad-input.test.ts']),

@@ -49,6 +49,8 @@ export interface StartRun {
   readonly trace?: TraceContext | undefined;
   /** The run of another host that requests this one, and the event there that causes it. */
   readonly caller?: RemoteCaller | undefined;
+  /** The protocol of the request; recorded, and never read by the engine. Default: `rest`. */
+  readonly transport?: 'mcp' | 'a2a' | undefined;
   /** Receives a notification with a token when the run waits; recorded with the run and never read by the engine. */
   readonly callbackUrl?: string | undefined;
   /** A context that the tenant's runs already use; `not_found` for any other. Default: a new context. */

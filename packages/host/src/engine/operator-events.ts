@@ -26,6 +26,7 @@ export const operatorEvents = {
   'idempotency.expire_failed': 'Old idempotency records could not be removed.',
   'retention.swept': 'Runs that the rules of retention let go were purged.',
   'retention.failed': 'Runs could not be purged. The host tries again.',
+  'mcp.call_failed': 'The run of an MCP call could not be followed. The run goes on.',
   'causation.ignored':
     'A caller named a run of another host as the cause of its call, but its key is not for that host. The run is a top-level run.',
   'mcp.unavailable': 'An MCP server could not be asked for its tools. Agents do without them until it can.',

@@ -2,7 +2,7 @@
 import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
 import type { A2aPart, A2aState, Data } from './update.ts';
 
-interface Question {
+export interface Question {
   readonly id: string;
   readonly taskId: string;
   readonly isSignIn: boolean;

@@ -42,6 +42,7 @@ export interface RunRequest {
   readonly scopeId?: string | undefined;
   readonly retryOf?: RunId | undefined;
   readonly caller?: RemoteCaller | undefined;
+  readonly transport?: 'mcp' | 'a2a' | undefined;
   /** Set if a node of another run requested this run. */
   readonly child?: ChildStart | undefined;
 }
@@ -94,7 +95,7 @@ export function startedDraft(start: {
     workflowVersion: definition.version,
     definitionHash: hash,
     engineVersion: ENGINE_VERSION,
-    transport: 'rest',
+    transport: start.request.transport ?? 'rest',
     owner: { tenant, ...(principal === undefined ? {} : { principal }) },
     inputs: start.shownInputs ?? inputs,
     variables: defaultVariables(definition, inputs, child?.child.unset ?? []),

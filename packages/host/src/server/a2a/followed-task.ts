@@ -1,9 +1,11 @@
 /** A task as a peer follows it: rows of the log in, A2A updates out. */
-import type { TaskEvent, TaskEventKind } from '@cairn/protocol';
+import type { ContextId, TaskEvent, TaskEventKind } from '@cairn/protocol';
 import { foldTask, newTaskFold, type TaskFold } from '../../bridges/a2a/fold-task.ts';
-import { askedOfCaller } from '../../bridges/a2a/questions.ts';
+import { askedOfCaller, type Question } from '../../bridges/a2a/questions.ts';
 import { type A2aState, type A2aUpdate, isTerminal } from '../../bridges/a2a/update.ts';
 import { type A2aView, type A2aViewOptions, a2aUpdates, newA2aView } from '../../bridges/a2a/view.ts';
+import { Instants } from '../../log/feed/frame.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { taskEventText } from '../../log/tasks/task-frame.ts';
@@ -57,7 +59,12 @@ export class FollowedTask {
 
   /** What the caller may answer, oldest first. */
   get questions(): readonly string[] {
-    return askedOfCaller(this.#view.questions).flatMap(({ id, isSignIn }) => (isSignIn ? [] : [id]));
+    return this.asked.flatMap(({ id, isSignIn }) => (isSignIn ? [] : [id]));
+  }
+
+  /** What waits for the caller, sign-ins too, oldest first. */
+  get asked(): readonly Question[] {
+    return askedOfCaller(this.#view.questions);
   }
 
   /** Folds a row in, and returns its updates. */
@@ -86,4 +93,18 @@ function phaseIn(state: A2aState): Phase {
   if (isTerminal(state)) return 'over';
   if (state === 'auth-required') return 'signs-in';
   return state === 'input-required' ? 'asks' : 'working';
+}
+
+/** What a read of the log takes at once. */
+const PAGE = { limit: 500, maxBytes: 262_144 };
+
+/** Folds in what happened since. Ends with the task: what follows in its context is not read. */
+export async function caughtUp(log: EventLog, contextId: ContextId, followed: FollowedTask): Promise<void> {
+  const instants = new Instants();
+  while (followed.phase !== 'over') {
+    const after = followed.cursor;
+    const rows = await log.read({ contextId, afterCursor: after, isForTasks: true, ...PAGE });
+    for (const row of rows) followed.take(row, instants.textOf(row.at));
+    if (rows.length === 0) return;
+  }
 }

@@ -67,6 +67,7 @@ async function started(call: Call, ports: SendPorts, { message, agentId }: Sent)
     contextId,
     ifBusy: 'queue',
     mayBeginContext: true,
+    transport: 'a2a',
     // Comes before that of the headers. Garbage is no trace.
     trace: inboundTrace(said),
     caller: statedCaller(call.caller, { stated: said.causation, cause: 'a2a-message' }, ports.report),

@@ -12,7 +12,7 @@ import type { Caller } from '../access/auth.ts';
 import { takenOver } from '../http/large-response.ts';
 import type { Call } from '../http/routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
-import { FollowedTask } from './followed-task.ts';
+import { caughtUp, FollowedTask } from './followed-task.ts';
 import { RpcError } from './rpc.ts';
 
 export interface TaskPorts {
@@ -23,9 +23,6 @@ export interface TaskPorts {
   readonly hostId: string;
   readonly baseUrl: () => string;
 }
-
-/** What a read of the log takes at once. */
-const PAGE = { limit: 500, maxBytes: 262_144 };
 
 type Task = Pick<RunRecord, 'runId' | 'contextId'>;
 
@@ -73,14 +70,8 @@ export class A2aTasks {
   }
 
   /** Folds in what happened since. Ends with the task: what follows in its context is not read. */
-  async catchUp({ contextId }: Task, followed: FollowedTask): Promise<void> {
-    const instants = new Instants();
-    while (followed.phase !== 'over') {
-      const after = followed.cursor;
-      const rows = await this.#ports.log.read({ contextId, afterCursor: after, isForTasks: true, ...PAGE });
-      for (const row of rows) followed.take(row, instants.textOf(row.at));
-      if (rows.length === 0) return;
-    }
+  catchUp({ contextId }: Task, followed: FollowedTask): Promise<void> {
+    return caughtUp(this.#ports.log, contextId, followed);
   }
 
   /** Sends the updates that follow, until the task ends or asks its caller. */

@@ -117,6 +117,8 @@ export interface TaskMessage {
   readonly trace?: InboundTrace | undefined;
   /** The run of another host that sends it. */
   readonly caller?: RemoteCaller | undefined;
+  /** The protocol that it came with, if the run records it. */
+  readonly transport?: 'mcp' | 'a2a';
 }
 
 /** Starts the root task of a message, or lets it wait for its turn. */
@@ -170,6 +172,7 @@ async function start(call: Call, surface: MessageSurface, task: NewTask): Promis
     retryOf,
     trace: task.trace ?? inboundTrace(call.request.headers),
     caller: task.caller,
+    transport: task.transport,
     ...(isHeldBack && { heldBack: 'queued' }),
   };
   return recordedCommand<RunStarted>(call, {

@@ -34,6 +34,7 @@ import { createInterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type InterruptSurface, interruptRoutes } from '../inbox/interrupts.ts';
 import { type InboxSurface, inboxRoutes } from '../inbox/routes.ts';
 import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
+import { createMcp, withMcp } from '../mcp/create-mcp.ts';
 import { type AncestryPorts, ancestryRoutes } from '../peers/ancestry.ts';
 import { causesRoutes } from '../peers/causes.ts';
 import { retentionRoutes } from '../retention/routes.ts';
@@ -118,7 +119,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
   const unread = new UnreadBytes(options.unread, timers);
   const requests = new Idempotency({ ...ports, idempotency: store.idempotency });
   const surface = surfaceOf({ ...ports, unread, requests }, options);
-  const { routes, webhooks, streams, polls, inbox, conversations, a2a } = surface;
+  const { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp } = surface;
   const answerKeys = ports.deriveKeys('idempotent-answer');
   const served = routes.map((route) => idempotent(route, requests, (tenant) => sealerOf(answerKeys, tenant)));
   const app = createApp({ ...ports, ...options, unread, watch: telemetry.watch }, served);
@@ -149,7 +150,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
       const cut = timers.after(withinMs, () => app.server.closeAllConnections());
       const closed = app.close();
       closeSilent();
-      for (const held of [streams, inbox, polls, a2a]) held.close();
+      for (const held of [streams, inbox, polls, a2a, mcp]) held.close();
       await closed;
       await webhooks.close();
       cut();
@@ -202,11 +203,9 @@ function surfaceOf(
   const contexts = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const runStreams = new RunStreams({ log, runIndex, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
-  const a2a = createA2a({
-    ...ports,
-    ...{ log, runIndex, cursors, streams, hostId, version, conversations: contexts },
-    ...{ defaultAgent: options.defaultAgent, versions: runsAgents ? a2aVersions : [] },
-  });
+  const toPeers = { ...contexts, streams, hostId, version, conversations: contexts };
+  const a2a = createA2a({ ...toPeers, versions: runsAgents ? a2aVersions : [] });
+  const mcp = createMcp({ ...toPeers, inputs: contexts });
   const routes: readonly Route[] = [
     ...runRoutes({ ...ports, log, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
     ...relativeRoutes({ log, loadView, turns, responses, engine, models, definitions: store.definitions, hostId }),
@@ -220,6 +219,7 @@ function surfaceOf(
     ...aiSdkRoutes({ ...contexts, registry: ports.registry, chatStreams }),
     ...aguiRoutes({ ...contexts, registry: ports.registry, runStreams }),
     ...a2a.routes,
+    ...mcp.routes,
     ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
@@ -230,10 +230,10 @@ function surfaceOf(
     ...ports.gate.routes,
     ...limitRoutes(shares),
     ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size, tenants: tenantFigures(shares) })),
-    ...discoveryRoutes(() => (runsAgents ? withA2a(discovery, a2aVersions, baseUrl()) : discovery)),
+    ...discoveryRoutes(() => withMcp(runsAgents ? withA2a(discovery, a2aVersions, baseUrl()) : discovery, baseUrl())),
     ...apiDescriptionRoutes(() => routes),
   ];
-  return { routes, webhooks, streams, polls, inbox, conversations, a2a };
+  return { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp };
 }
 
 /** Routes for what relates a run to others: its parent, its forks, and what differs from them. */

@@ -254,6 +254,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   sendMessage: { request: () => ({ body: message, headers: later }), status: 202 },
   callA2a: { request: a2aRead, status: 200 },
   callA2aAgent: { request: (names) => ({ ...a2aRead(names), path: { agentId: 'host:desk' } }), status: 200 },
+  callMcp: { request: () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }), status: 200 },
   getAgentCard: { request: () => ({}), status: 200 },
   getA2aCard: { request: () => ({}), status: 200 },
   getA2aAgentCard: { request: () => ({ path: { agentId: 'host:desk' } }), status: 200 },

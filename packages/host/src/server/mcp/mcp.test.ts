@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALPHA, BETA, eras, eventsOf, keys, McpHost, runOf } from './client.kit.ts';
+import { MODERN } from './versions.ts';
+
+const host = new McpHost();
+beforeAll(() => host.start());
+afterAll(() => host.close());
+
+const approve = { action: 'accept', content: { approve: true } };
+
+describe.each(eras)('a client of %s', (era) => {
+  test('lists workflows and agents in order, with the schemas of their inputs', async () => {
+    const { tools } = await (await host.client(era)).listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...['ask', 'fail', 'gate', 'greet', 'slow'],
+      ...['agent.host.desk', 'agent.host.plain'],
+    ]);
+    expect(tools.find(({ name }) => name === 'greet')).toMatchObject({
+      description: 'Greets somebody.',
+      inputSchema: {
+        type: 'object',
+        properties: { who: { type: 'string', description: 'Whom to greet.' }, times: { type: 'number', default: 1 } },
+        required: ['who'],
+      },
+    });
+  });
+
+  test('gets the result of a run, and where it comes from', async () => {
+    const result = await (await host.client(era)).callTool({ name: 'greet', arguments: { who: 'Ann' } });
+    const runId = runOf(result);
+    expect(result).toMatchObject({
+      content: [{ type: 'text', text: '{"who":"Ann"}' }],
+      structuredContent: { who: 'Ann' },
+      isError: false,
+      _meta: { runId, hostId: ALPHA },
+    });
+    const events = await eventsOf(host, runId);
+    expect(events[0]).toMatchObject({ type: 'run.started', payload: { transport: 'mcp', inputs: { who: 'Ann' } } });
+    expect(result._meta).toHaveProperty('eventId', events.at(-1)?.eventId);
+  });
+
+  test('gets what an agent says, and progress before it', async () => {
+    const progress: number[] = [];
+    const result = await (await host.client(era)).callTool(
+      { name: 'agent.host.desk', arguments: { message: 'Hello?' } },
+      { onprogress: ({ progress: done }) => progress.push(done) },
+    );
+    expect(result).toMatchObject({ content: [{ type: 'text', text: 'Done.' }], isError: false });
+    expect(progress.length).toBeGreaterThan(1);
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+    expect((await eventsOf(host, runOf(result)))[0]).toMatchObject({ payload: { transport: 'mcp' } });
+  });
+
+  test('continues the conversation that it names', async () => {
+    const client = await host.client(era);
+    const call = (given: object) =>
+      client.callTool({ name: 'agent.host.plain', arguments: { message: 'Hello?', ...given } });
+    const { contextId } = await host.rest('GET', `/v1/runs/${runOf(await call({}))}`);
+    const again = await host.rest('GET', `/v1/runs/${runOf(await call({ contextId }))}`);
+    expect(again.contextId).toBe(contextId);
+  });
+
+  test('is told why a run failed', async () => {
+    const result = await (await host.client(era)).callTool({ name: 'fail', arguments: {} });
+    expect(result).toMatchObject({ content: [{ text: 'Intentional conformance failure' }], isError: true });
+  });
+
+  test('is told what is wrong with its arguments, and no run starts', async () => {
+    const client = await host.client(era);
+    const before = await host.rest('GET', '/v1/runs?workflowId=greet');
+    for (const given of [{}, { who: 7 }, { who: 'Ann', extra: 1 }]) {
+      const result = await client.callTool({ name: 'greet', arguments: given });
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/who|extra/) }] });
+    }
+    expect(await host.rest('GET', '/v1/runs?workflowId=greet')).toEqual(before);
+  });
+
+  test('answers what a run asks, in its own name', async () => {
+    const asked: string[] = [];
+    const onForm = (message: string) => {
+      asked.push(message);
+      return message === 'Pay?' ? approve : { action: 'accept', content: { answer: 'Rome' } };
+    };
+    const client = await host.client(era, { onForm });
+    const approved = await client.callTool({ name: 'gate', arguments: {} });
+    expect(approved).toMatchObject({ structuredContent: { action: 'accept', decidedBy: 'ann' }, isError: false });
+    const answered = await client.callTool({ name: 'ask', arguments: {} });
+    expect(answered).toMatchObject({ structuredContent: { answers: { city: 'Rome' } }, isError: false });
+    expect(asked).toEqual(['Pay?', 'Which city?']);
+  });
+
+  test('rejects an approval that its user declines', async () => {
+    const client = await host.client(era, { onForm: () => ({ action: 'decline' }) });
+    const runId = runOf(await client.callTool({ name: 'gate', arguments: {} }));
+    const events = await eventsOf(host, runId);
+    expect(events.find(({ type }) => type === 'approval.received')).toMatchObject({ payload: { action: 'reject' } });
+  });
+
+  test('is told where to answer if it cannot, or its user does not', async () => {
+    const cancels = await host.client(era, { onForm: () => ({ action: 'cancel' }) });
+    for (const client of [await host.client(era), cancels]) {
+      const result = await client.callTool({ name: 'gate', arguments: {} });
+      const runId = runOf(result);
+      expect(result).toMatchObject({ isError: true, _meta: { code: 'waiting' } });
+      expect(result).toMatchObject({ content: [{ text: expect.stringContaining(`cairn://runs/${runId}`) }] });
+      expect(await host.rest('GET', `/v1/runs/${runId}`)).toMatchObject({ status: 'waiting-approval' });
+      await host.rest('POST', `/v1/runs/${runId}/cancel`, {});
+    }
+  });
+
+  test('cancels the run with its request', async () => {
+    const client = await host.client(era);
+    const stop = new AbortController();
+    const runId = await new Promise<string>((resolve, reject) => {
+      const call = client.callTool({ name: 'slow', arguments: {} }, { signal: stop.signal, onprogress: () => {} });
+      host.newestRun('slow', 'running').then(resolve, reject);
+      call.then(reject, () => {});
+    });
+    stop.abort('enough');
+    const events = await host.ended(runId);
+    expect(events.at(-1)).toMatchObject({ type: 'run.cancelled', payload: { reason: 'cross_protocol_cancel' } });
+  });
+
+  test('is told that somebody else cancelled the run', async () => {
+    const client = await host.client(era);
+    const call = client.callTool({ name: 'slow', arguments: {} });
+    const runId = await host.newestRun('slow', 'running');
+    await host.rest('POST', `/v1/runs/${runId}/cancel`, {});
+    expect(await call).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('tool_canceled') }],
+      _meta: { runId, code: 'tool_canceled' },
+    });
+  });
+
+  test('gives the run its trace, from the message before the header', async () => {
+    const client = await host.client(era);
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traced = { traceparent: `00-${trace}-00f067aa0ba902b7-01`, tracestate: 'a=b' };
+    const call = (_meta: object) => client.callTool({ name: 'greet', arguments: { who: 'x' }, _meta: { ..._meta } });
+    const [first] = await eventsOf(host, runOf(await call(traced)));
+    expect(first).toMatchObject({ payload: { traceparent: expect.stringContaining(trace), tracestate: 'a=b' } });
+    const [second] = await eventsOf(host, runOf(await call({ traceparent: 'garbage' })));
+    expect(second?.payload).not.toHaveProperty('traceparent');
+  });
+
+  test('names the run of its own host as the cause; of another it cannot', async () => {
+    const stated = {
+      runId: 'run-1',
+      hostId: BETA,
+      eventId: 'run-1:4',
+      wellKnownUrl: 'https://beta.example.org/.well-known/openwop',
+    };
+    for (const [key, isKept] of [
+      [keys.beta, true],
+      [keys.ann, false],
+    ] as const) {
+      const client = await host.client(era, { key });
+      const _meta = { 'cairn.causation': stated };
+      const runId = runOf(await client.callTool({ name: 'greet', arguments: { who: 'x' }, _meta }));
+      const { parent } = await host.rest('GET', `/v1/runs/${runId}/ancestry`);
+      const { eventId: _, ...kept } = stated;
+      expect(parent).toEqual(isKept ? { ...kept, cause: 'mcp-tool-call' } : null);
+    }
+  });
+});
+
+test('asks again for an answer that does not fit', async () => {
+  const answers = ['x', 'Rome'];
+  const asked: string[] = [];
+  const client = await host.client('2025-11-25', {
+    onForm: (message) => {
+      asked.push(message);
+      return { action: 'accept', content: { answer: answers.shift() ?? '' } };
+    },
+  });
+  expect(await client.callTool({ name: 'ask', arguments: {} })).toMatchObject({ isError: false });
+  expect(asked).toEqual(['Which city?', expect.stringContaining('\nWhich city?')]);
+});
+
+test('goes on when somebody else answers while the client is asked', async () => {
+  const client = await host.client('2025-11-25', { onForm: () => new Promise(() => {}) });
+  const call = client.callTool({ name: 'gate', arguments: {} });
+  const runId = await host.newestRun('gate', 'waiting-approval');
+  await host.rest('POST', `/v1/runs/${runId}/interrupts/n`, { resumeValue: { action: 'accept' } }, keys.bob);
+  expect(await call).toMatchObject({ structuredContent: { decidedBy: 'bob' }, isError: false });
+});
+
+test('a client with a handshake that goes away leaves its run going', async () => {
+  const client = await host.client('2025-11-25');
+  const call = client.callTool({ name: 'slow', arguments: {} }).catch(() => 'gone');
+  const runId = await host.newestRun('slow', 'running');
+  await client.close();
+  expect(await call).toBe('gone');
+  // What the host does when a client leaves, it has done before it answers another.
+  await (await host.client(MODERN)).callTool({ name: 'greet', arguments: { who: 'x' } });
+  expect(await host.rest('GET', `/v1/runs/${runId}`)).toMatchObject({ status: 'running' });
+  await host.rest('POST', `/v1/runs/${runId}/cancel`, {});
+});
+
+test('the client knows the host, and the discovery document where it is', async () => {
+  const client = await host.client(MODERN);
+  expect(client.getServerVersion()).toMatchObject({ name: 'cairn' });
+  const legacy = await host.client('2025-11-25');
+  await legacy.ping();
+  await legacy.setLoggingLevel('warning');
+  const { mcp, supportedTransports } = await host.rest('GET', '/.well-known/openwop');
+  expect(supportedTransports).toContain('mcp');
+  expect(mcp).toMatchObject({
+    protocolVersions: [MODERN, '2025-11-25', '2025-06-18'],
+    serverUrls: [`${host.url}/v1/mcp`],
+  });
+});

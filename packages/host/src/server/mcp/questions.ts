@@ -1,0 +1,124 @@
+/** Questions of a run as forms of MCP, and the answers that come back. */
+import { type AnswerInput, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import type { Question } from '../../bridges/a2a/questions.ts';
+
+/** The parameters of `elicitation/create`. */
+export interface Form {
+  readonly mode: 'form';
+  readonly message: string;
+  readonly requestedSchema: JsonObject;
+}
+
+/** What a client answers to a form. */
+export type Reply =
+  | { readonly action: 'accept'; readonly content: JsonObject }
+  | { readonly action: 'decline' }
+  | { readonly action: 'cancel' };
+
+/** Null for what no form asks: a sign-in, or the result of a tool of the client. */
+export function formOf(question: Question): Form | null {
+  const { isSignIn, interruptKind, prompt } = question;
+  if (isSignIn || interruptKind === 'external-event') return null;
+  const properties = isApproval(question) ? approval : isFlat(question) ? flatProperties(question) : one(question);
+  const required = requiredOf(question, properties);
+  return { mode: 'form', message: prompt, requestedSchema: { type: 'object', properties, required } };
+}
+
+const isApproval = ({ interruptKind }: Question): boolean => interruptKind === 'approval';
+
+const approval: JsonObject = {
+  approve: { type: 'boolean', title: 'Approve' },
+  reason: { type: 'string', title: 'Reason', maxLength: 2_000 },
+};
+
+/** A form has no fields but these. */
+const primitive: ReadonlySet<Json | undefined> = new Set(['string', 'number', 'integer', 'boolean']);
+
+const schemaOf = ({ form }: Question): JsonObject => {
+  const { schema } = form;
+  return isJson(schema) ? schema : {};
+};
+
+const isJson = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An object of simple fields is a form itself. */
+function isFlat(question: Question): boolean {
+  const { type, properties } = schemaOf(question);
+  if (type !== 'object' || !isJsonObject(properties) || Object.keys(properties).length > 50) return false;
+  return Object.values(properties).every((field) => isJsonObject(field) && primitive.has(field.type));
+}
+
+function flatProperties(question: Question): JsonObject {
+  const { properties = {} } = schemaOf(question);
+  if (!isJsonObject(properties)) return {};
+  return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, fieldOf(field)]));
+}
+
+/** Fields of JSON Schema that a form knows. */
+const known = ['type', 'title', 'description', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'default'];
+
+const fieldOf = (field: Json | undefined): JsonObject =>
+  isJsonObject(field)
+    ? Object.fromEntries(Object.entries(field).filter(([name]) => known.includes(name)))
+    : { type: 'string' };
+
+/** One field, for anything else. */
+function one(question: Question): JsonObject {
+  const schema = schemaOf(question);
+  const options = optionsOf(question);
+  if (options.length > 0) return { answer: { type: 'string', title: 'Answer', enum: [...options] } };
+  if (primitive.has(schema.type)) return { answer: { title: 'Answer', ...fieldOf(schema) } };
+  return { answer: { type: 'string', title: 'Answer', ...(schema.type !== undefined && { description: 'As JSON.' }) } };
+}
+
+function optionsOf({ form: { options } }: Question): readonly string[] {
+  if (!Array.isArray(options)) return [];
+  return options.flatMap((option: unknown) => {
+    const value = isJson(option) ? (option.value ?? option.id) : option;
+    return typeof value === 'string' ? [value] : [];
+  });
+}
+
+function requiredOf(question: Question, properties: JsonObject): string[] {
+  if (isApproval(question)) return ['approve'];
+  if (!isFlat(question)) return ['answer'];
+  const { required } = schemaOf(question);
+  return Array.isArray(required)
+    ? required.filter((name) => typeof name === 'string' && name in properties).map(String)
+    : [];
+}
+
+/** What the host is told; null if the client leaves the question open. */
+export function answerOf(question: Question, reply: Reply): AnswerInput | null {
+  if (reply.action === 'cancel') return null;
+  if (isApproval(question)) {
+    if (reply.action === 'accept' && reply.content.approve === true) return { value: { action: 'accept' } };
+    const reason = reply.action === 'accept' ? reply.content.reason : undefined;
+    return { reject: true, ...(typeof reason === 'string' && { reason: reason.slice(0, 2_000) }) };
+  }
+  // Only an approval can be refused.
+  if (reply.action === 'decline') return null;
+  const { content } = reply;
+  if (isFlat(question)) return { value: content };
+  const { answer = null } = content;
+  const { type } = schemaOf(question);
+  return { value: typeof answer === 'string' && type !== undefined && !primitive.has(type) ? parsed(answer) : answer };
+}
+
+/** Text that is no JSON is an answer, too: the schema of the question refuses it. */
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Null for what is no reply to a form. */
+export function replyOf(value: unknown): Reply | null {
+  if (!isJson(value)) return null;
+  if (value.action === 'decline' || value.action === 'cancel') return { action: value.action };
+  if (value.action !== 'accept') return null;
+  return { action: 'accept', content: isJsonObject(value.content) ? value.content : {} };
+}

@@ -1,0 +1,62 @@
+/** What a client carries between a question and its answer: signed, for one caller, tool and question, usable once. */
+import { randomUUID } from 'node:crypto';
+import { isCairnError, parseRunId, type RunId } from '@cairn/protocol';
+import { z } from 'zod';
+import type { Call } from '../http/routes.ts';
+import type { Idempotency } from '../idempotency/idempotency.ts';
+import { McpError } from './rpc.ts';
+import type { Signed } from './signed.ts';
+
+export interface StatePorts {
+  readonly signed: Signed;
+  readonly requests: Idempotency;
+  readonly now: () => number;
+}
+
+/** How long a client may take to answer. */
+const LIFE_MS = 3_600_000;
+
+const shape = z.object({
+  kind: z.literal('state'),
+  id: z.string(),
+  runId: z.string(),
+  inputId: z.string(),
+  tool: z.string(),
+  expiresAt: z.number(),
+});
+
+export interface Asked {
+  readonly runId: RunId;
+  readonly inputId: string;
+  readonly tool: string;
+}
+
+export const stateText = ({ caller }: Call, asked: Asked, { signed, now }: StatePorts): string =>
+  signed.sign(caller, { kind: 'state', id: randomUUID(), ...asked, expiresAt: now() + LIFE_MS });
+
+/** Throws for a state that is not this caller's, is of another tool, has expired, or was used before. */
+export async function usedState(call: Call, text: unknown, tool: string, ports: StatePorts): Promise<Asked> {
+  const { caller } = call;
+  const state = shape.safeParse(typeof text === 'string' ? ports.signed.open(caller, text) : null).data;
+  const runId = state === undefined ? null : parseRunId(state.runId);
+  if (state === undefined || runId === null || state.tool !== tool) throw invalid('is not one of this call');
+  if (state.expiresAt <= ports.now()) throw invalid('has expired');
+  const isFirst = await claimed(call, state.id, ports);
+  if (!isFirst) throw invalid('was used before');
+  return { runId, inputId: state.inputId, tool };
+}
+
+/** The record is durable: a restart forgets no use. */
+async function claimed({ caller: { tenant } }: Call, id: string, { requests }: StatePorts): Promise<boolean> {
+  const key = { tenant, endpoint: 'MCP requestState', key: id, content: {}, recordsItself: false };
+  try {
+    const { isReplayed } = await requests.carryOut(key, async () => ({ status: 200, headers: {}, body: '' }));
+    return !isReplayed;
+  } catch (error) {
+    if (isCairnError(error, 'idempotency_in_flight')) return false;
+    throw error;
+  }
+}
+
+const invalid = (why: string): McpError =>
+  new McpError('params', `The requestState ${why}. Call the tool again, or answer in the inbox of the host.`);

@@ -1,0 +1,100 @@
+/** The route of MCP: one POST for requests, notifications and responses of both kinds of revisions. */
+import { isCairnError, type Json } from '@cairn/protocol';
+import { z } from 'zod';
+import type { Call, KeyedRoute } from '../http/routes.ts';
+import { LARGE_BYTES, type UnreadBytes } from '../http/unread-bytes.ts';
+import { shaped } from './call-stream.ts';
+import { type Inbound, inboundOf } from './inbound.ts';
+import { type MethodPorts, methodNamed } from './methods.ts';
+import { errorText, idOf, McpError, mcpErrorOf, resultText } from './rpc.ts';
+
+export interface McpSurface extends MethodPorts {
+  readonly unread: UnreadBytes;
+}
+
+const message = z
+  .looseObject({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string(), z.int()]).optional(),
+    method: z.string().optional().describe('`tools/call`, for example. The reference lists all of them.'),
+    params: z.looseObject({}).optional(),
+  })
+  .meta({ id: 'McpMessage' });
+
+const response = z
+  .looseObject({
+    jsonrpc: z.literal('2.0'),
+    id: z.union([z.string(), z.int(), z.null()]),
+    result: z.looseObject({}).optional(),
+    error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
+  })
+  .meta({ id: 'McpResponse' });
+
+const headers = z.object({
+  'mcp-protocol-version': z.string().optional().describe('The revision of the protocol.'),
+  'mcp-session-id': z.string().optional().describe('What the response to `initialize` had, in revisions of 2025.'),
+  'mcp-method': z.string().optional().describe('The method of the body, in revision 2026-07-28.'),
+  'mcp-name': z.string().optional().describe('The name or the URI of the body, in revision 2026-07-28.'),
+});
+
+/** The scopes of a method are checked when it is called; every call shows a run. */
+export const mcpRoute = (surface: McpSurface): KeyedRoute => ({
+  method: 'POST',
+  path: '/v1/mcp',
+  scope: 'runs:read',
+  holds: true,
+  isEventBody: true,
+  // The protocol has no key for repeats.
+  repeatable: true,
+  handle: (call) => answered(call, surface),
+  errorText: unreadable,
+  doc: {
+    id: 'callMcp',
+    summary: 'Send an MCP message',
+    headers,
+    body: message,
+    responses: {
+      200: {
+        description:
+          'The result or the error of a request. `tools/call` answers with `text/event-stream` if the client accepts it: the last frame is such a response.',
+        shape: response,
+      },
+      202: { description: 'The notification or the response was taken.' },
+    },
+  },
+});
+
+async function answered(call: Call, surface: McpSurface): Promise<string | undefined> {
+  try {
+    const inbound = inboundOf(call, surface.signed);
+    if (inbound.kind !== 'request') {
+      await noted(call, inbound, surface);
+      call.reply.code(202).send();
+      return undefined;
+    }
+    const result = await methodNamed(inbound)(inbound, surface);
+    if (result === undefined) return undefined;
+    const text = resultText(inbound.id, shaped(result, inbound.isModern));
+    if (text.length >= LARGE_BYTES) surface.unread.admit(call.caller.tenant, call.reply.raw, text.length);
+    return text;
+  } catch (error) {
+    const told = mcpErrorOf(error);
+    if (told === null) throw error;
+    call.reply.code(told.status);
+    return errorText(idOf(call.request.body as Json | undefined), told);
+  }
+}
+
+/** Other notifications ask for nothing. */
+async function noted({ caller }: Call, inbound: Exclude<Inbound, { kind: 'request' }>, surface: McpSurface) {
+  if (inbound.kind === 'response') {
+    surface.elicitations.answer(caller, inbound.id, inbound.result);
+  } else if (inbound.method === 'notifications/cancelled') {
+    const id = idOf({ id: inbound.params.requestId ?? null });
+    await surface.openCalls.cancel({ caller, session: inbound.session, id });
+  }
+}
+
+/** A body that is no JSON never reaches the handler. */
+const unreadable = (error: unknown): string | null =>
+  isCairnError(error, 'validation_error') ? errorText(null, new McpError('parse', error.message)) : null;

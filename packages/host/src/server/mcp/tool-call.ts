@@ -1,0 +1,215 @@
+/** `tools/call`: starts a run, follows it, asks what it asks, and answers with what it became. */
+import { randomUUID } from 'node:crypto';
+import { isCairnError, isJsonObject, type RunId } from '@cairn/protocol';
+import type { Question } from '../../bridges/a2a/questions.ts';
+import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LiveFeed } from '../../log/feed/feed.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
+import { caughtUp, FollowedTask } from '../a2a/followed-task.ts';
+import { requireScope } from '../access/auth.ts';
+import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
+import { firstCursor } from '../contexts/messages.ts';
+import type { Elicitations } from './elicitations.ts';
+import type { McpRequest } from './inbound.ts';
+import { answerOf, formOf, type Reply, replyOf } from './questions.ts';
+import { type StatePorts, stateText, usedState } from './request-state.ts';
+import { endResult, openResult, originOf, refusedArguments } from './results.ts';
+import { McpError, said } from './rpc.ts';
+import { RunWatch } from './run-watch.ts';
+import { argumentProblems, type McpTool, startedRun, type ToolPorts, toolNamed } from './tools.ts';
+
+export interface CallPorts extends ToolPorts, StatePorts {
+  readonly log: EventLog;
+  readonly feed: LiveFeed;
+  readonly loadView: LoadView;
+  readonly hostId: string;
+  readonly inputs: InputSurface;
+  readonly elicitations: Elicitations;
+}
+
+/** A call whose run has started. */
+export interface OpenToolCall {
+  readonly request: McpRequest;
+  readonly tool: McpTool;
+  readonly watch: RunWatch;
+  /** Sends a message on the stream of the request; null if the client takes no stream. */
+  send: ((message: object) => void) | null;
+  /** Questions that the client has answered. One may stay open until others have answered it, too. */
+  readonly answered: Set<string>;
+  /** The client does not want to answer: it is asked nothing more. */
+  isLeftOpen: boolean;
+}
+
+/** Refuses the call, or starts or continues its run. An object is the result of a call that starts none. */
+export async function openedCall(request: McpRequest, ports: CallPorts): Promise<OpenToolCall | object> {
+  const { call, params, meta } = request;
+  requireScope(call.caller, 'runs:create');
+  const tool = await toolNamed(call, params, ports);
+  const { arguments: given = {}, requestState } = params;
+  if (!isJsonObject(given)) throw new McpError('params', 'arguments must be an object.');
+  if (request.isModern && requestState !== undefined) return continued(request, tool, ports);
+  const problems = argumentProblems(tool, given);
+  if (problems.length > 0) return refusedArguments(problems);
+  try {
+    const runId = await startedRun(call, ports, { tool, given, meta });
+    return await watched(request, { tool, runId, isEarlier: false }, ports);
+  } catch (error) {
+    // The definition refuses inputs that the schema of the tool lets pass.
+    if (isCairnError(error, 'validation_error')) return refusedArguments([said(error)]);
+    throw error;
+  }
+}
+
+interface Watched {
+  readonly tool: McpTool;
+  readonly runId: RunId;
+  /** An earlier request has started it. */
+  readonly isEarlier: boolean;
+}
+
+async function watched(
+  request: McpRequest,
+  { tool, runId, isEarlier }: Watched,
+  ports: CallPorts,
+): Promise<OpenToolCall> {
+  const head = await ports.log.head(runId);
+  if (head === null) throw new McpError('params', 'There is no such run.');
+  const token = request.meta.progressToken;
+  let progress = 0;
+  const onProgress = (message: string) => {
+    progress += 1;
+    if (typeof token !== 'string' && typeof token !== 'number') return;
+    opened.send?.({ method: 'notifications/progress', params: { progressToken: token, progress, message } });
+  };
+  const { record } = head;
+  const after = (await firstCursor(ports.log, runId)) - 1;
+  // Artifacts are read as resources: no update of the view is shown.
+  const task = new FollowedTask({ taskId: runId, hostId: ports.hostId, artifactUrl: () => '', after });
+  // The questions of before are answered.
+  if (isEarlier) await caughtUp(ports.log, record.contextId, task);
+  const watch = new RunWatch({ ...ports, record, task, key: `mcp ${randomUUID()}`, onProgress });
+  const opened: OpenToolCall = { request, tool, watch, send: null, answered: new Set(), isLeftOpen: false };
+  return opened;
+}
+
+/** The client answers what the run asked, and waits for it again. */
+async function continued(request: McpRequest, tool: McpTool, ports: CallPorts): Promise<OpenToolCall> {
+  const { call, params } = request;
+  const { inputResponses, requestState } = params;
+  const reply = replyOf(isJsonObject(inputResponses) ? inputResponses[INPUT] : undefined);
+  if (reply === null) throw new McpError('params', `inputResponses.${INPUT} must answer the form.`);
+  requireScope(call.caller, 'approvals:respond');
+  const { runId, inputId } = await usedState(call, requestState, tool.name, ports);
+  const opened = await watched(request, { tool, runId, isEarlier: true }, ports);
+  try {
+    // Null if somebody else has answered: the run goes on with that answer.
+    const question = opened.watch.task.asked.find(({ id }) => id === inputId);
+    if (question !== undefined) opened.isLeftOpen = !(await answered(opened, { question, reply }, ports));
+    return opened;
+  } catch (error) {
+    opened.watch.close();
+    throw error;
+  }
+}
+
+/** The only key of the input requests: one question at a time. */
+const INPUT = 'answer';
+
+/** How often a form is shown again whose answer was refused. */
+const MAX_TRIES = 3;
+
+/** Resolves with the result of the call. Neither the time nor an answer of somebody else is lost. */
+export async function concluded(opened: OpenToolCall, ports: CallPorts): Promise<object> {
+  const { watch, request } = opened;
+  const { task } = watch;
+  let tries = 0;
+  let problem = '';
+  while (!watch.isStopped && task.phase !== 'over') {
+    const asked = task.asked.filter(({ id }) => !opened.answered.has(id));
+    const question = formed(asked);
+    if (task.phase === 'working' || asked.length === 0) await watch.changed();
+    else if (question === null || !request.session.canElicit || opened.isLeftOpen || tries >= MAX_TRIES) break;
+    else if (request.isModern) return inputRequired(opened, question, ports);
+    else {
+      tries += 1;
+      const reply = await elicited(opened, { question, problem }, ports);
+      if (reply === 'answered elsewhere') continue;
+      if (reply === null) break;
+      problem = await answered(opened, { question, reply }, ports).then((isAnswered) => {
+        opened.isLeftOpen = !isAnswered;
+        tries = 0;
+        return '';
+      }, refusalText);
+    }
+  }
+  const origin = originOf(watch, ports.hostId);
+  return task.phase === 'over' ? endResult(await ports.loadView(watch.runId), origin) : openResult(watch, origin);
+}
+
+const formed = (asked: readonly Question[]): Question | null => asked.find((one) => formOf(one) !== null) ?? null;
+
+/** Only what the client can correct is asked again. */
+function refusalText(error: unknown): string {
+  if (!isCairnError(error, 'input_invalid')) throw error;
+  return said(error);
+}
+
+function inputRequired({ request, tool, watch }: OpenToolCall, question: Question, ports: CallPorts): object {
+  const { runId } = watch;
+  return {
+    resultType: 'input_required',
+    inputRequests: { [INPUT]: { method: 'elicitation/create', params: formOf(question) } },
+    requestState: stateText(request.call, { runId, inputId: question.id, tool: tool.name }, ports),
+    _meta: originOf(watch, ports.hostId),
+  };
+}
+
+interface Shown {
+  readonly question: Question;
+  /** Why the last answer was refused. */
+  readonly problem: string;
+}
+
+/** Asks the client on the stream of its request. Null if it cannot be asked, or answers nonsense. */
+async function elicited(opened: OpenToolCall, { question, problem }: Shown, { elicitations }: CallPorts) {
+  const { watch, request, send } = opened;
+  const form = formOf(question);
+  if (send === null || form === null || !request.call.caller.scopes.has('approvals:respond')) return null;
+  const asked = elicitations.open(request.call.caller);
+  const message = problem === '' ? form.message : `${problem}\n${form.message}`;
+  send({ id: asked.id, method: 'elicitation/create', params: { ...form, message } });
+  const isOpen = () =>
+    !watch.isStopped && watch.task.phase !== 'over' && watch.task.asked.some(({ id }) => id === question.id);
+  const answeredElsewhere = async () => {
+    while (isOpen()) await watch.changed();
+    return 'answered elsewhere' as const;
+  };
+  try {
+    const reply = await Promise.race([asked.reply, answeredElsewhere()]);
+    if (reply !== 'answered elsewhere') return replyOf(reply);
+    send({ method: 'notifications/cancelled', params: { requestId: asked.id, reason: 'The question is answered.' } });
+    return reply;
+  } finally {
+    elicitations.close(asked.id);
+  }
+}
+
+/** Records the answer. False if the client leaves the question open. */
+async function answered(opened: OpenToolCall, given: { question: Question; reply: Reply }, ports: CallPorts) {
+  const { watch, request } = opened;
+  const { question, reply } = given;
+  const answer = answerOf(question, reply);
+  if (answer === null) return false;
+  const head = await ports.log.head(watch.runId);
+  if (head === null) return false;
+  const { contextId } = head.record;
+  try {
+    await answerOpen(request.call, ports.inputs, { contextId, inputId: question.id, given: answer });
+    if (!request.call.reply.sent) request.call.reply.code(200);
+  } catch (error) {
+    // Somebody was faster: the run goes on with that answer.
+    if (!isCairnError(error, 'input_already_answered')) throw error;
+  }
+  opened.answered.add(question.id);
+  return true;
+}
