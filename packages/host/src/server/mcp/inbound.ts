@@ -58,7 +58,7 @@ export function inboundOf(call: Call, signed: Signed): Inbound {
   if (route.kind === 'reject') throw rejected(route);
   if (Array.isArray(body) || !isJsonObject(body)) throw noBatch();
   if (body.id !== undefined && idOf(body) === null) {
-    throw new McpError('request', 'id must be a string of at most 256 characters or an integer.', { status: 400 });
+    throw new McpError('request', 'id must be a string of at most 256 characters or an integer.');
   }
   if (route.kind === 'modern') {
     if (route.messageKind === 'request') requireHeaders(body, { version, method, name });
@@ -145,8 +145,7 @@ const notServed = (requested: string): McpError =>
     },
   );
 
-const noBatch = (): McpError =>
-  new McpError('request', 'Batches are not supported: send one message at a time.', { status: 400 });
+const noBatch = (): McpError => new McpError('request', 'Batches are not supported: send one message at a time.');
 
 interface Rejection {
   readonly httpStatus: number;
@@ -157,6 +156,6 @@ interface Rejection {
 
 function rejected({ httpStatus: status, code, message }: Rejection): McpError {
   const name = code === -32020 ? 'header' : code === -32022 ? 'version' : code === -32602 ? 'params' : 'request';
-  // It quotes the request.
-  return new McpError(name, message.slice(0, 500), { status });
+  // It quotes the request. A body that is no message is answered as in every other protocol here.
+  return new McpError(name, message.slice(0, 500), name === 'request' ? {} : { status });
 }
