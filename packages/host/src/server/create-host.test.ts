@@ -197,7 +197,10 @@ test('registers the workflows of its folders for every tenant, and lists them in
   const started = await host({ store: inMemoryStore(), config: { keys, workflows: [workflows], conformance: true } });
   for (const tenant of ['a', 'b']) expect((await started.engine.workflow(tenant, 'noop')).id).toBe('noop');
   const discovery = await (await fetch(`${started.url}/.well-known/openwop`)).json();
-  expect(discovery).toMatchObject({ fixtures: ['noop'], capabilities: { supportedTransports: ['rest', 'a2a', 'mcp'] } });
+  expect(discovery).toMatchObject({
+    fixtures: ['noop'],
+    capabilities: { supportedTransports: ['rest', 'a2a', 'mcp'] },
+  });
 });
 
 test.each([
