@@ -13,7 +13,7 @@ export const forkGapMs = ({ at, payload }: EventOf<'cairn.run.forked'>, before: 
 
 /** A pause or a cancellation of the source does not hold for a branch, and its waits last as long as they had left. */
 export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>, gapMs: number): void {
-  const { contextId, toolScopes, overlay = {}, children = {}, parentRunId } = payload;
+  const { contextId, toolScopes, overlay = {}, children = {}, parentRunId, forkedBy } = payload;
   // An answer and the row that resumes its node are one fact, which the cut may divide.
   for (const [nodeId, { status, interruptId }] of Object.entries(view.nodeStates)) {
     if (status !== 'suspended' || interruptId === null || Object.hasOwn(view.interrupts, interruptId)) continue;
@@ -24,6 +24,8 @@ export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>
   view.currentNodeId = oldestWait(view)?.nodeId ?? null;
   if (contextId !== undefined) view.contextId = contextId;
   if (toolScopes !== undefined) view.toolScopes = toolScopes;
+  // Who forks a run acts for themselves: its tools never use the credentials of the user who started the source.
+  view.owner = ownerOf(view, forkedBy);
   view.parentRunId = parentRunId ?? null;
   if (parentRunId === undefined) {
     view.parentNodeId = null;
@@ -45,4 +47,10 @@ export function forkView(view: RunView, { payload }: EventOf<'cairn.run.forked'>
     Object.entries(view.subtasks).map(([childRunId, nodeId]) => [own(children, childRunId) ?? childRunId, nodeId]),
   );
   view.childRuns = view.childRuns.map((child) => ({ ...child, runId: own(children, child.runId) ?? child.runId }));
+}
+
+function ownerOf({ owner }: RunView, principal: string | undefined): RunView['owner'] {
+  if (owner === null) return null;
+  const { principal: _, ...rest } = owner;
+  return { ...rest, ...(principal !== undefined && { principal }) };
 }

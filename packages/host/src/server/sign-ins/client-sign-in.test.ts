@@ -72,3 +72,17 @@ it('opens nothing but web addresses, and sends no text in the clear', async () =
   ).rejects.toMatchObject({ code: 'validation_error' });
   expect(opened).toEqual([]);
 });
+
+it('asks whoever forks a run to sign in, and never uses the credential of the user who started it', async () => {
+  const { context, asked } = await asking('host:clerk');
+  await context.signIn(asked, { credential: 'key-of-ann-0123456789' });
+  await ended(context);
+  const forked = await forge.ask('POST', `/v1/runs/${asked.taskId}:fork`, {
+    key: keys.bob,
+    body: { fromSeq: 1, mode: 'branch' },
+  });
+  const { authId } = await forge.required(String(forked.body.contextId), keys.bob);
+  const path = `/api/contexts/${forked.body.contextId}/auths/${authId}`;
+  expect((await forge.ask('POST', path, { key: keys.ann, body: { denied: true } })).status).toBe(403);
+  expect((await forge.ask('POST', path, { key: keys.bob, body: { denied: true } })).status).toBe(202);
+});
