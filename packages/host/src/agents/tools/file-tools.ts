@@ -53,7 +53,7 @@ export const fileTools = (files: FilePort): readonly Tool[] => [
   hostTool({
     id: 'openwop:fs.read',
     title: 'Read a file',
-    description: 'Reads a text file of this conversation. A long file comes in parts: go on at nextOffset.',
+    description: 'Reads a text file of this conversation, in parts if it is long: use nextOffset.',
     input: z.strictObject({
       path: filePath,
       offset: z.int().min(0).default(0).describe('Where to begin, in bytes.'),
@@ -67,7 +67,7 @@ export const fileTools = (files: FilePort): readonly Tool[] => [
   hostTool({
     id: 'openwop:fs.write',
     title: 'Write a file',
-    description: 'Writes a text file of this conversation, all of it: what was there before is replaced.',
+    description: 'Writes a text file of this conversation, all of it, over what was there before.',
     input: z.strictObject({ path: filePath, text: z.string().max(MAX_WRITE_CHARACTERS) }),
     safety: 'idempotent',
     untrusted: false,
@@ -82,7 +82,7 @@ export const fileTools = (files: FilePort): readonly Tool[] => [
   hostTool({
     id: 'openwop:fs.list',
     title: 'List files',
-    description: 'Lists the text files of this conversation, or of one folder of it, with their sizes.',
+    description: 'Lists the text files of this conversation, or of one folder, with their sizes.',
     input: z.strictObject({ folder: filePath.optional() }),
     safety: 'read',
     egress: 'none',
