@@ -1,5 +1,9 @@
-/** Fails a node whose open work has no result in the record: a replay performs no effect and asks nobody. */
+/**
+ * Fails a node whose open work has no result in the record: a replay performs no effect and asks nobody. A question that
+ * was put to an agent goes on to people, whose answer may be recorded.
+ */
 import type { RunId } from '@cairn/protocol';
+import { forwarded } from '../coordination/routing.ts';
 import { unanswered } from '../core/decide.ts';
 import { stoppedRows } from '../core/driven.ts';
 import { activeContext, failNode } from '../core/node-decisions.ts';
@@ -12,6 +16,8 @@ import type { RecordedWork } from './recorded-work.ts';
 interface OpenWork {
   readonly nodeId: string;
   readonly what: string;
+  /** The question, if the work is a call that puts it to an agent. */
+  readonly routes?: string;
 }
 
 /** Returns the first open work without a record, or null. */
@@ -19,7 +25,8 @@ export function unrecorded(state: RunState, work: RecordedWork): OpenWork | null
   for (const callId in state.calls) {
     const call = state.calls[callId];
     if (call === undefined || call.asked !== undefined || work.hasResult(callId, call.attempt)) continue;
-    return { nodeId: call.nodeId, what: `result of the call ${callId}` };
+    const { nodeId, routes } = call;
+    return { nodeId, what: `result of the call ${callId}`, ...(routes === undefined ? {} : { routes }) };
   }
   for (const child of Object.values(state.children)) {
     const isWaiting = state.active[child.nodeId] !== undefined && !work.has('child', child.runId);
@@ -34,11 +41,12 @@ export function unrecorded(state: RunState, work: RecordedWork): OpenWork | null
 
 export function failWithoutRecord(
   { state, workflow }: { readonly state: RunState; readonly workflow: Workflow },
-  { nodeId, what }: OpenWork,
+  { nodeId, what, routes }: OpenWork,
   sourceRunId: RunId,
 ): readonly Draft[] {
-  const node = nodeById(workflow, nodeId);
   const cause = state.nextSeq - 1;
+  if (routes !== undefined) return [forwarded(routes, cause)];
+  const node = nodeById(workflow, nodeId);
   const error: RunError = {
     code: 'replay_source_missing',
     message: `The record of run ${sourceRunId} has no ${what} of node ${nodeId}, and a replay performs nothing.`,
