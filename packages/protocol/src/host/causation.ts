@@ -28,7 +28,7 @@ export type Causation = DataOf<typeof causation>;
 /** The key of the statement in the metadata of a run, and in `_meta` of an MCP request. */
 export const CAUSATION_KEY = 'cairn.causation';
 
-/** The run that a call started on another host, as that host says: in `_meta` of an MCP result, under `CAUSATION_KEY`. */
+/** The run that a call started on another host, as that host says: in `_meta` of an MCP result. */
 export const remoteRun = z.object({ runId: id, hostId: id, eventId });
 export type RemoteRun = DataOf<typeof remoteRun>;
 

@@ -257,6 +257,10 @@ export class ToolEntry implements HostToolContext {
     unwatched(this.#artifacts.data(name, record, options));
   readonly think: ToolContext['think'] = (content, options) => unwatched(this.#artifacts.think(content, options));
 
+  get isReplayed(): boolean {
+    return this.#records.isReplayed;
+  }
+
   get redactor() {
     return this.#redactor;
   }

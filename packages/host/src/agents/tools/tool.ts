@@ -97,6 +97,8 @@ export interface HostToolContext extends ToolContext {
   readonly contextId: ContextId;
   /** seq of the row that requested this attempt. */
   readonly requestedSeq: number;
+  /** Whether an earlier entry into the function came further than this one is now. */
+  readonly isReplayed: boolean;
   /** Writes rows of the node; resolves once they are durable. */
   record(rows: readonly Emission[]): Promise<void>;
 }

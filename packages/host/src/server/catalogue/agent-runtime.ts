@@ -115,7 +115,7 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
     ],
     performers: [
       hostTools.mcp.refreshing(turns),
-      hostTools.performer,
+      hostTools.mcp.finding(hostTools.performer),
       coordination.performer,
       createEditPerformer(writing),
       ...extension.performers({ memory: memory.memory, secret }),

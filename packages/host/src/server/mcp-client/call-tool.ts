@@ -12,12 +12,15 @@ import {
 import {
   type CallToolResult,
   type ContentBlock,
+  type InputRequiredResult,
+  isInputRequiredResult,
   TRACEPARENT_META_KEY,
   TRACESTATE_META_KEY,
 } from '@modelcontextprotocol/client';
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
 import type { Exchange } from './exchange.ts';
+import type { AnsweredInput } from './input-needed.ts';
 import type { KnownTool } from './listed-tools.ts';
 
 /** What the host says about itself and the call. */
@@ -33,22 +36,29 @@ export interface CallOrigin {
 /** The characters of an error that a tool reports. */
 const MAX_ERROR = 1_500;
 
+export interface CalledTool {
+  readonly tool: KnownTool;
+  readonly input: JsonObject;
+  /** For a request that is repeated with the answers of people. */
+  readonly answered: AnsweredInput | undefined;
+}
+
+/** The result, or what the server needs from people first. */
 export async function callTool(
   { client, options }: Exchange,
-  { tool, input }: { readonly tool: KnownTool; readonly input: JsonObject },
+  { tool, input, answered }: CalledTool,
   { context, origin }: { readonly context: HostToolContext; readonly origin: CallOrigin },
-): Promise<RemoteResult> {
+): Promise<RemoteResult | InputRequiredResult> {
   const { name, inputSchema } = tool;
-  const result = await client.callTool(
-    { name, arguments: input, _meta: await metaOf(context, origin) },
-    {
-      ...options,
-      onprogress: ({ progress, total, message }) => context.progress(shareOf(progress, total), message),
-      // Some arguments are repeated in headers, as the schema says.
-      toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } },
-    },
-  );
-  return new RemoteResult(endOf(name, result), remoteOf(result));
+  const params = { name, arguments: input, _meta: await metaOf(context, origin), ...answered };
+  const result: CallToolResult | InputRequiredResult = await client.callTool(params, {
+    ...options,
+    allowInputRequired: true,
+    onprogress: ({ progress, total, message }) => context.progress(shareOf(progress, total), message),
+    // Some arguments are repeated in headers, as the schema says.
+    toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } },
+  });
+  return isInputRequiredResult(result) ? result : new RemoteResult(endOf(name, result), remoteOf(result));
 }
 
 async function metaOf(context: HostToolContext, origin: CallOrigin): Promise<JsonObject> {
@@ -93,4 +103,4 @@ const textOf = (content: readonly ContentBlock[]): string =>
   content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 
 /** A claim of the other host. It is recorded and used for nothing here. */
-const remoteOf = ({ _meta }: CallToolResult): RemoteRun | undefined => remoteRun.safeParse(_meta?.[CAUSATION_KEY]).data;
+const remoteOf = ({ _meta }: CallToolResult): RemoteRun | undefined => remoteRun.safeParse(_meta).data;

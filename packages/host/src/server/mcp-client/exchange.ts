@@ -54,6 +54,8 @@ export async function exchange<Result>(
       listMaxPages: MAX_PAGES,
       jsonSchemaValidator: { getValidator: unchecked },
       inputRequired: { autoFulfill: false },
+      // A server of an older revision would hold its request open until a person answers.
+      capabilities: ports.known?.kind === 'legacy' ? {} : { elicitation: { form: {} } },
     },
   );
   client.onerror = ({ message }) => {

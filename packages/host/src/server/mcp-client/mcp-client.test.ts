@@ -1,13 +1,16 @@
 /** A host whose agents call the tools of published MCP servers over HTTP, of both revisions, and of hostile ones. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Client, createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow } from '../../agents/define-workflow.ts';
 import type { Notice } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { scopes } from '../access/auth.ts';
-import { createHostOver, type Host } from '../create-host.ts';
+import { createHost, createHostOver, type Host } from '../create-host.ts';
 import { type Interceptor, injection, type OtherServer, otherServer } from './other-server.kit.ts';
 
 const key = 'a-key-of-enough-characters';
@@ -34,6 +37,7 @@ const agents = [
   caller('failer', ['mcp:modern/*'], { tool: 'mcp:modern/fail' }),
   caller('long', ['mcp:modern/*'], { tool: 'mcp:modern/long' }),
   caller('waiter', ['mcp:modern/*'], { tool: 'mcp:modern/wait' }),
+  caller('booker', ['mcp:modern/*'], { tool: 'mcp:modern/book' }),
   caller('old-adder', ['mcp:legacy/*'], { tool: 'mcp:legacy/add', input: sum }),
   caller('old-waiter', ['mcp:legacy/*'], { tool: 'mcp:legacy/wait' }),
   caller('returner', ['mcp:restarted/*'], { tool: 'mcp:restarted/add', input: sum }),
@@ -274,6 +278,49 @@ describe('tools of MCP servers', () => {
     await client.runs.cancel(runId);
     await canceled[server].promise;
     expect((await eventsOf(runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
+  });
+
+  test('ask people through the inbox, and go on with the answer where they were', async () => {
+    const runId = await startOf('booker');
+    const events: RunEventDoc[] = [];
+    for await (const event of client.follow(runId)) {
+      events.push(event);
+      if (event.type === 'node.suspended') {
+        await client.runs.answer(runId, event.nodeId ?? '', { answers: { answer: { size: 'large' } } });
+      }
+    }
+    expect(payloads(events, 'clarification.requested')).toMatchObject([
+      { questions: [{ question: 'The MCP server modern asks: Which size?', schema: { required: ['size'] } }] },
+    ]);
+    expect(returnOf(events)).toMatchObject({ status: 'ok', outcome: 'Booked large.' });
+    const calls = servers.modern.received.filter(({ tool }) => tool === 'book');
+    expect(calls.map(({ state }) => state)).toEqual([undefined, 'the state']);
+  });
+
+  test('that asked go on after a restart of the host, without a second first request', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'cairn-mcp-'));
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const other = await otherServer();
+    onTestFinished(() => other.close());
+    const open = () =>
+      createHost({
+        config: { port: 0, data, keys: [{ key, tenant: 't' }], mcp: { servers: [{ id: 'modern', url: other.url }] } },
+        agents,
+        report: () => undefined,
+      });
+    const first = await open();
+    const before = createClient({ url: first.url ?? '', key });
+    const runId = await startOf('booker', before);
+    for await (const { type } of before.follow(runId)) if (type === 'node.suspended') break;
+    await first.close();
+    await using second = await open();
+    const after = createClient({ url: second.url ?? '', key });
+    const [entry] = (await after.inbox.list()).entries;
+    await after.runs.answer(runId, entry?.nodeId ?? '', { answers: { answer: { size: 'small' } } });
+    const events: RunEventDoc[] = [];
+    for await (const event of after.follow(runId)) events.push(event);
+    expect(returnOf(events)).toMatchObject({ outcome: 'Booked small.' });
+    expect(other.received.filter(({ tool }) => tool === 'book')).toHaveLength(2);
   });
 
   test('work again after their server restarted, and fail while it is gone', async () => {

@@ -1,10 +1,13 @@
 /** One MCP server: its tools, listed when they are needed and kept for a while, and its calls, of which a few run at once. */
 import type { CairnError, JsonObject } from '@cairn/protocol';
+import type { InputRequiredResult } from '@modelcontextprotocol/client';
+import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext, Tool } from '../../agents/tools/tool.ts';
 import type { Report } from '../../engine/ports.ts';
 import { CallSlots } from './call-slots.ts';
-import { type CallOrigin, callTool } from './call-tool.ts';
+import { type CalledTool, type CallOrigin, callTool } from './call-tool.ts';
 import { type Exchange, exchange, type KnownServer } from './exchange.ts';
+import { type AnsweredInput, answersTo, endlessQuestions, inputNeeded, MAX_ROUNDS } from './input-needed.ts';
 import { checkListing, hostTool, type KnownTool } from './listed-tools.ts';
 import { mcpError } from './mcp-error.ts';
 import type { McpServerSettings } from './server-settings.ts';
@@ -22,6 +25,9 @@ const RETRY_MS = 10_000;
 
 /** A listing that takes longer has failed. */
 const LIST_TIMEOUT_MS = 10_000;
+
+/** Stands for a result whose record is used instead. */
+const nothing: InputRequiredResult = { resultType: 'input_required' };
 
 export class McpServer {
   readonly #server: McpServerSettings;
@@ -48,8 +54,8 @@ export class McpServer {
     return this.#tools;
   }
 
-  /** Whether anybody has asked for its tools yet. */
-  get isUsed(): boolean {
+  /** Whether its tools were asked for since the host started. */
+  get isListed(): boolean {
     return this.#staleAt !== Number.NEGATIVE_INFINITY;
   }
 
@@ -91,9 +97,21 @@ export class McpServer {
     this.#ports.changed();
   }
 
-  readonly #call = (tool: KnownTool, input: JsonObject, context: HostToolContext): Promise<unknown> =>
+  readonly #call = async (tool: KnownTool, input: JsonObject, context: HostToolContext): Promise<RemoteResult> => {
+    let answered: AnsweredInput | undefined;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      // A request that an earlier entry made is not made again: it may have started something.
+      const result = context.isReplayed ? null : await this.#request({ tool, input, answered }, context);
+      if (result instanceof RemoteResult) return result;
+      const needed = await context.step(`input ${round}`, () => inputNeeded(this.id, result ?? nothing));
+      answered = await answersTo(this.id, needed, { context, round });
+    }
+    throw endlessQuestions(this.id);
+  };
+
+  readonly #request = (called: CalledTool, context: HostToolContext) =>
     this.#slots.use(context.signal, () =>
-      this.#exchange(context.signal, (open) => callTool(open, { tool, input }, { context, origin: this.#ports })),
+      this.#exchange(context.signal, (open) => callTool(open, called, { context, origin: this.#ports })),
     );
 
   async #exchange<Result>(signal: AbortSignal, work: (open: Exchange) => Promise<Result>): Promise<Result> {

@@ -42,13 +42,27 @@ export class McpServers {
     };
   }
 
-  /** The same performer, whose calls have old lists made anew, for the decisions that follow. A replay makes no calls. */
+  /** The performer of model turns, which has old lists made anew for the decisions that follow. A replay has no turns. */
   refreshing(performer: Performer): Performer {
     if (this.#servers.length === 0) return performer;
     return {
       ...performer,
       run: (input, context) => {
-        for (const server of this.#servers) if (server.isUsed) void server.refresh();
+        for (const server of this.#servers) void server.refresh();
+        return performer.run(input, context);
+      },
+    };
+  }
+
+  /** The performer of tool calls, which finds the tools of runs that were there before this host started. */
+  finding(performer: Performer): Performer {
+    if (this.#servers.length === 0) return performer;
+    return {
+      ...performer,
+      run: async (input, context) => {
+        const line = String(input.toolId);
+        const unknown = this.#servers.filter(({ id, isListed }) => !isListed && names(line, `${MCP_SCOPE}${id}/`));
+        if (unknown.length > 0) await within(Promise.all(unknown.map((server) => server.refresh())));
         return performer.run(input, context);
       },
     };

@@ -1,7 +1,7 @@
 /** A published MCP server over real HTTP, with tools for the tests. A test can answer single requests itself; not shipped. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject } from '@cairn/protocol';
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { portOf } from '../../../test/kit/port-of.ts';
 
@@ -13,6 +13,8 @@ export interface Received {
   readonly tool: string | null;
   readonly id: unknown;
   readonly meta: JsonObject;
+  /** The state that a repeated request brings back. */
+  readonly state: unknown;
   readonly headers: IncomingMessage['headers'];
 }
 
@@ -58,7 +60,7 @@ function publishedTools({ canceled }: OtherTools): McpServer {
     async () => ({
       ...text('3 m'),
       structuredContent: { metres: 3 },
-      _meta: { 'cairn.causation': { runId: 'run-there', hostId: 'hosts.example.org/there', eventId: 'run-there:9' } },
+      _meta: { runId: 'run-there', hostId: 'hosts.example.org/there', eventId: 'run-there:9' },
     }),
   );
   server.registerTool('fail', { inputSchema: z.object({}) }, async () => ({ ...text('No luck.'), isError: true }));
@@ -67,6 +69,13 @@ function publishedTools({ canceled }: OtherTools): McpServer {
     await new Promise((resolve) => mcpReq.signal.addEventListener('abort', resolve, { once: true }));
     canceled();
     return text('too late');
+  });
+  const form = { type: 'object' as const, properties: { size: { type: 'string' as const } }, required: ['size'] };
+  server.registerTool('book', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
+    const chosen = acceptedContent(mcpReq.inputResponses, 'size', z.object({ size: z.string() }));
+    if (chosen !== undefined) return text(`Booked ${chosen.size}.`);
+    const size = inputRequired.elicit({ message: 'Which size?', requestedSchema: form });
+    return inputRequired({ requestState: 'the state', inputRequests: { size } });
   });
   for (const name of ['hang', 'huge', 'garbage', 'lead-away', 'lie', 'cut', 'inject', 'deny']) {
     server.registerTool(name, { inputSchema: z.object({}) }, async () => text(injection));
@@ -123,12 +132,13 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
 function read({ method = '', headers }: IncomingMessage, body: string): Received {
   const message: unknown = body === '' ? {} : JSON.parse(body);
   const { id, params, method: called } = isRecord(message) ? message : {};
-  const { name, _meta } = isRecord(params) ? params : {};
+  const { name, _meta, requestState } = isRecord(params) ? params : {};
   return {
     method: typeof called === 'string' ? called : method,
     tool: typeof name === 'string' ? name : null,
     id,
     meta: isRecord(_meta) ? _meta : {},
+    state: requestState,
     headers,
   };
 }
