@@ -30,7 +30,8 @@ export function withMcp(document: Discovery, baseUrl: string): Discovery {
     serverMount: { supported: true, transports: ['streamable-http'], samplingBridge: false, elicitationBridge: true },
     protocolVersions: [...mcpRevisions],
     preferredVersion: MODERN,
-    profiles: ['mcp-2026-07-28', 'mcp-2025-06-18-legacy'],
+    // The profile of 2025 needs prompts, too.
+    profiles: ['mcp-2026-07-28'],
     features: ['server-discover', 'mrtr', 'cacheable-lists'],
     serverUrls: [`${baseUrl}/v1/mcp`],
   };

@@ -60,6 +60,33 @@ describe.each(eras)('a client of %s', (era) => {
     expect(again.contextId).toBe(contextId);
   });
 
+  test('reads runs as resources; those of other tenants are unknown', async () => {
+    const client = await host.client(era);
+    const runId = runOf(await client.callTool({ name: 'greet', arguments: { who: 'Ann' } }));
+    const uri = `cairn://runs/${runId}`;
+    const { resources } = await client.listResources();
+    expect(resources).toContainEqual(expect.objectContaining({ uri, mimeType: 'application/json' }));
+    expect((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'cairn://runs/{runId}',
+      'cairn://contexts/{contextId}/artifacts/{artifactId}',
+    ]);
+    const [content] = (await client.readResource({ uri })).contents;
+    expect(JSON.parse(content !== undefined && 'text' in content ? content.text : '')).toMatchObject({
+      runId,
+      status: 'completed',
+    });
+    const stranger = await host.client(era, { key: keys.other });
+    for (const [reader, unknown] of [
+      [stranger, uri],
+      [client, `${uri}x`],
+      [client, 'cairn://contexts/%zz/artifacts/a'],
+      [client, 'file:///etc/passwd'],
+    ] as const) {
+      await expect(reader.readResource({ uri: unknown })).rejects.toThrow('There is no such resource');
+    }
+    expect((await stranger.listResources()).resources).toEqual([]);
+  });
+
   test('is told why a run failed', async () => {
     const result = await (await host.client(era)).callTool({ name: 'fail', arguments: {} });
     expect(result).toMatchObject({ content: [{ text: 'Intentional conformance failure' }], isError: true });

@@ -2,12 +2,13 @@
 import { requireScope } from '../access/auth.ts';
 import { type CallStreamPorts, streamed, waited } from './call-stream.ts';
 import { type McpRequest, newSession } from './inbound.ts';
+import { listedResources, type ResourcePorts, readResource, resourceTemplates } from './resources.ts';
 import { McpError } from './rpc.ts';
 import { openedCall } from './tool-call.ts';
 import { listedTools } from './tools.ts';
 import { legacyRevisions, mcpRevisions } from './versions.ts';
 
-export interface MethodPorts extends CallStreamPorts {
+export interface MethodPorts extends CallStreamPorts, ResourcePorts {
   /** Of this program. */
   readonly version: string;
 }
@@ -15,7 +16,7 @@ export interface MethodPorts extends CallStreamPorts {
 /** Returns the result, or undefined once it streams. */
 type Method = (request: McpRequest, ports: MethodPorts) => Promise<object | undefined>;
 
-const capabilities = { tools: {}, logging: {} };
+const capabilities = { tools: {}, resources: {}, logging: {} };
 
 const serverInfo = ({ version }: MethodPorts) => ({ name: 'cairn', title: 'Cairn', version });
 
@@ -29,7 +30,7 @@ const initialize: Method = async ({ call, params }, ports) => {
 const discover: Method = async (_, ports) => ({
   ...cacheable,
   supportedVersions: mcpRevisions,
-  capabilities: { tools: {} },
+  capabilities: { tools: {}, resources: {} },
   _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo(ports) },
 });
 
@@ -56,6 +57,18 @@ function cursorIn({ cursor }: McpRequest['params']): string | undefined {
   throw new McpError('params', 'cursor must be a text of an earlier list.');
 }
 
+const listResources: Method = async ({ call, params, isModern }, ports) => ({
+  ...(isModern && cacheable),
+  ...(await listedResources(call, ports, cursorIn(params))),
+});
+
+const listTemplates: Method = async ({ isModern }) => ({ ...(isModern && cacheable), resourceTemplates });
+
+const read: Method = async ({ call, params, isModern }, ports) => ({
+  ...(isModern && cacheable),
+  ...(await readResource(call, params.uri, ports)),
+});
+
 const callTool: Method = async (request, ports) => {
   const opened = await openedCall(request, ports);
   if (!('watch' in opened)) return opened;
@@ -75,7 +88,13 @@ const callTool: Method = async (request, ports) => {
 const takesStream = ({ call }: McpRequest): boolean =>
   String(call.request.headers.accept).includes('text/event-stream');
 
-const common: Readonly<Record<string, Method>> = { 'tools/list': listTools, 'tools/call': callTool };
+const common: Readonly<Record<string, Method>> = {
+  'tools/list': listTools,
+  'tools/call': callTool,
+  'resources/list': listResources,
+  'resources/templates/list': listTemplates,
+  'resources/read': read,
+};
 
 const legacy: Readonly<Record<string, Method>> = { ...common, initialize, ping, 'logging/setLevel': setLevel };
 const modern: Readonly<Record<string, Method>> = { ...common, 'server/discover': discover };
