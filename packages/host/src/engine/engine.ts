@@ -84,6 +84,8 @@ export interface AnswerInterrupt {
   readonly principal?: string | undefined;
   /** For an answer with a one-time token: its id. In a conversation it takes one turn, as a person. */
   readonly tokenId?: string | undefined;
+  /** The host that answers with its own key. It never answers for a user. */
+  readonly peer?: string | undefined;
   /** The host itself has carried out the sign-in, or knows that the user refused. */
   readonly completesSignIn?: boolean | undefined;
   readonly idempotency?: IdempotentRequest<InterruptAnswered> | undefined;

@@ -6,6 +6,7 @@ import {
   type ApprovalAnswer,
   type ClarificationAnswer,
   type InterruptView,
+  isClientCall,
   isHostSignIn,
   isJsonObject,
   isoTime,
@@ -37,6 +38,8 @@ export interface AnswerRequest {
   readonly value: Json;
   readonly principal?: string | undefined;
   readonly tokenId?: string | undefined;
+  /** The host that answers with its own key. */
+  readonly peer?: string | undefined;
   /** The host itself has carried out the sign-in, or knows that the user refused. */
   readonly completesSignIn?: boolean | undefined;
 }
@@ -58,14 +61,18 @@ export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: numb
   const { interruptId, nodeId } = interrupt;
   const { value, principal, tokenId, completesSignIn = false } = request;
   if (isHostSignIn(interrupt) && !completesSignIn) throw onlyBySigningIn(interruptId);
-  if (requiresUser(interrupt)) refuseOthers(run.state, interruptId, request);
+  if (requiresUser(interrupt)) refuseOthers(run.state, interrupt, request);
   const sent: SentAnswer = { value, principal, tokenId, now };
   return { interruptId, nodeId, drafts: drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent) };
 }
 
-/** A token is made to be passed on, so its bearer counts as somebody else. */
-function refuseOthers({ view }: RunState, interruptId: string, { principal, tokenId }: AnswerRequest): void {
-  if (tokenId === undefined && (principal ?? null) === (view.owner?.principal ?? null)) return;
+/** A token is made to be passed on, so its bearer counts as somebody else. Another host is no user. */
+function refuseOthers({ view }: RunState, interrupt: InterruptView, request: AnswerRequest): void {
+  const { principal, tokenId, peer } = request;
+  const { interruptId } = interrupt;
+  // A host that offered tools executes them.
+  const isOwn = tokenId === undefined && (peer === undefined || isClientCall(interrupt));
+  if (isOwn && (principal ?? null) === (view.owner?.principal ?? null)) return;
   throw new TerminalError('forbidden', {
     message: `Only the user who started the run may answer ${interruptId}.`,
     hint: 'Answer with a key or token of that user.',

@@ -79,12 +79,12 @@ export async function answerOpen(call: Call, surface: InputSurface, answer: Give
   const { runId } = asked;
   const view = await surface.loadView(runId);
   const value = valueFor(given, open(view, asked), inputId);
-  const { tenant, principal } = call.caller;
+  const { tenant, principal, peer } = call.caller;
+  const request = { tenant, runId, interruptId: inputId, value, principal, peer };
   return recordedCommand<InterruptAnswered>(call, {
     status: 202,
     body: answer.recorded ?? (() => JSON.stringify({ inputId, taskId: runId })),
-    command: (idempotency) =>
-      named(inputId, surface.engine.answer({ tenant, runId, interruptId: inputId, value, principal, idempotency })),
+    command: (idempotency) => named(inputId, surface.engine.answer({ ...request, idempotency })),
   });
 }
 

@@ -116,12 +116,12 @@ export function keepPrivate({ reply }: OpenCall): void {
 async function answer(call: Call, { engine, trustsVoter }: InterruptSurface): Promise<string> {
   const runId = runIdParam(call);
   const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
-  const { tenant } = call.caller;
+  const { tenant, peer } = call.caller;
   const voter = trustsVoter && isJsonObject(resumeValue) ? resumeValue.voter : undefined;
   const principal = typeof voter === 'string' && voter !== '' ? voter : call.caller.principal;
   // A node, or an interrupt by its id: then a repeated answer never meets the node's next question.
   const nodeId = pathParam(call, 'nodeId');
-  const request = { tenant, runId, nodeId, value: resumeValue, principal };
+  const request = { tenant, runId, nodeId, value: resumeValue, principal, peer };
   return recordedCommand<InterruptAnswered>(call, {
     status: 200,
     body: (answered) => JSON.stringify({ runId, nodeId: answered.nodeId, status: answered.status }),

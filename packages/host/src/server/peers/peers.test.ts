@@ -29,6 +29,16 @@ const asks = defineWorkflow({
   version: '1',
   nodes: { desk: { type: 'cairn.agent', agent: { agentId: 'host:desk' } } },
 });
+const forUser = defineWorkflow({
+  id: 'for-user',
+  version: '1',
+  nodes: {
+    ask: {
+      type: 'core.clarificationGate',
+      config: { questions: [{ id: 'q', question: 'Sure?' }], contextType: 'cairn.require-user' },
+    },
+  },
+});
 const asksBelow = defineWorkflow({
   id: 'asks-below',
   version: '1',
@@ -49,7 +59,7 @@ beforeAll(async () => {
   }));
   host = await createHostOver(inMemoryStore(), {
     report: (notice) => void notices.push(notice),
-    workflows: [leaf, top, asks, asksBelow],
+    workflows: [leaf, top, asks, asksBelow, forUser],
     agents: [defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Answer.' })],
     config: {
       port: 0,
@@ -239,4 +249,13 @@ test("another tenant's run has no ancestry", async () => {
   const runId = await begun({ workflowId: 'leaf' });
   const { status, body } = await ask('GET', `/v1/runs/${runId}/ancestry`, { key: keys.stranger });
   expect([status, body.error]).toEqual([404, 'not_found']);
+});
+
+test('takes no answer of another host to what only a user may answer, even in a run that this host started', async () => {
+  const runId = await begun({ workflowId: 'for-user' });
+  const body = { resumeValue: { answers: { q: 'yes' } } };
+  expect(await ask('POST', `/v1/runs/${runId}/interrupts/ask`, { key: keys.beta, body })).toMatchObject({
+    status: 403,
+    body: { error: 'forbidden' },
+  });
 });
