@@ -102,7 +102,8 @@ export function compose(moment: Moment): Batch {
   const seenTo = (callId: string) => moment.underWay(callId) || effects.some((effect) => effect.callId === callId);
   let cost = 0;
   const isFull = () => rows.length >= maxRows || cost >= MAX_COST || bytes >= MAX_BYTES;
-  while (!isFull()) {
+  // Facts may have filled the batch. One decision follows all the same: a call that streams must not hold up a cancel.
+  for (let isFirst = true; isFirst || !isFull(); isFirst = false) {
     try {
       failWhenTooLarge(state, limits);
       // Pending facts come before open calls: a node that has timed out gets no new attempt.

@@ -68,14 +68,14 @@ test('the calls of a tenant, and all calls together, share the emissions that ma
     for (let i = 0; i < count; i++) host.takeCall(tenant);
   };
   open('a', 1);
-  expect(host.emissionWindow('a')).toBe(512);
+  expect(host.emissionWindow('a')).toBe(128);
   open('a', 399);
-  expect(host.emissionWindow('a') * 400).toBeLessThanOrEqual(4_096);
+  expect(host.emissionWindow('a') * 400).toBeLessThanOrEqual(1_024);
   open('b', 1);
-  expect(host.emissionWindow('b')).toBeGreaterThanOrEqual(40);
+  expect(host.emissionWindow('b')).toBeGreaterThanOrEqual(10);
   for (let i = 0; i < 9_999; i++) open(`t${i}`, 1);
   expect([host.emissionWindow('a'), host.emissionWindow('t0')]).toEqual([1, 1]);
   for (let i = 0; i < 9_999; i++) host.endCall(`t${i}`);
   for (let i = 0; i < 400; i++) host.endCall('a');
-  expect(host.emissionWindow('b')).toBe(512);
+  expect(host.emissionWindow('b')).toBe(128);
 });

@@ -31,10 +31,10 @@ interface Account {
 /** Retry delay for active runs: another one has to end or rest first, at an unknown time. */
 const ACTIVE_RETRY_MS = 1_000;
 
-/** Emissions that a call, the calls of a tenant, and all calls may have unrecorded: each holds about 2 KB. */
-const EMISSIONS_PER_CALL = 512;
-const EMISSIONS_PER_TENANT = 4_096;
-const EMISSIONS = 16_384;
+/** Emissions that a call, the calls of a tenant, and all calls may have unrecorded. Each holds up to 64 pieces of text. */
+const EMISSIONS_PER_CALL = 128;
+const EMISSIONS_PER_TENANT = 1_024;
+const EMISSIONS = 4_096;
 
 export class TenantShares {
   #openCalls = 0;

@@ -169,6 +169,27 @@ test('who waits for room or for the record is let go when the run no longer wait
   expect(outcomes).toContain('room');
 });
 
+test('a cancel goes before what a call has emitted and the log has not taken yet', async () => {
+  const [reached, full] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { engine, begin, hold, messages, until } = world(async (context) => {
+    await reached.promise;
+    while (context.emit(Array.from({ length: 64 }, () => progress('x'))) === undefined);
+    full.resolve();
+    return new Promise(() => {});
+  });
+  const runId = await begin();
+  const letGo = hold();
+  reached.resolve();
+  await full.promise;
+  const cancelled = engine.cancel({ tenant: 't', runId });
+  await settled();
+  letGo();
+  await cancelled;
+  await until(runId, 'run.cancelled');
+  // What an append had taken before, and what fits into that of the cancel. 8,192 rows were emitted.
+  expect((await messages(runId)).length).toBeLessThan(4_096);
+});
+
 test('a secret in what a call emits is taken out', async () => {
   const redactor = createRedactor([{ name: 'key', value: 'sk-0123456789' }]);
   const { begin, messages, until } = world(async (context) => {

@@ -57,7 +57,8 @@ export class Mailbox {
       fact.refused(stopped(this.runId));
       return;
     }
-    this.#facts.push(fact);
+    if (urgency === 'command') this.#facts.splice(firstEmission(this.#facts), 0, fact);
+    else this.#facts.push(fact);
     if (urgency !== 'step') {
       this.#urgency = urgency;
       if (this.#waiter !== null) this.#ports.turns.hurry(this.#waiter);
@@ -295,4 +296,10 @@ export class Mailbox {
   #report(level: 'warn' | 'error', event: OperatorEvent, error: unknown): void {
     this.#ports.report({ level, event, facts: { runId: this.runId }, error });
   }
+}
+
+/** A command goes before what calls emit, which may be thousands of rows. */
+function firstEmission(facts: readonly Fact[]): number {
+  const first = facts.findIndex(({ isEmission }) => isEmission === true);
+  return first === -1 ? facts.length : first;
 }
