@@ -167,3 +167,9 @@ export function emitted(
     refused: ended,
   };
 }
+
+/** A command goes before what calls emit, which may be thousands of rows. */
+export function placeOfCommand(facts: readonly Fact[]): number {
+  const first = facts.findIndex(({ isEmission }) => isEmission === true);
+  return first === -1 ? facts.length : first;
+}

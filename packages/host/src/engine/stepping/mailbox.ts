@@ -4,7 +4,7 @@
  */
 import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
 import { awaitsEffects, type Batch } from '../core/compose.ts';
-import type { Fact } from '../core/facts.ts';
+import { type Fact, placeOfCommand } from '../core/facts.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Waiter } from '../shares/turn-ring.ts';
@@ -57,7 +57,7 @@ export class Mailbox {
       fact.refused(stopped(this.runId));
       return;
     }
-    if (urgency === 'command') this.#facts.splice(firstEmission(this.#facts), 0, fact);
+    if (urgency === 'command') this.#facts.splice(placeOfCommand(this.#facts), 0, fact);
     else this.#facts.push(fact);
     if (urgency !== 'step') {
       this.#urgency = urgency;
@@ -296,10 +296,4 @@ export class Mailbox {
   #report(level: 'warn' | 'error', event: OperatorEvent, error: unknown): void {
     this.#ports.report({ level, event, facts: { runId: this.runId }, error });
   }
-}
-
-/** A command goes before what calls emit, which may be thousands of rows. */
-function firstEmission(facts: readonly Fact[]): number {
-  const first = facts.findIndex(({ isEmission }) => isEmission === true);
-  return first === -1 ? facts.length : first;
 }
