@@ -41,7 +41,7 @@ const filled = (row: Pick<NewRow, 'type' | 'task'>, payloadOf: (i: number) => ob
   }));
 
 /** Every event of a run. */
-export const runView: StreamView = {
+const runView: StreamView = {
   rows: filled({ type: 'log.appended', task: null }, (i) => ({ level: 'info', message: `${i} ${'x'.repeat(120)}` })),
   source: ({ port, runId }) => ({ port, path: `/v1/runs/${runId}/events?streamMode=debug`, after: -1 }),
   newest: ({ last }) => last,

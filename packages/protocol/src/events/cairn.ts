@@ -214,6 +214,13 @@ export const clientPayloads = {
     callId: text,
     progress: share,
     message: z.string().optional(),
+    step: z.string().optional(),
+    stepsCompleted: count.optional(),
+    stepsTotal: count.optional(),
+    /** The amount is unknown; `progress` repeats the last one. */
+    indeterminate: z.boolean().optional(),
+    /** A guess at the time that is left. */
+    etaMs: count.optional(),
     /** From the second entry into the tool on, which may begin again at 0. */
     attempt: ordinal.optional(),
     agentId: text.optional(),

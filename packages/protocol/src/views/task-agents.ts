@@ -167,15 +167,24 @@ const asObject = (value: Json | undefined): JsonObject => {
 function toolProgress(view: RunView, event: EventOf<'cairn.tool.progress'>): JsonObject | null {
   const { callId, progress, message, attempt = 1 } = event.payload;
   if (!Object.hasOwn(view.toolCalls, callId)) return null;
+  const metadata = { ...stepsOf(event.payload), ...(attempt > 1 && { attempt }) };
   return {
     kind: 'tool-progress',
     toolCallId: callId,
     progress,
     ...(message !== undefined && { message }),
     ...acting(view, event),
-    ...(attempt > 1 && { metadata: { attempt } }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
+
+const stepsOf = ({ step, stepsCompleted, stepsTotal, indeterminate, etaMs }: PayloadOf<'cairn.tool.progress'>) => ({
+  ...(step !== undefined && { step }),
+  ...(stepsCompleted !== undefined && { stepsCompleted }),
+  ...(stepsTotal !== undefined && { stepsTotal }),
+  ...(indeterminate !== undefined && { indeterminate }),
+  ...(etaMs !== undefined && { etaMs }),
+});
 
 /** A refused call that never started appears as an error, because there is no `tool-start` to complete. */
 function toolComplete(view: RunView, event: EventOf<'agent.toolReturned'>): JsonObject | null {

@@ -1,11 +1,30 @@
 /** Throttles the progress of a call to a few rows a second. The first and the last report are always written. */
+import type { JsonObject } from '@cairn/protocol';
 import type { Emission } from '../../engine/ports.ts';
 import type { ToolContext } from './tool.ts';
+
+/** How far a call is, in steps. All of it is optional and only for people. */
+export interface ProgressSteps {
+  /** The name of the current step. */
+  readonly step?: string | undefined;
+  readonly stepsCompleted?: number | undefined;
+  readonly stepsTotal?: number | undefined;
+  /** The share is not known: the last one is repeated. */
+  readonly indeterminate?: boolean | undefined;
+  /** A guess at the time that is left. */
+  readonly etaMs?: number | undefined;
+}
+
+export interface ProgressReport {
+  readonly share: number;
+  readonly message: string | undefined;
+  readonly steps: ProgressSteps;
+}
 
 export interface ProgressPorts {
   readonly now: () => number;
   readonly after: (ms: number, wake: () => void) => () => void;
-  readonly write: (share: number, message: string | undefined) => void;
+  readonly write: (report: ProgressReport) => void;
 }
 
 /** At most four rows a second for each call. */
@@ -15,6 +34,7 @@ export class Progress {
   readonly #ports: ProgressPorts;
   #share = 0;
   #message: string | undefined;
+  #steps: ProgressSteps = {};
   #isHeld = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
   #callOff: (() => void) | null = null;
@@ -24,9 +44,10 @@ export class Progress {
   }
 
   /** A share that is not a number changes only the message. */
-  tell(share: number, message: string | undefined): void {
+  tell(share: number, message: string | undefined, steps: ProgressSteps | undefined): void {
     if (typeof share === 'number' && share > this.#share) this.#share = Math.min(share, 1);
     this.#message = typeof message === 'string' ? message : undefined;
+    this.#steps = steps ?? {};
     this.#isHeld = true;
     const rest = this.#writtenAt + EVERY_MS - this.#ports.now();
     if (rest <= 0) this.#write();
@@ -45,7 +66,7 @@ export class Progress {
     this.#callOff = null;
     this.#isHeld = false;
     this.#writtenAt = this.#ports.now();
-    this.#ports.write(this.#share, this.#message);
+    this.#ports.write({ share: this.#share, message: this.#message, steps: this.#steps });
   }
 }
 
@@ -56,9 +77,22 @@ const MAX_MESSAGE = 500;
 export function progressRow(
   { callId, agentId, attempt }: Pick<ToolContext, 'callId' | 'agentId' | 'attempt'>,
   toolName: string,
-  { share, message }: { readonly share: number; readonly message: string | undefined },
+  { share, message, steps }: ProgressReport,
 ): Emission {
   const words = message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE) };
   const again = attempt > 1 ? { attempt } : {};
-  return { type: 'cairn.tool.progress', payload: { callId, toolName, agentId, progress: share, ...words, ...again } };
+  const payload = { callId, toolName, agentId, progress: share, ...words, ...fitting(steps), ...again };
+  return { type: 'cairn.tool.progress', payload };
+}
+
+/** Leaves out what has no meaning, as a message does: a report never fails a tool. */
+function fitting({ step, stepsCompleted, stepsTotal, indeterminate, etaMs }: ProgressSteps): JsonObject {
+  const counts = Object.entries({ stepsCompleted, stepsTotal, etaMs }).flatMap(([name, count]) =>
+    typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? [[name, count] as const] : [],
+  );
+  return {
+    ...(typeof step === 'string' && { step: step.slice(0, MAX_MESSAGE) }),
+    ...Object.fromEntries(counts),
+    ...(indeterminate === true && { indeterminate }),
+  };
 }

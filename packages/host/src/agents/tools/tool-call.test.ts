@@ -241,6 +241,32 @@ test('what a function left running is told when the call is over', async () => {
   expect(signal?.aborted).toBe(true);
 });
 
+test('progress may name its steps and the time that is left; odd values are left out', async () => {
+  const secret = 'c0ffee-c0ffee';
+  const caller = toolCaller({ redactor: createRedactor([{ name: 'crm', value: secret }]) });
+  const odd = {
+    step: 7 as never,
+    stepsTotal: -1,
+    stepsCompleted: 0.5,
+    etaMs: Number.NaN,
+    indeterminate: 'yes' as never,
+  };
+  const tool = toolOf(async (_input, { progress }) => {
+    progress(0.4, 'two of five', { step: `copy ${secret}`, stepsCompleted: 2, stepsTotal: 5, etaMs: 9_000 });
+    caller.pass(250);
+    progress(0.4, 'waits', { indeterminate: true });
+    caller.pass(250);
+    progress(1, 'odd', odd);
+  });
+  await caller.call(tool);
+  const told = payloadsOf(caller.rows, 'cairn.tool.progress').map(({ callId, toolName, agentId, ...rest }) => rest);
+  expect(told).toEqual([
+    { progress: 0.4, message: 'two of five', step: 'copy [REDACTED]', stepsCompleted: 2, stepsTotal: 5, etaMs: 9_000 },
+    { progress: 0.4, message: 'waits', indeterminate: true },
+    { progress: 1, message: 'odd' },
+  ]);
+});
+
 test('progress is written a few times a second, never goes back, and the last word is never lost', async () => {
   const caller = toolCaller();
   const tool = toolOf(async (_input, { progress }) => {

@@ -8,7 +8,7 @@ import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
 import { CallRecords } from './call-records.ts';
 import type { Entry, ToolEntryPorts } from './entry.ts';
 import { resultOf } from './large-result.ts';
-import { Progress, progressRow } from './progress.ts';
+import { Progress, type ProgressReport, type ProgressSteps, progressRow } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
 import { signInAsked } from './sign-in.ts';
 import { checkStepName, settledStep } from './step-settled.ts';
@@ -64,7 +64,7 @@ export class ToolEntry implements HostToolContext {
     this.#records = new CallRecords(tool.id, records);
     const begin = (name: string): BegunCall => this.#begin(name);
     this.#artifacts = new CallArtifacts({ port: ports.artifacts, call: this, reasoning, begin });
-    this.#progress = new Progress({ ...ports, write: (share, message) => this.#writeProgress(share, message) });
+    this.#progress = new Progress({ ...ports, write: (report) => this.#writeProgress(report) });
   }
 
   /** Created on first use: most tools do not need it. */
@@ -147,13 +147,14 @@ export class ToolEntry implements HostToolContext {
   }
 
   /** Ignores progress while the function replays recorded ctx calls. */
-  readonly progress = (share: number, message?: string): void => {
-    if (this.#phase === 'running' && !this.#records.isReplayed) this.#progress.tell(share, message);
+  readonly progress = (share: number, message?: string, steps?: ProgressSteps): void => {
+    if (this.#phase === 'running' && !this.#records.isReplayed) this.#progress.tell(share, message, steps);
   };
 
-  #writeProgress(share: number, message: string | undefined): void {
-    const words = message === undefined ? undefined : this.#clean(message);
-    this.#call.emit([progressRow(this, this.#tool.id, { share, message: words })])?.catch(() => undefined);
+  #writeProgress({ share, message, steps }: ProgressReport): void {
+    const clean = (words: unknown) => (typeof words === 'string' ? this.#clean(words) : undefined);
+    const report = { share, message: clean(message), steps: { ...steps, step: clean(steps.step) } };
+    this.#call.emit([progressRow(this, this.#tool.id, report)])?.catch(() => undefined);
   }
 
   readonly ask = <Answer = Json>(question: AskQuestion<Answer>): Promise<Answer> =>

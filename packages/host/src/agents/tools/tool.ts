@@ -12,6 +12,7 @@ import type {
   FileOptions,
 } from './artifact-port.ts';
 import type { ThoughtOptions } from './call-artifacts.ts';
+import type { ProgressSteps } from './progress.ts';
 
 /** A tool as the host runs it, built-in or custom. */
 export interface Tool {
@@ -63,7 +64,7 @@ export interface ToolContext {
   /**
    * Reports progress from 0 to 1; it never decreases. Call it as often as you like: a few reports a second are written.
    */
-  progress(share: number, message?: string): void;
+  progress(share: number, message?: string, steps?: ProgressSteps): void;
   /**
    * Asks a person. Without a recorded answer the call ends here and holds no resources. When the answer arrives, the
    * function runs again from its beginning, and this call returns the answer, with the type of a zod `schema`.

@@ -4,7 +4,7 @@ import type { Draft, RunState } from '../core/state.ts';
 import { spentBy } from '../family/budget.ts';
 
 /** How often the questions of one run may be put to agents above. Each time may cost a model turn. */
-export const MAX_ROUTED_TURNS = 32;
+const MAX_ROUTED_TURNS = 32;
 
 /**
  * `null`: the question needs no word about it, because it is asked in a root, or is for the user who started the run.

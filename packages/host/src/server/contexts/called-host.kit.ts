@@ -32,7 +32,7 @@ const isEnd = ({ kind, status }: JsonObject): boolean =>
 export const ofKind = (events: readonly Event[], kind: string) => events.filter((event) => event.kind === kind);
 
 /** Every tool-start has one tool-complete, and no tool-complete is without its start. */
-export function expectPairs(events: readonly Event[]): void {
+function expectPairs(events: readonly Event[]): void {
   const started = ofKind(events, 'tool-start').map(({ toolCallId }) => toolCallId);
   const completed = ofKind(events, 'tool-complete').map(({ toolCallId }) => toolCallId);
   expect(new Set(started).size).toBe(started.length);

@@ -199,6 +199,12 @@ describe('the events of a context', () => {
     expect(new Set(parents)).toEqual(new Set(['run_family']));
   });
 
+  it('of a page after the latest are none, and it names the cursor to go on with', async () => {
+    const { body } = await talk.json('GET', `/api/contexts/${contextId}/events?after=latest`);
+    expect(body).toEqual({ events: [], next: body.head, head: expect.any(Number) });
+    expect(Number(body.head)).toBeGreaterThan(0);
+  });
+
   it('begin anew for a client that is ahead of the log', async () => {
     const response = await talk.ask('GET', `/api/contexts/${contextId}/stream?after=999999999`);
     const found = await until(response, ({ event }) => event === 'stream:caught-up');

@@ -63,7 +63,10 @@ export function contextEventRoutes(surface: ContextEventSurface): readonly Route
         id: 'listContextEvents',
         summary: 'Read the task events of a context page by page',
         query: z.object({
-          after: z.coerce.number().int().min(0).optional().describe('The `next` of the page before. Default: 0.'),
+          after: z
+            .union([z.coerce.number().int().min(0), z.literal('latest')])
+            .optional()
+            .describe('The `next` of the page before, or `latest` for only what is new. Default: 0.'),
           limit: z.int().min(1).max(MAX_EVENTS).optional(),
           ...filterQuery,
           token,
@@ -117,12 +120,13 @@ const MAX_READS = 4;
 
 async function page(call: Call, { log }: ContextEventSurface): Promise<string> {
   const filter = taskFilter(call);
-  const after = cursorParam(queryParam(call, 'after') ?? '0', 'after');
+  const given = queryParam(call, 'after') ?? '0';
+  const cursor = given === 'latest' ? null : cursorParam(given, 'after');
   const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: MAX_EVENTS }) ?? 100;
   const contextId = await visibleContext(call, log);
   // Before the rows: what comes meanwhile makes `next` at most larger.
   const head = await log.contextHead(contextId);
-  const { events, next } = await shown(log, { contextId, after, limit, filter });
+  const { events, next } = await shown(log, { contextId, after: cursor ?? head, limit, filter });
   return `{"events":[${events.join()}],"next":${next},"head":${Math.max(head, next)}}`;
 }
 
