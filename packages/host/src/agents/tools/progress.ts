@@ -1,19 +1,7 @@
 /** Throttles the progress of a call to a few rows a second. The first and the last report are always written. */
 import type { JsonObject } from '@cairn/protocol';
 import type { Emission } from '../../engine/ports.ts';
-import type { ToolContext } from './tool.ts';
-
-/** How far a call is, in steps. All of it is optional and only for people. */
-export interface ProgressSteps {
-  /** The name of the current step. */
-  readonly step?: string | undefined;
-  readonly stepsCompleted?: number | undefined;
-  readonly stepsTotal?: number | undefined;
-  /** The share is not known: the last one is repeated. */
-  readonly indeterminate?: boolean | undefined;
-  /** A guess at the time that is left. */
-  readonly etaMs?: number | undefined;
-}
+import type { ProgressSteps, ToolContext } from './tool.ts';
 
 export interface ProgressReport {
   readonly share: number;

@@ -8,11 +8,19 @@ import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
 import { CallRecords } from './call-records.ts';
 import type { Entry, ToolEntryPorts } from './entry.ts';
 import { resultOf } from './large-result.ts';
-import { Progress, type ProgressReport, type ProgressSteps, progressRow } from './progress.ts';
+import { Progress, type ProgressReport, progressRow } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
 import { signInAsked } from './sign-in.ts';
 import { checkStepName, settledStep } from './step-settled.ts';
-import type { AskQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolRecord } from './tool.ts';
+import type {
+  AskQuestion,
+  HostToolContext,
+  ProgressSteps,
+  Tool,
+  ToolContext,
+  ToolOutcome,
+  ToolRecord,
+} from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 import { secretOf } from './tool-secret.ts';
 import { never, unwatched } from './unwatched.ts';

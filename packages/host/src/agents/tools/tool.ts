@@ -12,7 +12,6 @@ import type {
   FileOptions,
 } from './artifact-port.ts';
 import type { ThoughtOptions } from './call-artifacts.ts';
-import type { ProgressSteps } from './progress.ts';
 
 /** A tool as the host runs it, built-in or custom. */
 export interface Tool {
@@ -90,6 +89,18 @@ export interface ToolContext {
   think(content: string, options?: ThoughtOptions): Promise<void>;
   /** Returns a declared secret by its configured name. Use it in this call only, and do not store it. */
   secret(name: string): string;
+}
+
+/** How far a call is, in steps. All of it is optional and only for people. */
+export interface ProgressSteps {
+  /** The name of the current step. */
+  readonly step?: string | undefined;
+  readonly stepsCompleted?: number | undefined;
+  readonly stepsTotal?: number | undefined;
+  /** The share is not known: the last one is repeated. */
+  readonly indeterminate?: boolean | undefined;
+  /** A guess at the time that is left. */
+  readonly etaMs?: number | undefined;
 }
 
 /** The context of built-in tools: adds the caller's identity and a way to write rows. */
