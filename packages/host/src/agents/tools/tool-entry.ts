@@ -12,15 +12,7 @@ import { Progress, type ProgressReport, progressRow } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
 import { signInAsked } from './sign-in.ts';
 import { checkStepName, settledStep } from './step-settled.ts';
-import type {
-  AskQuestion,
-  HostToolContext,
-  ProgressSteps,
-  Tool,
-  ToolContext,
-  ToolOutcome,
-  ToolRecord,
-} from './tool.ts';
+import type { AskQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolRecord } from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 import { secretOf } from './tool-secret.ts';
 import { never, unwatched } from './unwatched.ts';
@@ -155,7 +147,7 @@ export class ToolEntry implements HostToolContext {
   }
 
   /** Ignores progress while the function replays recorded ctx calls. */
-  readonly progress = (share: number, message?: string, steps?: ProgressSteps): void => {
+  readonly progress: ToolContext['progress'] = (share, message, steps) => {
     if (this.#phase === 'running' && !this.#records.isReplayed) this.#progress.tell(share, message, steps);
   };
 
