@@ -65,11 +65,12 @@ const MAX_MESSAGE = 500;
 export function progressRow(
   { callId, agentId, attempt }: Pick<ToolContext, 'callId' | 'agentId' | 'attempt'>,
   toolName: string,
-  { share, message, steps }: ProgressReport,
+  { share, message, steps, clean }: ProgressReport & { readonly clean: (words: string) => string },
 ): Emission {
-  const words = message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE) };
+  const words = message === undefined ? {} : { message: clean(message).slice(0, MAX_MESSAGE) };
+  const step = typeof steps.step === 'string' ? clean(steps.step) : undefined;
   const again = attempt > 1 ? { attempt } : {};
-  const payload = { callId, toolName, agentId, progress: share, ...words, ...fitting(steps), ...again };
+  const payload = { callId, toolName, agentId, progress: share, ...words, ...fitting({ ...steps, step }), ...again };
   return { type: 'cairn.tool.progress', payload };
 }
 
@@ -79,7 +80,7 @@ function fitting({ step, stepsCompleted, stepsTotal, indeterminate, etaMs }: Pro
     typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? [[name, count] as const] : [],
   );
   return {
-    ...(typeof step === 'string' && { step: step.slice(0, MAX_MESSAGE) }),
+    ...(step !== undefined && { step: step.slice(0, MAX_MESSAGE) }),
     ...Object.fromEntries(counts),
     ...(indeterminate === true && { indeterminate }),
   };

@@ -151,10 +151,9 @@ export class ToolEntry implements HostToolContext {
     if (this.#phase === 'running' && !this.#records.isReplayed) this.#progress.tell(share, message, steps);
   };
 
-  #writeProgress({ share, message, steps }: ProgressReport): void {
-    const clean = (words: unknown) => (typeof words === 'string' ? this.#clean(words) : undefined);
-    const report = { share, message: clean(message), steps: { ...steps, step: clean(steps.step) } };
-    this.#call.emit([progressRow(this, this.#tool.id, report)])?.catch(() => undefined);
+  #writeProgress(report: ProgressReport): void {
+    const row = progressRow(this, this.#tool.id, { ...report, clean: (words) => this.#clean(words) });
+    this.#call.emit([row])?.catch(() => undefined);
   }
 
   readonly ask = <Answer = Json>(question: AskQuestion<Answer>): Promise<Answer> =>
