@@ -10,6 +10,7 @@ import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
 import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
 import { hostVersion } from '../../packages/host/src/server/version.ts';
+import { present } from '../../packages/host/test/kit/present.ts';
 import { fileHash, histories } from './histories.ts';
 import { stories } from './stories.ts';
 
@@ -17,24 +18,28 @@ const tenant = 'golden';
 const all = histories();
 const report = () => undefined;
 
-let folder: string;
-let host: Host;
+/** The folder of each version, with a host that knows nothing of what its histories used. Versions share run ids. */
+const opened = new Map<string, { readonly folder: string; readonly host: Host }>();
+const versionOf = (name: string): string => name.split('/')[0] ?? '';
+const versions = [...new Set(all.map(({ name }) => versionOf(name)))];
+const openedOf = (version: string) => present(opened.get(version));
 
-/** All histories in one folder, and a host that knows nothing of what they used. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cairn-histories-'));
-  const store = await openSqliteStore({ folder });
-  for (const { file } of all) await importBundle(store, file, { tenant, importedAt: 0 });
-  host = await createHostOver(store, {
-    http: false,
-    report,
-    config: { data: folder, keys: [{ key: 'a-key-of-golden-runs', tenant }] },
-  });
+  for (const version of versions) {
+    const folder = await mkdtemp(join(tmpdir(), 'cairn-histories-'));
+    const store = await openSqliteStore({ folder });
+    for (const { name, file } of all)
+      if (versionOf(name) === version) await importBundle(store, file, { tenant, importedAt: 0 });
+    const config = { data: folder, keys: [{ key: 'a-key-of-golden-runs', tenant }] };
+    opened.set(version, { folder, host: await createHostOver(store, { http: false, report, config }) });
+  }
 });
 
 afterAll(async () => {
-  await host.close();
-  await rm(folder, { recursive: true, force: true });
+  for (const { folder, host } of opened.values()) {
+    await host.close();
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 test.each(all)('$name is decided today as it was recorded', async ({ file }) => {
@@ -44,7 +49,7 @@ test.each(all)('$name is decided today as it was recorded', async ({ file }) => 
 
 test.each(all)(
   '$name is the file that was recorded, and its runs read as they did',
-  async ({ file, sha256, snapshots }) => {
+  async ({ name, file, sha256, snapshots }) => {
     expect(fileHash(file)).toBe(sha256);
     const found: string[] = [];
     withBundle(file, ({ runs }) => {
@@ -55,15 +60,19 @@ test.each(all)(
       }
     });
     expect(found).toEqual(Object.keys(snapshots));
+    const { host } = openedOf(versionOf(name));
     for (const [runId, snapshot] of Object.entries(snapshots))
       expect(await host.engine.snapshot(tenant, runId as RunId)).toMatchObject(snapshot);
   },
 );
 
-test('verify finds every chain, face and index of the imported histories right', async () => {
-  const { code, out } = await typed(['verify', '--data', folder]);
-  expect(code, out).toBe(0);
-});
+test.each(versions)(
+  'verify finds every chain, face and index of the imported histories of %s right',
+  async (version) => {
+    const { code, out } = await typed(['verify', '--data', openedOf(version).folder]);
+    expect(code, out).toBe(0);
+  },
+);
 
 test('this version has a history of each story', () => {
   const recorded = all.filter(({ name }) => name.startsWith(`v${hostVersion()}/`)).map(({ name }) => name);
@@ -80,6 +89,7 @@ test('every built-in node type is in a history', () => {
       for (const { rows } of runs)
         for (const { type, payload } of rows) if (type === 'node.started') used.add(JSON.parse(payload ?? '{}').typeId);
     });
+  const { host } = openedOf(`v${hostVersion()}`);
   const missing = host.engine.nodeTypes().filter(({ typeId }) => !used.has(typeId) && !ofTests.includes(typeId));
   expect(missing.map(({ typeId }) => typeId)).toEqual([]);
 });

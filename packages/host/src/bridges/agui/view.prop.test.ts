@@ -101,7 +101,8 @@ const history: fc.Arbitrary<readonly TaskEvent[]> = fc
         cursor: at + 1,
         eventId: `a:${at}`,
       };
-      return stamped as unknown as TaskEvent;
+      const received: TaskEvent = JSON.parse(JSON.stringify(stamped));
+      return received;
     }),
   );
 

@@ -14,9 +14,10 @@ const run: ShownRun = { threadId: 'c', runId: 'r', taskId: 'a' };
 function shown(made: readonly Record<string, unknown>[], of: Partial<ShownRun> = {}): AguiEvent[] {
   const state = newRunState({ ...run, ...of });
   const envelope = { contextId: 'c', taskId: 'a', timestamp: '2026-01-01T00:00:00.000Z', eventId: 'e' };
-  return made.flatMap((event, at) => [
-    ...take(state, { ...envelope, cursor: at + 1, ...event } as unknown as TaskEvent, true),
-  ]);
+  return made.flatMap((event, at) => {
+    const received: TaskEvent = JSON.parse(JSON.stringify({ ...envelope, cursor: at + 1, ...event }));
+    return [...take(state, received, true)];
+  });
 }
 
 const typesOf = (events: readonly AguiEvent[]) => events.map(({ type }) => type);
