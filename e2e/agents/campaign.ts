@@ -1,5 +1,4 @@
 /** Runs a crew on a host that is killed at random rows of its runs. Implements `npm run e2e:agents` as one function. */
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -214,8 +213,16 @@ class Scene {
     this.modelAttempts += rows.filter(({ type }) => type === 'cairn.model.requested').length;
     const asked = this.#provider.asked(topic);
     this.breaches.push(...auditRun({ rows, entries, asked, allowedAgain: this.#allowedAgain }));
-    const brief = join(this.#settings.folder, 'runs', runId, 'files', 'brief.md');
-    const found = existsSync(brief) ? readFileSync(brief, 'utf8') : null;
+    const found = writtenText(rows, 'brief.md');
     if (found !== `# ${topic}\n\nAll is well.\n`) this.#complain('the brief is written', { runId, found });
   }
+}
+
+/** The text of a file as the rows of its run wrote it; null if it was never closed. */
+export function writtenText(rows: readonly RunEventDoc[], artifactId: string): string | null {
+  const pieces = rows
+    .filter(({ type }) => type === 'cairn.artifact.chunk')
+    .map(({ payload }) => fields(payload))
+    .filter((piece) => piece.artifactId === artifactId);
+  return pieces.at(-1)?.complete === true ? pieces.map(({ data }) => String(data)).join('') : null;
 }

@@ -1,5 +1,5 @@
 /** The research crew as it ships against a server of models on loopback: streamed thoughts and text, tools, a handoff. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@cairn/client';
@@ -9,6 +9,7 @@ import { createHost } from '../../packages/host/src/index.ts';
 import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import { wireSchemas } from '../openwop/wire-schemas.ts';
 import { withOpenwop } from '../openwop/with-openwop.ts';
+import { writtenText } from './campaign.ts';
 import { shippedPacks } from './crew-pack.ts';
 import { crewProvider } from './crew-provider.ts';
 
@@ -44,7 +45,7 @@ async function finished(topic: string): Promise<Finished> {
   for await (const event of client.follow(runId)) events.push(event);
   const run = await client.runs.get(runId);
   expect([run.status, run.error]).toEqual(['completed', undefined]);
-  const brief = readFileSync(join(data, 'runs', runId, 'files', 'brief.md'), 'utf8');
+  const brief = String(writtenText(events, 'brief.md'));
   return { events, outputs: fields(run.outputs), brief, asked: provider.asked(topic) };
 }
 

@@ -161,6 +161,12 @@ const running: readonly Section[] = [
     ],
   },
   {
+    verb: 'why',
+    prose:
+      'Shows what caused an event: the cause, the cause of that, and so on, up to the start of the run and to the run that requested it, here or on [another host](peers.md). `--hosts` names a file with the other hosts that you have keys for. A key is sent only to the address beside it. It exits with 0 at an event that nothing caused, and with 1 if it cannot go on.',
+    steps: [{ command: 'cairn why {hello} 4' }],
+  },
+  {
     verb: 'tail',
     prose:
       'Prints the events of a run from any event on, live until the run ends. `--types` accepts types and prefixes (`node` matches every `node.…`). It shows what agents do in the same form as `run`; with `--types` or `--json` it shows the raw events. After a disconnect it resumes without a gap.',

@@ -14,6 +14,7 @@ export class Normaliser {
     return text
       .replaceAll(this.#folder, '/srv/try')
       .replace(/run_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => this.#run(id))
+      .replace(/\bon [\w.-]+\/[0-9a-f]{12}\b/g, 'on my-machine/a1b2c3d4e5f6')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-01-01T12:00:00.000Z')
       .replace(/\b\d\d:\d\d:\d\d\.\d{3}(?!Z)/g, '12:00:00.000')
       .replace(/\b[0-9a-f]{64}\b/g, HASH)

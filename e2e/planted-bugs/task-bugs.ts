@@ -113,7 +113,7 @@ export const taskBugs: readonly PlantedBug[] = [
   {
     name: 'anybody-answers-for-the-user',
     file: 'packages/host/src/engine/core/answers.ts',
-    find: `  if (requiresUser(interrupt)) refuseOthers(run.state, interruptId, request);
+    find: `  if (requiresUser(interrupt)) refuseOthers(run.state, interrupt, request);
 `,
     replace: '',
     suite: checklist,

@@ -240,6 +240,8 @@ class World {
       node.tick();
       if (node.life === null) node.boot();
     }
+    // A node that boots asks for nothing yet. Without this, time would pass it by.
+    await settle();
     await this.#letEndsBeHeard();
     let rounds = 0;
     while (this.#complaints.first === null && !this.#allDone() && rounds < KIND_ROUNDS) {

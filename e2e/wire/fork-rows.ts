@@ -117,12 +117,12 @@ export const forkRows: readonly WireRow[] = [
   },
   {
     at: '2.4',
-    says: 'the owner of a branch is that of its source, whoever asked for it',
+    says: 'a branch stays with the tenant of its source, and acts for whoever asked for it',
     given: forkedByBob({ mode: 'branch', fromSeq: 1 }),
     ask: { to: 'GET /v1/runs/{fork}' },
     answer: {
       status: 200,
-      body: { owner: { tenant: 'acme', principal: 'ann' }, fork: { sourceRunId: '{run}', fromSeq: 1, mode: 'branch' } },
+      body: { owner: { tenant: 'acme', principal: 'bob' }, fork: { sourceRunId: '{run}', fromSeq: 1, mode: 'branch' } },
     },
   },
   {

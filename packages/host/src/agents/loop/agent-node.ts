@@ -26,7 +26,12 @@ export const agentFields = {
   ...promptRefFields,
 };
 
-const agentConfig = z.strictObject({ ...agentFields, clientTools: clientToolSet.optional() });
+const agentConfig = z.strictObject({
+  ...agentFields,
+  clientTools: clientToolSet
+    .optional()
+    .describe('The tools that the front end of the message runs. The host writes it.'),
+});
 
 /** Config of a node that can carry its own prompt. Published workflows contain the last two; they have no effect. */
 const promptConfig = z

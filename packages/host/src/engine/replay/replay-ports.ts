@@ -26,7 +26,8 @@ export const replayPorts = {
   sealing: 'deny',
   /** A replay waits for no timer. */
   shortWaits: 'deny',
-  wakeBy: 'deny',
+  /** Only tells the scheduler of this host that the run may be claimed, for example when its lease is given back. */
+  wakeBy: 'allow',
   sources: 'allow',
   /** Results that a branch reuses; a replay follows `sources`. */
   recorded: 'deny',

@@ -230,7 +230,7 @@ function surfaceOf(
     ...ports.gate.routes,
     ...limitRoutes(shares),
     ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size, tenants: tenantFigures(shares) })),
-    ...discoveryRoutes(() => withMcp(runsAgents ? withA2a(discovery, a2aVersions, baseUrl()) : discovery, baseUrl())),
+    ...discoveryRoutes(() => withMcp(runsAgents ? withA2a(discovery, a2aVersions, baseUrl()) : discovery)),
     ...apiDescriptionRoutes(() => routes),
   ];
   return { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp };

@@ -6,7 +6,6 @@ import { Elicitations } from './elicitations.ts';
 import { OpenCalls } from './open-calls.ts';
 import { type McpSurface, mcpRoute } from './routes.ts';
 import { createSigned } from './signed.ts';
-import { MODERN, mcpRevisions } from './versions.ts';
 
 export type McpPorts = Omit<McpSurface, 'signed' | 'elicitations' | 'openCalls'> & { readonly deriveKeys: DeriveKeys };
 
@@ -23,17 +22,11 @@ export function createMcp({ deriveKeys, ...ports }: McpPorts): Mcp {
   return { routes: [route], close: () => openCalls.close() };
 }
 
-/** What the discovery document says of MCP. */
-export function withMcp(document: Discovery, baseUrl: string): Discovery {
+/** What the discovery document says of MCP. The published schema of the block is closed; `server/discover` says the rest. */
+export function withMcp(document: Discovery): Discovery {
   const mcp = {
     supported: true,
     serverMount: { supported: true, transports: ['streamable-http'], samplingBridge: false, elicitationBridge: true },
-    protocolVersions: [...mcpRevisions],
-    preferredVersion: MODERN,
-    // The profile of 2025 needs prompts, too.
-    profiles: ['mcp-2026-07-28'],
-    features: ['server-discover', 'mrtr', 'cacheable-lists'],
-    serverUrls: [`${baseUrl}/v1/mcp`],
   };
   const { supportedTransports = ['rest' as const], capabilities } = document;
   const added = { supportedTransports: [...supportedTransports, 'mcp' as const], mcp };
