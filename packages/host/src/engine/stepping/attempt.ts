@@ -9,6 +9,7 @@ import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import { refsIn } from '../values/large-values.ts';
 import type { CallResult } from '../workflow/node-type.ts';
+import { redactedEmissions } from './redacted-emissions.ts';
 import { recordable, smallResult, stepError } from './step-result.ts';
 
 export interface AttemptPorts {
@@ -224,9 +225,8 @@ export class Attempt implements CallContext {
   emit(rows: readonly Emission[]): Promise<void> | undefined {
     if (this.#isOver) return undefined;
     this.#unrecorded += 1;
-    const { redactor } = this;
     const { post } = this.#ports;
-    const clean = redactor === null ? rows : redactor.value(rows);
+    const clean = redactedEmissions(rows, this.redactor);
     this.#emissionEnded ??= (refusal) => this.#endEmission(refusal);
     post(emitted(this.callId, this.attempt, clean, this.#emissionEnded));
     if (this.#unrecorded < this.#window) return undefined;
