@@ -6,15 +6,13 @@ import { stepNode } from '../../engine/nodes/step-node.ts';
 import type { CallContext, Performer } from '../../engine/ports.ts';
 import type { NodeType } from '../../engine/workflow/node-type.ts';
 import { writeRecord } from './artifact-port.ts';
+import { HOST_AGENT, hostCall } from './host-call.ts';
 import { type ArtifactPorts, OpenVersion } from './open-version.ts';
 import type { Piece } from './piece.ts';
 import { type StagedEdit, type StagedSource, stagedPieces, stagedRecord } from './staged-version.ts';
 
 /** Recorded in logs: it never changes. */
 const EDIT_TYPE = 'cairn.artifact.edit';
-
-/** The agent id of the host's own work. */
-const HOST_AGENT = 'core.system';
 
 const families = ['file', 'data', 'dataset'] as const satisfies readonly ArtifactFamily[];
 
@@ -117,18 +115,13 @@ function* batchesOf(pieces: readonly Piece[]): Generator<readonly Piece[]> {
   if (batch.length > 0) yield batch;
 }
 
-const callOf = (call: CallContext): ArtifactCall => ({
-  runId: call.runId,
-  contextId: call.contextId,
-  tenant: call.tenant,
-  nodeId: call.nodeId,
-  callId: call.callId,
-  agentId: HOST_AGENT,
-  isToolCall: false,
-  redactor: call.redactor,
-  async record(rows) {
-    if (call.signal.aborted) throw new TerminalError('tool_canceled', { message: 'The edit was canceled.' });
-    await call.emit(rows);
-    await call.recorded();
-  },
-});
+function callOf(call: CallContext): ArtifactCall {
+  const host = hostCall(call);
+  return {
+    ...host,
+    async record(rows) {
+      if (call.signal.aborted) throw new TerminalError('tool_canceled', { message: 'The edit was canceled.' });
+      await host.record(rows);
+    },
+  };
+}

@@ -1,12 +1,13 @@
 /** Steps whose results may be too large for an event: artifacts hold them, and the next step gets them whole. */
 import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
-import type { ArtifactCall, ArtifactPort } from '../../agents/tools/artifact-port.ts';
+import type { ArtifactPort } from '../../agents/tools/artifact-port.ts';
 import type { CallContext, Performer, Step } from '../../engine/ports.ts';
 import { plainJsonCopy } from '../../engine/values/json-copy.ts';
 import { MAX_VALUE_BYTES, refsIn, type ValueRef, withoutLarge, withValues } from '../../engine/values/large-values.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { filePieces } from './artifact-pieces.ts';
+import { hostCall } from './host-call.ts';
 
 export interface LargeStepPorts {
   readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
@@ -18,9 +19,6 @@ const FITS_BYTES = 400_000;
 
 /** Bytes of all large values in the input of one step. */
 const MAX_INPUT_BYTES = 4_000_000;
-
-/** The agent id of the host's own work. */
-const HOST_AGENT = 'core.system';
 
 /** The engine passes the context of a call to every step. */
 export const withLargeValues = (step: Step, ports: LargeStepPorts): Step => {
@@ -46,7 +44,7 @@ async function recorded(outcome: unknown, call: CallContext, { artifacts }: Larg
   if (text === undefined || text.length <= FITS_BYTES || Buffer.byteLength(text) > MAX_VALUE_BYTES) return outcome;
   const value: Json = JSON.parse(text);
   return withoutLarge(call.redactor?.value(value) ?? value, FITS_BYTES, (kept, place) =>
-    artifacts.value(callOf(call), kept, place),
+    artifacts.value(hostCall(call), kept, place),
   );
 }
 
@@ -72,21 +70,6 @@ async function loaded(ref: ValueRef, { contextId, tenant }: CallContext, { store
   if (createHash('sha256').update(bytes).digest('hex') !== ref.sha256) throw gone(ref);
   return JSON.parse(bytes.toString('utf8'));
 }
-
-const callOf = (call: CallContext): ArtifactCall => ({
-  runId: call.runId,
-  contextId: call.contextId,
-  tenant: call.tenant,
-  nodeId: call.nodeId,
-  callId: call.callId,
-  agentId: HOST_AGENT,
-  isToolCall: false,
-  redactor: call.redactor,
-  async record(rows) {
-    await call.emit(rows);
-    await call.recorded();
-  },
-});
 
 const tooLarge = (bytes: number): TerminalError =>
   new TerminalError('artifact_too_large', {
