@@ -1,0 +1,169 @@
+/** The run screen in a real browser, over a real host that is also stopped and started again. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@cairn/client';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHost, type Host } from '../../packages/host/src/index.ts';
+import { scopes } from '../../packages/host/src/server/access/auth.ts';
+import { buildStaleStudio } from '../../packages/studio/build/build-studio.ts';
+import { launchBrowser } from '../browser/chromium.ts';
+import { desk } from './research-desk.ts';
+
+const key = 'a-key-for-the-run-screen-0123456789';
+
+let folder: string;
+let browser: Browser;
+let host: Host;
+let page: Page;
+const problems: string[] = [];
+
+const start = (port: number): Promise<Host> =>
+  createHost({
+    ...desk,
+    report: () => undefined,
+    config: {
+      data: folder,
+      port,
+      keys: [{ key, tenant: 't', principal: 'ada', scopes: [...scopes], toolScopes: ['tool:*'] }],
+    },
+  });
+
+const client = () => createClient({ url: host.url ?? '', key });
+
+async function waitingReport(topic: string): Promise<string> {
+  const { runId } = await client().runs.create({ workflowId: 'report', inputs: { topic } });
+  expect((await client().runs.wait(runId)).status).toBe('waiting-approval');
+  return runId;
+}
+
+const open = (path: string) => page.goto(`${host.url}${path}`);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cairn-run-screen-'));
+  [browser] = await Promise.all([launchBrowser(), buildStaleStudio()]);
+  host = await start(0);
+  const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 800 } });
+  page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  await page.goto((await client().session.createLink()).url);
+  await page.waitForURL('**/runs');
+});
+
+afterAll(async () => {
+  await browser.close();
+  await host.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('shows a tool at work as it happens, and stops the run', async () => {
+  const { runId } = await client().runs.create({ workflowId: 'dig' });
+  await open(`/runs/${runId}`);
+  await page.getByText('Digging, 1 of 4 m').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Run cancelled').waitFor();
+  await page.locator('.run-title').getByText('Cancelled').waitFor();
+  expect((await client().runs.get(runId)).status).toBe('cancelled');
+});
+
+test('one selection holds on every tab, and the inspector tells its cause and its hash', async () => {
+  const runId = await waitingReport('bridges');
+  await open(`/runs/${runId}?tab=log`);
+  await page.getByRole('searchbox', { name: 'Filter events' }).fill('agent.toolCalled');
+  await page.getByRole('option').first().click();
+  const seq = new URL(page.url()).searchParams.get('event');
+  const inspector = page.getByRole('complementary', { name: `Event ${seq}` });
+  await inspector.getByText('acme.web:search').first().waitFor();
+  await inspector
+    .getByText(/toolAllowlist/)
+    .first()
+    .waitFor();
+  await inspector.getByRole('button', { name: /cairn\.model\.returned/ }).waitFor();
+  await inspector.getByTitle(/^[0-9a-f]{64}$/).waitFor();
+  await page.getByRole('tab', { name: 'Causes' }).click();
+  await page.locator('.cause[data-relation="selected"]', { hasText: `${seq} agent.toolCalled` }).waitFor();
+  await page.getByRole('tab', { name: 'Timeline' }).click();
+  await page
+    .locator('.timeline-tools')
+    .getByText(/acme\.web:search \(tool\)/)
+    .waitFor();
+  await page.getByRole('tab', { name: 'Workflow' }).click();
+  await page.locator('.step-box', { hasText: 'sign' }).getByText('waiting').waitFor();
+  await page.getByRole('tab', { name: 'Conversation' }).click();
+  await page.locator('.talk[data-selected="true"]', { hasText: 'acme.web:search' }).waitFor();
+});
+
+test('scrubs to any event, and forks from there with other inputs and a rule for each later call', async () => {
+  const runId = await waitingReport('bridges');
+  await open(`/runs/${runId}`);
+  await page.getByText('waits for an answer').waitFor();
+  const last = (await client().events.all(runId)).at(-1)?.sequence ?? 0;
+  await page.locator('body').press('[');
+  await page.getByText(`${last - 1} of ${last}`).waitFor();
+  await open(`/runs/${runId}?at=1`);
+  await page.getByText(`1 of ${last}`).waitFor();
+  await page.locator('.run-title').getByText('Running').waitFor();
+  expect(await page.getByText('acme.web:search').count()).toBe(0);
+  await page.getByRole('button', { name: 'Fork from here' }).click();
+  await page.getByRole('combobox', { name: /tool:acme\.lab:weigh/ }).selectOption('live');
+  await page.getByRole('textbox', { name: /Inputs/ }).fill('{"topic": "boats"}');
+  await page.getByRole('button', { name: 'Fork from event 2' }).click();
+  await page.waitForURL((url) => !url.pathname.includes(runId));
+  const fork = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  expect(await client().runs.get(fork)).toMatchObject({
+    fork: { sourceRunId: runId, fromSeq: 2, mode: 'branch' },
+    inputs: { topic: 'boats' },
+  });
+  const forked = (await client().events.all(fork)).find(({ type }) => type === 'cairn.run.forked');
+  expect(forked?.payload).toMatchObject({
+    rules: expect.arrayContaining([
+      { calls: 'tool:acme.lab:weigh', use: 'live' },
+      { calls: 'tool:acme.web:search', use: 'reuse' },
+    ]),
+  });
+  await open(`/compare/${runId}/${fork}`);
+  await page.getByRole('region', { name: 'First divergence' }).getByText('boats').waitFor();
+});
+
+test('a script in a tool result, a link or a picture never runs', async () => {
+  const runId = await waitingReport('bridges');
+  await open(`/runs/${runId}`);
+  await page.getByText('waits for an answer').waitFor();
+  await page.locator('.conversation').evaluate((list) => list.scrollTo(0, 0));
+  await page
+    .locator('.talk[data-kind="tool"]', { hasText: 'acme.web:search' })
+    .getByText('Result', { exact: false })
+    .first()
+    .click();
+  await page.getByText('onerror=', { exact: false }).first().waitFor();
+  for (const tab of ['Log', 'Causes', 'Timeline', 'Workflow']) await page.getByRole('tab', { name: tab }).click();
+  expect(
+    await page.evaluate(() => ({
+      ran: 'wasAttacked' in globalThis,
+      scripts: document.querySelectorAll('.run script, .run img, a[href^="javascript"]').length,
+    })),
+  ).toEqual({ ran: false, scripts: 0 });
+});
+
+test('goes on where it was after the host restarts', async () => {
+  const runId = await waitingReport('tunnels');
+  await open(`/runs/${runId}`);
+  await page.getByText('waits for an answer').waitFor();
+  const port = Number(new URL(host.url ?? '').port);
+  const before = problems.length;
+  await host.close();
+  host = await start(port);
+  await client().runs.answer(runId, 'sign', { action: 'accept' });
+  await page.getByText('Run completed').waitFor();
+  await page.locator('.run-title').getByText('Completed').waitFor();
+  // While the host was away, the browser itself reports refused connections.
+  expect(problems.slice(before).filter((problem) => !problem.includes('ERR_'))).toEqual([]);
+  problems.length = before;
+});
+
+test('no page reported an error', () => {
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,206 @@
+/** Studio in a real browser, over a real host: what people do with it, and what an attacker cannot. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { studioFolder } from '../../packages/studio/build/build-studio.ts';
+import { launchBrowser } from '../browser/chromium.ts';
+import { KEY, newPageContext, openStage, play, type Stage, signedIn } from './stage.ts';
+
+let stage: Stage;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+/** What the browser complained about: broken rules of the policy, errors of the page. */
+const complaints: string[] = [];
+const asked: string[] = [];
+
+beforeAll(async () => {
+  [stage, browser] = await Promise.all([openStage(), launchBrowser()]);
+  await play(stage);
+  context = await newPageContext(browser);
+  page = await signedIn(stage, context);
+  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  page.on('request', (request) => void asked.push(new URL(request.url()).origin));
+});
+afterAll(async () => {
+  await browser.close();
+  await stage.close();
+});
+
+const rows = () => page.locator('.run-row');
+
+test('the first load is under 300 KB, compressed', () => {
+  const files = ['index.html', ...readdirSync(join(studioFolder, 'assets')).map((name) => `assets/${name}`)];
+  const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(studioFolder, name))).length, 0);
+  expect(bytes).toBeLessThan(300_000);
+});
+
+test('the link has gone from the address, and works no second time', async () => {
+  expect(page.url()).toBe(`${stage.url}/runs`);
+  const { url } = await stage.client.session.createLink();
+  const other = await newPageContext(browser);
+  onTestFinished(() => other.close());
+  const second = await other.newPage();
+  await second.goto(url);
+  await second.waitForURL('**/runs');
+  await other.clearCookies();
+  await second.goto('about:blank');
+  await second.goto(url);
+  await second.getByRole('alert').waitFor();
+  expect(await second.getByRole('alert').textContent()).toContain('unauthenticated');
+  await second.getByLabel('Key of this host').fill(KEY);
+  await second.getByRole('button', { name: 'Sign in' }).click();
+  await second.waitForURL('**/runs');
+  expect(await second.evaluate(() => [document.cookie, { ...localStorage }, { ...sessionStorage }])).toEqual([
+    '',
+    {},
+    {},
+  ]);
+});
+
+test('the run list shows what runs are about, what they wait on, and new ones as they start', async () => {
+  await rows().first().waitFor();
+  const crew = rows().filter({ hasText: 'Tidal power' });
+  await expect.poll(() => crew.textContent()).toMatch(/Completed.*research-crew.*researcher.*k/);
+  expect(await rows().filter({ hasText: 'release-vote' }).textContent()).toContain('Release 2026.11 to all customers?');
+  expect(await rows().filter({ hasText: 'stumbles' }).textContent()).toContain('expression_failed');
+  await stage.client.runs.create({ workflowId: 'hello', inputs: { name: 'Somebody new' } });
+  await rows().filter({ hasText: 'Somebody new' }).waitFor();
+});
+
+test('filters live in the address, in the words of the command line', async () => {
+  await page.keyboard.press('/');
+  await page.keyboard.type('status:failed');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/runs?status=failed');
+  await expect.poll(() => rows().count()).toBe(1);
+  await page.getByLabel('Filter runs').fill('colour:red');
+  await page.keyboard.press('Enter');
+  expect(await page.getByRole('alert').textContent()).toContain('“colour:red” is not a filter');
+  await page.goBack();
+  await page.waitForURL('**/runs');
+});
+
+test('the keyboard reaches rows, the palette and the help', async () => {
+  await rows().first().waitFor();
+  await page.locator('body').click({ position: { x: 640, y: 20 } });
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  expect(await page.locator('.run-row[data-current] a:focus').count()).toBe(1);
+  await page.keyboard.press('x');
+  expect(await page.locator('.run-row[data-selected]').count()).toBe(1);
+  await page.keyboard.press('x');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/runs/run_*');
+  await page.getByRole('tab', { name: 'Timeline' }).waitFor();
+  await page.goBack();
+  await rows().first().waitFor();
+  await page.keyboard.press('?');
+  expect(await page.getByRole('dialog', { name: 'Keys' }).textContent()).toContain('Next run');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('inbox');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/inbox');
+});
+
+test('a question is answered by its form, and goes; text of others stays text', async () => {
+  await page.goto(`${stage.url}/inbox`);
+  await page.locator('.entry', { hasText: 'Which city' }).click();
+  await page.getByLabel('Which city?').selectOption('Lyon');
+  await page.getByLabel('How many nights?').fill('3');
+  await page.getByLabel(/Anything to know/).fill('no');
+  expect(await page.locator('main img').count()).toBe(0);
+  expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+  await page.getByRole('button', { name: 'Send the answer' }).click();
+  await expect.poll(() => page.locator('.entry').count()).toBe(2);
+  const { runs } = await stage.client.runs.list({ workflowId: 'trip' });
+  expect(runs[0]?.status).toBe('completed');
+});
+
+test('runs are cancelled only after a question that says how many', async () => {
+  await page.goto(`${stage.url}/runs?workflow=release-vote`);
+  await page.getByRole('checkbox').first().check({ force: true });
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Cancel runs' });
+  await dialog.getByRole('button', { name: 'Keep running' }).click();
+  expect((await stage.client.runs.list({ workflowId: 'release-vote' })).runs[0]?.status).toBe('waiting-approval');
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Cancel 1 run' }).click();
+  await rows().filter({ hasText: 'Cancelled' }).waitFor();
+});
+
+test('a list of very many runs scrolls, and keeps only the pages around the view', async () => {
+  const many = 1_000_000;
+  const own = await newPageContext(browser);
+  onTestFinished(() => own.close());
+  const long = await signedIn(stage, own);
+  await long.route('**/v1/runs?*', (route) => {
+    const at = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+    const startedAt = new Date(0).toISOString();
+    const runs = Array.from({ length: 100 }, (_, i) => ({
+      runId: `run_${at + i}`,
+      workflowId: `w${at + i}`,
+      status: 'completed',
+      startedAt,
+    }));
+    return route.fulfill({ json: { runs, nextCursor: at + 100 < many ? String(at + 100) : null } });
+  });
+  await long.goto(`${stage.url}/runs?tag=many`);
+  await long.locator('.run-row').first().waitFor();
+  for (let step = 1; step <= 7; step += 1) {
+    await long.locator('.run-list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await long
+      .getByText(`w${step * 100}`, { exact: true })
+      .first()
+      .waitFor({ state: 'attached' });
+  }
+  expect(await long.locator('.run-row').count()).toBeLessThan(60);
+  await long.locator('.run-list').evaluate((list) => list.scrollTo(0, 100 * 32));
+  await long.getByText('w105', { exact: true }).first().waitFor();
+});
+
+test('the pill tells that the host is gone, and that it is back', async () => {
+  const port = Number(new URL(stage.url).port);
+  const pill = page.locator('.pill');
+  await page.goto(`${stage.url}/runs`);
+  await expect.poll(() => pill.textContent()).toBe('Live');
+  await stage.close();
+  await expect.poll(() => pill.textContent()).toBe('Offline');
+  expect(await rows().count()).toBeGreaterThan(5);
+  stage = await openStage(port);
+  await expect.poll(() => pill.textContent(), { timeout: 15_000 }).toBe('Live');
+});
+
+test('no screen has a serious finding of axe, light or dark', async () => {
+  await play(stage);
+  // The policy of the page refuses a script from outside, so the check goes past it.
+  const checked = await browser.newContext({ locale: 'en-US', bypassCSP: true });
+  onTestFinished(() => checked.close());
+  const one = await signedIn(stage, checked);
+  for (const theme of ['light', 'dark'] as const) {
+    await one.emulateMedia({ colorScheme: theme });
+    for (const path of ['/runs', '/inbox', '/sign-in', '/runs/run_unknown']) {
+      await one.goto(`${stage.url}${path}`);
+      await one.locator('h1, h2, .problem').first().waitFor();
+      await one.evaluate(axe.source);
+      // Only colours differ between the themes.
+      const runOnly = theme === 'light' ? ['wcag2a', 'wcag2aa', 'best-practice'] : ['color-contrast'];
+      const found = await one.evaluate(`axe.run({ runOnly: ${JSON.stringify(runOnly)} }).then(({ violations }) =>
+        violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => id + ': ' + nodes[0].html))`);
+      expect([theme, path, found]).toEqual([theme, path, []]);
+    }
+  }
+});
+
+test('nothing asked another host, and no rule of the policy was broken', () => {
+  expect([...new Set(asked)]).toEqual([stage.url]);
+  // The browser tells of requests while the host was gone.
+  expect(complaints.filter((text) => !text.includes('ERR_') && !text.includes('Failed to load resource'))).toEqual([]);
+});

@@ -1,0 +1,101 @@
+/** The screens and their addresses. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { InboxScreen } from '../inbox/inbox-screen.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { parseRunSearch } from '../run/run-search.ts';
+import { parseSearch } from '../runs/filter.ts';
+import { RunsScreen } from '../runs/runs-screen.tsx';
+import { Shell } from '../shell/shell.tsx';
+import { SignInScreen } from '../sign-in/sign-in-screen.tsx';
+
+const root = createRootRoute({ notFoundComponent: NotFound });
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/runs' });
+  },
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ back }: Record<string, unknown>): { readonly back?: string } =>
+    typeof back === 'string' ? { back } : {},
+  component: SignInScreen,
+});
+
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
+
+const runs = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs',
+  validateSearch: parseSearch,
+  component: RunsScreen,
+});
+
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs/$runId',
+  validateSearch: parseRunSearch,
+  component: lazyRouteComponent(() => import('../run/run-page.tsx'), 'RunPage'),
+});
+
+const compare = createRoute({
+  getParentRoute: () => shell,
+  path: '/compare/$a/$b',
+  component: lazyRouteComponent(() => import('../compare/compare-page.tsx'), 'ComparePage'),
+});
+
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: '/inbox',
+  validateSearch: ({
+    question,
+    run,
+  }: Record<string, unknown>): { readonly question?: string; readonly run?: string } => ({
+    ...(typeof question === 'string' && { question }),
+    ...(typeof run === 'string' && { run }),
+  }),
+  component: InboxScreen,
+});
+
+function NotFound() {
+  return (
+    <main className="state">
+      <h2>There is no screen at this address</h2>
+      <p>
+        <a href="/runs">Go to the runs</a>
+      </p>
+    </main>
+  );
+}
+
+/** The last net: a screen that cannot be drawn says why, and the top bar stays. */
+const Failed = ({ error, reset }: ErrorComponentProps) => (
+  <div className="state">
+    <h2>This screen cannot be shown</h2>
+    <Problem error={error} onRetry={reset} />
+  </div>
+);
+
+export const router = createRouter({
+  routeTree: root.addChildren([start, signIn, shell.addChildren([runs, run, compare, inbox])]),
+  defaultErrorComponent: Failed,
+  defaultNotFoundComponent: NotFound,
+  scrollRestoration: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

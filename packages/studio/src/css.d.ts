@@ -1,0 +1,2 @@
+/** Vite puts the styles that a screen imports into the page. */
+declare module '*.css';

@@ -1,0 +1,185 @@
+/** One field of a form: a text, a number, a choice, a list of texts, a group; anything else as JSON. */
+import { isJsonObject, type Json } from '@cairn/protocol';
+import { useId, useState } from 'react';
+import { type Schema, type Widget, widgetOf, wordsOf } from './schema.ts';
+
+export interface FieldProps {
+  readonly schema: Schema;
+  /** Empty for the answer as a whole. */
+  readonly name: string;
+  /** What the field is called, if the schema does not say. */
+  readonly label?: string | undefined;
+  readonly isRequired: boolean;
+  readonly depth: number;
+  readonly value: Json | undefined;
+  /** Undefined: nothing was typed in. */
+  readonly onChange: (value: Json | undefined) => void;
+}
+
+export function Field(props: FieldProps) {
+  const widget = widgetOf(props.schema, props.depth);
+  return widget === 'group' ? <Group {...props} /> : <Labelled {...props} widget={widget} />;
+}
+
+function Group({ schema, name, depth, value, onChange }: FieldProps) {
+  const values = isJsonObject(value) ? value : {};
+  const fields = Object.entries(schema.properties ?? {}).map(([key, field]) => (
+    <Field
+      key={key}
+      schema={field}
+      name={key}
+      isRequired={schema.required.includes(key)}
+      depth={depth + 1}
+      value={values[key]}
+      onChange={(one) => {
+        const { [key]: _before, ...others } = values;
+        onChange(one === undefined ? others : { ...others, [key]: one });
+      }}
+    />
+  ));
+  if (name === '') return fields;
+  return (
+    <fieldset>
+      <legend>{schema.title ?? wordsOf(name)}</legend>
+      {fields}
+    </fieldset>
+  );
+}
+
+interface LabelledProps extends FieldProps {
+  readonly widget: Exclude<Widget, 'group'>;
+}
+
+function Labelled(props: LabelledProps) {
+  const { name, label, widget, schema, isRequired } = props;
+  const id = useId();
+  const title = label ?? schema.title ?? (name === '' ? 'Your answer' : wordsOf(name));
+  return (
+    <div className="field" data-widget={widget}>
+      <label htmlFor={id}>
+        {title}
+        {!isRequired && <span className="label"> optional</span>}
+      </label>
+      <Control {...props} id={id} />
+      {schema.description !== undefined && (
+        <span className="second" id={`${id}-hint`}>
+          {schema.description}
+        </span>
+      )}
+    </div>
+  );
+}
+
+const inputTypes: Readonly<Record<string, string>> = { date: 'date', email: 'email', uri: 'url', time: 'time' };
+
+function Control({ id, widget, schema, isRequired, value, onChange }: LabelledProps & { readonly id: string }) {
+  const common = {
+    id,
+    className: 'input',
+    required: isRequired,
+    ...(schema.description !== undefined && { 'aria-describedby': `${id}-hint` }),
+  };
+  const text = value === undefined ? '' : String(value);
+  const onText = (typed: string) => onChange(typed === '' && !isRequired ? undefined : typed);
+  switch (widget) {
+    case 'choice':
+      return <Choice {...common} schema={schema} value={value} onChange={onChange} />;
+    case 'check':
+      // A box that must be ticked would be no question.
+      return (
+        <input id={id} type="checkbox" checked={value === true} onChange={({ target }) => onChange(target.checked)} />
+      );
+    case 'number':
+      return (
+        <input
+          {...common}
+          type="number"
+          step={schema.type === 'integer' ? 1 : 'any'}
+          min={schema.minimum}
+          max={schema.maximum}
+          value={text}
+          onChange={({ target }) => onChange(target.value === '' ? undefined : Number(target.value))}
+        />
+      );
+    case 'lines':
+      return (
+        <textarea
+          {...common}
+          rows={3}
+          placeholder="One on each line"
+          value={Array.isArray(value) ? value.join('\n') : ''}
+          onChange={({ target }) => onChange(target.value === '' ? [] : target.value.split('\n'))}
+        />
+      );
+    case 'area':
+      return <textarea {...common} rows={4} value={text} onChange={({ target }) => onText(target.value)} />;
+    case 'text':
+      return (
+        <input
+          {...common}
+          type={inputTypes[schema.format ?? ''] ?? 'text'}
+          minLength={schema.minLength}
+          maxLength={schema.maxLength}
+          value={text}
+          onChange={({ target }) => onText(target.value)}
+        />
+      );
+    case 'json':
+      return <JsonBox {...common} value={value} onChange={onChange} />;
+  }
+}
+
+interface InnerProps extends Pick<FieldProps, 'value' | 'onChange'> {
+  readonly id: string;
+  readonly className: string;
+  readonly required: boolean;
+}
+
+function Choice({ schema, value, onChange, ...common }: InnerProps & { readonly schema: Schema }) {
+  const values = schema.enum ?? [];
+  const at = values.findIndex((one) => JSON.stringify(one) === JSON.stringify(value));
+  return (
+    <select
+      {...common}
+      value={at === -1 ? '' : at}
+      onChange={({ target }) => onChange(target.value === '' ? undefined : values[Number(target.value)])}
+    >
+      <option value="">Choose…</option>
+      {values.map((one, index) => (
+        <option key={JSON.stringify(one)} value={index}>
+          {typeof one === 'string' ? one : JSON.stringify(one)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function JsonBox({ value, onChange, ...common }: InnerProps) {
+  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value, null, 2));
+  return (
+    <textarea
+      {...common}
+      className="input id"
+      rows={4}
+      placeholder="JSON"
+      spellCheck={false}
+      value={text}
+      onChange={({ target }) => {
+        setText(target.value);
+        const parsed = parsedJson(target.value);
+        // The browser says so at the field, and keeps the form from being sent.
+        target.setCustomValidity(parsed === null ? 'This is not valid JSON.' : '');
+        if (parsed !== null) onChange(parsed.value);
+      }}
+    />
+  );
+}
+
+function parsedJson(text: string): { readonly value: Json | undefined } | null {
+  if (text.trim() === '') return { value: undefined };
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}

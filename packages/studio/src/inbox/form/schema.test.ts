@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { initialOf, readSchema, widgetOf } from './schema.ts';
+
+test.each([
+  [{ type: 'string' }, 'text'],
+  [{ type: 'string', maxLength: 2_000 }, 'area'],
+  [{ type: 'string', enum: ['a', 'b'] }, 'choice'],
+  [{ type: 'integer' }, 'number'],
+  [{ type: 'boolean' }, 'check'],
+  [{ type: 'array', items: { type: 'string' } }, 'lines'],
+  [{ type: 'array', items: { type: 'object' } }, 'json'],
+  [{ type: 'object', properties: { a: { type: 'string' } } }, 'group'],
+  [{ type: 'object' }, 'json'],
+  [{ anyOf: [{ type: 'string' }] }, 'json'],
+  ['nonsense', 'json'],
+  [{ type: 7, enum: [], properties: [], required: 'x' }, 'json'],
+])('%j becomes %s', (schema, widget) => {
+  expect(widgetOf(readSchema(schema), 0)).toBe(widget);
+});
+
+test('a form begins with the defaults of the schema, and with nothing for the rest', () => {
+  const schema = readSchema({
+    type: 'object',
+    properties: { city: { type: 'string', default: 'Bern' }, late: { type: 'boolean' }, nights: { type: 'integer' } },
+    required: ['nights', 7],
+  });
+  expect(initialOf(schema)).toEqual({ city: 'Bern', late: false });
+  expect(schema.required).toEqual(['nights']);
+});
+
+test('a schema that nests without end is cut, and the rest is typed in as JSON', () => {
+  let deep: { type: string; properties?: object } = { type: 'string' };
+  for (let i = 0; i < 1_000; i += 1) deep = { type: 'object', properties: { a: deep } };
+  let [schema, depth] = [readSchema(JSON.parse(JSON.stringify(deep))), 0];
+  while (widgetOf(schema, depth) === 'group') [schema, depth] = [schema.properties?.a ?? schema, depth + 1];
+  expect([depth, widgetOf(schema, depth)]).toEqual([3, 'json']);
+});

@@ -1,0 +1,92 @@
+/** The part of JSON Schema that the form knows. Anything else is typed in as JSON, and the host checks it. */
+import { isJsonObject, type Json } from '@cairn/protocol';
+
+export interface Schema {
+  readonly type?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly format?: string;
+  readonly default?: Json;
+  readonly enum?: readonly Json[];
+  readonly items?: Schema;
+  readonly properties: Readonly<Record<string, Schema>> | null;
+  readonly required: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+/** Deeper groups are typed in as JSON. */
+const MAX_DEPTH = 3;
+
+/** Reads a schema that somebody else wrote: what has another form than it should is as if it were not there. */
+export function readSchema(given: Json | undefined, depth = 0): Schema {
+  if (!isJsonObject(given) || depth > MAX_DEPTH) return { properties: null, required: [] };
+  const { type, title, description, format, items, properties, required } = given;
+  const values = given.enum;
+  return {
+    ...(typeof type === 'string' && { type }),
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
+    ...(typeof format === 'string' && { format }),
+    ...(given.default !== undefined && { default: given.default }),
+    ...(Array.isArray(values) && values.length > 0 && { enum: values }),
+    ...(isJsonObject(items) && { items: readSchema(items, depth + 1) }),
+    ...bounds(given),
+    properties: isJsonObject(properties)
+      ? Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, readSchema(field, depth + 1)]))
+      : null,
+    required: Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [],
+  };
+}
+
+function bounds({ minimum, maximum, minLength, maxLength }: Readonly<Record<string, Json>>): Partial<Schema> {
+  return {
+    ...(typeof minimum === 'number' && { minimum }),
+    ...(typeof maximum === 'number' && { maximum }),
+    ...(typeof minLength === 'number' && { minLength }),
+    ...(typeof maxLength === 'number' && { maxLength }),
+  };
+}
+
+export type Widget = 'choice' | 'text' | 'area' | 'number' | 'check' | 'lines' | 'group' | 'json';
+
+export function widgetOf({ enum: values, type, maxLength, items, properties }: Schema, depth: number): Widget {
+  if (values !== undefined) return 'choice';
+  switch (type) {
+    case 'string':
+      return (maxLength ?? 0) > 200 ? 'area' : 'text';
+    case 'number':
+    case 'integer':
+      return 'number';
+    case 'boolean':
+      return 'check';
+    case 'array':
+      return items?.type === 'string' && items.enum === undefined ? 'lines' : 'json';
+    case 'object':
+      return properties !== null && depth < MAX_DEPTH ? 'group' : 'json';
+    default:
+      return 'json';
+  }
+}
+
+/** What a field holds before anybody types. Undefined: nothing. */
+export function initialOf(schema: Schema, depth = 0): Json | undefined {
+  if (schema.default !== undefined) return schema.default;
+  const widget = widgetOf(schema, depth);
+  if (widget === 'check') return false;
+  if (widget === 'lines') return [];
+  if (widget !== 'group') return undefined;
+  const values = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const value = initialOf(field, depth + 1);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+/** `firstName` and `first_name` are read as "First name". */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll('_', ' ').replace(/([a-z])([A-Z])/g, '$1 $2');
+  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
+}

@@ -1,0 +1,119 @@
+/** Everything that waits for a person, oldest first, with the question that is open beside it. */
+
+import { useInbox } from '@cairn/client/react';
+import type { InboxEntry } from '@cairn/protocol';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { host } from '../app/host.ts';
+import { Command } from '../parts/copied.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Ago, Left } from '../parts/time.tsx';
+import { oneLine } from '../runs/run-facts.ts';
+import { useKeys } from '../shell/keys.tsx';
+import './inbox.css';
+import { kindWord } from './question-kinds.ts';
+import { QuestionPanel } from './question-panel.tsx';
+
+export function InboxScreen() {
+  const { entries, isComplete, connection, error } = useInbox(host);
+  const { question, run } = useSearch({ from: '/shell/inbox' });
+  const known = entries ?? [];
+  const chosen = known.find((entry) => entry.interruptId === question && entry.runId === run);
+  // Where there is room for both, the oldest question is open.
+  const shown = chosen ?? known[0];
+  useMoves(known, shown);
+  if (connection === 'closed' && error !== null) {
+    return (
+      <div className="state">
+        <Problem error={error} />
+      </div>
+    );
+  }
+  if (entries === null) return <Loading />;
+  if (shown === undefined) return <Nothing />;
+  return (
+    <div className="inbox" data-open={chosen !== undefined || undefined}>
+      <nav className="entries" aria-label="Open questions">
+        <h1 className="label">
+          {entries.length} open {entries.length === 1 ? 'question' : 'questions'}, oldest first
+        </h1>
+        <ul>
+          {entries.map((entry) => (
+            <li key={`${entry.runId} ${entry.interruptId}`}>
+              <Entry entry={entry} isOpen={entry === shown} />
+            </li>
+          ))}
+        </ul>
+        {!isComplete && <p className="second more">These are the oldest. More appear as they are answered.</p>}
+      </nav>
+      <div className="opened">
+        <Link to="/inbox" className="button back">
+          ‹ All questions
+        </Link>
+        {question !== undefined && chosen === undefined && (
+          <p className="second gone" role="status">
+            The question of this address is not open any more. The oldest is shown.
+          </p>
+        )}
+        <QuestionPanel key={`${shown.runId} ${shown.interruptId}`} entry={shown} />
+      </div>
+    </div>
+  );
+}
+
+function useMoves(entries: readonly InboxEntry[], shown: InboxEntry | undefined): void {
+  const navigate = useNavigate();
+  const move = (step: number) => {
+    const at = shown === undefined ? -1 : entries.indexOf(shown);
+    const next = entries[Math.min(Math.max(at + step, 0), entries.length - 1)];
+    if (next !== undefined) void navigate({ to: '/inbox', search: addressOf(next), replace: true });
+  };
+  useKeys([
+    { key: 'j', label: 'Next question', run: () => move(1) },
+    { key: 'k', label: 'Previous question', run: () => move(-1) },
+    {
+      key: 'Enter',
+      label: 'Open the run of the question',
+      run: () => shown !== undefined && void navigate({ to: '/runs/$runId', params: { runId: shown.runId } }),
+    },
+  ]);
+}
+
+const addressOf = ({ runId, interruptId }: InboxEntry) => ({ question: interruptId, run: runId });
+
+const Entry = ({ entry, isOpen }: { readonly entry: InboxEntry; readonly isOpen: boolean }) => (
+  <Link to="/inbox" search={addressOf(entry)} className="entry" aria-current={isOpen || undefined}>
+    <span className="cut name">{oneLine(entry.title)}</span>
+    <span className="second">
+      <Ago at={entry.requestedAt} />
+    </span>
+    <span className="second cut">{entry.path.map(({ workflowId }) => workflowId).join(' › ')}</span>
+    <span className="badge" data-tone="waiting">
+      {entry.expiresAt === undefined ? kindWord(entry) : <Left until={entry.expiresAt} />}
+    </span>
+  </Link>
+);
+
+const Loading = () => (
+  <div className="inbox" aria-busy="true" role="status">
+    <span className="only-read">Loading the questions</span>
+    <div className="entries">
+      <h1 className="label">Open questions</h1>
+      {Array.from({ length: 8 }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
+        <div className="entry" key={row} aria-hidden="true">
+          <span className="bone" />
+          <span />
+          <span className="bone" />
+        </div>
+      ))}
+    </div>
+  </div>
+);
+
+const Nothing = () => (
+  <div className="state">
+    <h2>Nothing waits for you</h2>
+    <p>When a run needs an approval, an answer or a sign-in, its question appears here, from any depth. Try one:</p>
+    <Command text="cairn run review" />
+  </div>
+);

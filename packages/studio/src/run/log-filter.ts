@@ -1,0 +1,77 @@
+/** Which rows of a log a filter shows. It looks at each row once, however often the list is drawn. */
+import type { RunRow } from '../folds/run-row.ts';
+
+/** Positions of rows, cut at a sequence. */
+export interface Positions {
+  readonly length: number;
+  /** The position of the row that is shown at an index; -1 if there is none. */
+  at(index: number): number;
+  /** The index at which the row with a sequence is shown, or the last one before it. */
+  indexOfSeq(seq: number): number;
+}
+
+/** `agent.*` all of a family, `tool` all types with the word, `-output.chunk` all but these. */
+export class LogFilter {
+  readonly #rows: readonly RunRow[];
+  readonly #passes: ((type: string) => boolean) | null;
+  readonly #found: number[] = [];
+  #looked = 0;
+
+  constructor(rows: readonly RunRow[], text: string) {
+    this.#rows = rows;
+    this.#passes = text.trim() === '' ? null : passing(text);
+  }
+
+  upTo(seq: number): Positions {
+    const rows = this.#rows;
+    if (this.#passes === null) return positions(rows.length, (index) => index, { rows, seq });
+    for (; this.#looked < rows.length; this.#looked += 1) {
+      if (this.#passes(rows[this.#looked]?.type ?? '')) this.#found.push(this.#looked);
+    }
+    return positions(this.#found.length, (index) => this.#found[index] ?? -1, { rows, seq });
+  }
+}
+
+function positions(
+  count: number,
+  at: (index: number) => number,
+  { rows, seq }: { rows: readonly RunRow[]; seq: number },
+): Positions {
+  const indexOf = (of: number): number => {
+    let low = 0;
+    let high = count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((rows[at(middle)]?.seq ?? Number.POSITIVE_INFINITY) <= of) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  };
+  const length = indexOf(seq) + 1;
+  return {
+    length,
+    at: (index) => (index >= 0 && index < length ? at(index) : -1),
+    indexOfSeq: (of) => Math.min(indexOf(of), length - 1),
+  };
+}
+
+function passing(text: string): (type: string) => boolean {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '' && word !== '-');
+  const without = words.filter((word) => word.startsWith('-')).map((word) => matching(word.slice(1)));
+  const within = words.filter((word) => !word.startsWith('-')).map(matching);
+  const decided = new Map<string, boolean>();
+  return (type) => {
+    const known = decided.get(type);
+    if (known !== undefined) return known;
+    const lower = type.toLowerCase();
+    const passes =
+      !without.some((match) => match(lower)) && (within.length === 0 || within.some((match) => match(lower)));
+    decided.set(type, passes);
+    return passes;
+  };
+}
+
+const matching = (word: string): ((type: string) => boolean) => {
+  const lower = word.toLowerCase();
+  return lower.endsWith('*') ? (type) => type.startsWith(lower.slice(0, -1)) : (type) => type.includes(lower);
+};

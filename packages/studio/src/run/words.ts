@@ -1,0 +1,69 @@
+/** How figures, times and events read. */
+import type { RunRow } from '../folds/run-row.ts';
+
+/** `840 ms`, `3.2 s`, `4 m 10 s`, `2 h 5 m`. */
+export function span(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} m ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
+}
+
+export function clock(at: number): string {
+  const date = new Date(at);
+  const two = (value: number, width = 2) => String(value).padStart(width, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${two(date.getMilliseconds(), 3)}`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1_024) return `${value} B`;
+  return value < 1_048_576 ? `${(value / 1_024).toFixed(1)} KB` : `${(value / 1_048_576).toFixed(1)} MB`;
+}
+
+/** A value in one line. */
+export function brief(value: unknown, most = 140): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  const line = text.slice(0, most * 2).replaceAll(/\s+/g, ' ');
+  return line.length > most ? `${line.slice(0, most)}…` : line;
+}
+
+/** JSON with line breaks, cut where it is too long to show. */
+export function pretty(value: unknown, most = 60_000): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
+  return text.length > most ? `${text.slice(0, most)}\n… ${text.length - most} more characters` : text;
+}
+
+/** What a row says, in one line. */
+export function summary(row: RunRow): string {
+  switch (row.type) {
+    case 'output.chunk':
+      return brief(row.payload.chunk);
+    case 'agent.reasoning.delta':
+      return brief(row.payload.delta);
+    case 'agent.reasoned':
+      return brief(row.payload.reasoning);
+    case 'agent.toolCalled':
+      return `${row.payload.toolName} ${brief(row.payload.inputs ?? {}, 100)}`;
+    case 'agent.toolReturned':
+      return `${row.payload.toolName} ${row.payload.error === undefined ? brief(row.payload.outcome ?? {}, 100) : row.payload.error.code}`;
+    case 'node.started':
+      return row.payload.typeId;
+    case 'node.failed':
+    case 'run.failed':
+      return `${row.payload.error.code}: ${brief(row.payload.error.message)}`;
+    case 'provider.usage':
+      return `${row.payload.model}: ${row.payload.inputTokens} in, ${row.payload.outputTokens} out`;
+    case 'cairn.task.status':
+      return row.payload.status;
+    case 'cairn.model.requested':
+      return row.payload.model ?? '';
+    case 'variable.changed':
+      return `${row.payload.name} = ${brief(row.payload.next ?? null, 100)}`;
+    case 'interrupt.requested':
+      return row.payload.kind;
+    default:
+      return brief(row.payload, 120);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The run list in the memory of the page: a chain of pages, of which only those near the view are kept. A page that was
+ * dropped keeps its place and its cursor, so that scrolling back reads it again. Nothing here knows of React or the host.
+ */
+import type { RunSnapshot } from '@cairn/protocol';
+
+export interface RunPage {
+  /** Where the host begins the page; null for the first. */
+  readonly cursor: string | null;
+  /** How many rows it has, also while they are dropped. */
+  readonly count: number;
+  /** Null while they are dropped. */
+  readonly runs: readonly RunSnapshot[] | null;
+}
+
+export interface RunPages {
+  readonly pages: readonly RunPage[];
+  /** Where the next page begins; null after the last one. */
+  readonly next: string | null;
+  /** Known rows. */
+  readonly count: number;
+}
+
+export interface ReadPage {
+  readonly runs: readonly RunSnapshot[];
+  readonly nextCursor: string | null;
+}
+
+export const PAGE_SIZE = 100;
+
+/** Pages kept before and after those in view. */
+const KEPT_AROUND = 4;
+
+/** The first page grows with each new run. Beyond this, the list begins anew. */
+const MAX_FIRST = 1_000;
+
+export const firstPages = ({ runs, nextCursor }: ReadPage): RunPages => ({
+  pages: [{ cursor: null, count: runs.length, runs }],
+  next: nextCursor,
+  count: runs.length,
+});
+
+/** With a page that was read: the next one, or one that was dropped. */
+export function withPage(list: RunPages, cursor: string, { runs, nextCursor }: ReadPage): RunPages {
+  const at = list.pages.findIndex((page) => page.cursor === cursor);
+  if (at !== -1) return counted({ ...list, pages: list.pages.with(at, { cursor, count: runs.length, runs }) });
+  if (cursor !== list.next) return list;
+  return counted({ ...list, pages: [...list.pages, { cursor, count: runs.length, runs }], next: nextCursor });
+}
+
+/**
+ * With the newest runs as the host has them now. They take the place of all rows down to the last of them, so that new
+ * runs appear and those that left the filter go. Null if the list has to begin anew.
+ */
+export function withNewest(list: RunPages, { runs, nextCursor }: ReadPage): RunPages | null {
+  const [first, ...rest] = list.pages;
+  const known = first?.runs ?? [];
+  if (nextCursor === null) return firstPages({ runs, nextCursor });
+  const last = runs.at(-1);
+  const at = last === undefined ? -1 : known.findIndex(({ runId }) => runId === last.runId);
+  if (first === undefined || at === -1) return null;
+  const merged = [...runs, ...known.slice(at + 1)];
+  if (merged.length > MAX_FIRST) return null;
+  return counted({ ...list, pages: [{ ...first, count: merged.length, runs: merged }, ...rest] });
+}
+
+/** Drops what is far from the rows in view. The first page stays: new runs arrive there. */
+export function withoutFar(list: RunPages, from: number, to: number): RunPages {
+  const [near, far] = [pageAt(list, from), pageAt(list, to)];
+  const isFar = (index: number) => index > 0 && (index < near - KEPT_AROUND || index > far + KEPT_AROUND);
+  if (!list.pages.some(({ runs }, index) => runs !== null && isFar(index))) return list;
+  return { ...list, pages: list.pages.map((page, index) => (isFar(index) ? { ...page, runs: null } : page)) };
+}
+
+/** The run in a row; null if its page was dropped or is not there. */
+export function rowAt({ pages }: RunPages, row: number): RunSnapshot | null {
+  let begin = 0;
+  for (const { count, runs } of pages) {
+    if (row < begin + count) return runs?.[row - begin] ?? null;
+    begin += count;
+  }
+  return null;
+}
+
+/** The cursors of pages to read, so that these rows can be shown. */
+export function missing(list: RunPages, from: number, to: number): readonly string[] {
+  const wanted = list.pages
+    .slice(pageAt(list, from), pageAt(list, to) + 1)
+    .flatMap(({ runs, cursor }) => (runs === null && cursor !== null ? [cursor] : []));
+  // The next page is read before the last row comes into view.
+  return to >= list.count - PAGE_SIZE / 2 && list.next !== null ? [...wanted, list.next] : wanted;
+}
+
+function pageAt({ pages }: RunPages, row: number): number {
+  let begin = 0;
+  for (const [index, { count }] of pages.entries()) {
+    begin += count;
+    if (row < begin) return index;
+  }
+  return Math.max(0, pages.length - 1);
+}
+
+const counted = (list: RunPages): RunPages => ({
+  ...list,
+  count: list.pages.reduce((sum, { count }) => sum + count, 0),
+});

@@ -1,0 +1,129 @@
+/** The runs of the tenant, newest first, as they are now. */
+import { useInbox } from '@cairn/client/react';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { host } from '../app/host.ts';
+import { useScope } from '../app/session.ts';
+import { Command } from '../parts/copied.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { useKeys } from '../shell/keys.tsx';
+import { BulkCancel } from './bulk-cancel.tsx';
+import { filterOf, type RunSearch } from './filter.ts';
+import { FilterBox } from './filter-box.tsx';
+import { RunList } from './run-list.tsx';
+import { RunHead } from './run-row.tsx';
+import './runs.css';
+import { useRunPages } from './use-run-pages.ts';
+import { type Selection, useSelection } from './use-selection.ts';
+
+export function RunsScreen() {
+  const search = useSearch({ from: '/shell/runs' });
+  const { list, error, hasNewer, see, reload } = useRunPages(filterOf(search));
+  const { entries } = useInbox(host);
+  const selection = useSelection();
+  const box = useRef<HTMLInputElement>(null);
+  useKeys([{ key: '/', label: 'Filter the runs', run: () => box.current?.focus(), inPalette: true }]);
+  return (
+    <div className="runs">
+      <h1 className="only-read">Runs</h1>
+      <div className="tool-bar">
+        <FilterBox search={search} box={box} />
+        <SelectionBar selection={selection} onDone={reload} />
+      </div>
+      {hasNewer && (
+        <button type="button" className="button newer" data-kind="main" onClick={reload}>
+          Show newer runs
+        </button>
+      )}
+      {error !== null && list === null && (
+        <div className="state">
+          <Problem error={error} onRetry={reload} />
+        </div>
+      )}
+      {list === null && error === null && <Loading />}
+      {list !== null && list.count === 0 && <Nothing search={search} />}
+      {list !== null && list.count > 0 && (
+        <RunList list={list} entries={entries ?? []} selection={selection} onSee={see} />
+      )}
+    </div>
+  );
+}
+
+function SelectionBar({ selection, onDone }: { readonly selection: Selection; readonly onDone: () => void }) {
+  const [isAsking, setAsking] = useState(false);
+  const mayCancel = useScope('runs:cancel');
+  const { runs, clear } = selection;
+  const [one, other, ...more] = runs;
+  if (runs.length === 0) return null;
+  return (
+    <div className="selection" role="status">
+      <span className="figure">{runs.length} selected</span>
+      {one !== undefined && other !== undefined && more.length === 0 && (
+        <Link to="/compare/$a/$b" params={{ a: one.runId, b: other.runId }} className="button">
+          Compare
+        </Link>
+      )}
+      {mayCancel && (
+        <button type="button" className="button" data-kind="danger" onClick={() => setAsking(true)}>
+          Cancel
+        </button>
+      )}
+      <button type="button" className="button" data-kind="plain" onClick={clear}>
+        Clear
+      </button>
+      {isAsking && (
+        <BulkCancel
+          runs={runs}
+          onClose={() => setAsking(false)}
+          onDone={() => {
+            setAsking(false);
+            clear();
+            onDone();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Rows of bones, as many as a screen shows. */
+const Loading = () => (
+  <div className="run-list" aria-busy="true" role="status">
+    <span className="only-read">Loading the runs</span>
+    <RunHead />
+    {Array.from({ length: 20 }, (_, row) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
+      <div className="run-row still" key={row} aria-hidden="true">
+        <span className="pick" />
+        <span className="status-cell">
+          <span className="bone" />
+        </span>
+        <span className="title">
+          <span className="bone" />
+        </span>
+      </div>
+    ))}
+  </div>
+);
+
+function Nothing({ search }: { readonly search: RunSearch }) {
+  const isFiltered = Object.keys(search).length > 0;
+  if (isFiltered) {
+    return (
+      <div className="state">
+        <h2>No run matches this filter</h2>
+        <p>Runs appear here as soon as they match.</p>
+      </div>
+    );
+  }
+  return (
+    <div className="state">
+      <h2>No runs yet</h2>
+      <p>A run is one piece of work of agents and people, with everything that happened in it. Start three agents:</p>
+      <Command text={'cairn run research-crew --input topic="tidal power"'} />
+      <p>
+        Or one that asks you a question, with <code>cairn run review</code>. Both work without a model key.
+      </p>
+    </div>
+  );
+}
