@@ -4,6 +4,7 @@ import { controlStories } from './stories/control.ts';
 import { endStories } from './stories/ends.ts';
 import { familyStories } from './stories/families.ts';
 import { forkStories } from './stories/forks.ts';
+import { peerStories } from './stories/peers.ts';
 import { peopleStories } from './stories/people.ts';
 import { taskStories } from './stories/tasks.ts';
 import type { Story } from './story.ts';
@@ -16,4 +17,5 @@ export const stories: readonly Story[] = [
   ...agentStories,
   ...forkStories,
   ...taskStories,
+  ...peerStories,
 ];
