@@ -111,10 +111,13 @@ export function requestText(request: {
   readonly path: string;
   readonly key: string;
   readonly accept?: string;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }): string {
-  const { method, path, key, accept, body } = request;
-  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n`;
+  const { method, path, key, accept, headers = {}, body } = request;
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n${more.join('')}`;
   const accepts = accept === undefined ? '' : `Accept: ${accept}\r\n`;
   if (body === undefined) return `${head}${accepts}\r\n`;
   return `${head}${accepts}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;

@@ -1,5 +1,7 @@
 /** The load generator: a separate process that drives a server in a closed loop and checks the responses. */
+import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
+import { CALL_NUMBER, type CallLoad } from './calls.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { HttpConnection, requestText } from './http-connection.ts';
 import { countMarks, expectStatus, unexpected } from './replies.ts';
@@ -97,6 +99,20 @@ const commands = {
       endP50: percentile(ends, 0.5),
       endMax: Math.max(...ends),
     };
+  },
+
+  /** Posts bodies that differ in a number, and looks for a mark in each response. */
+  calls: async ({ target, path, headers, body, mark, concurrency, count }: CallLoad): Promise<LoadResult> => {
+    const [before = '', after = ''] = body.split(CALL_NUMBER);
+    const name = randomUUID();
+    let number = 0;
+    return closedLoop(target, concurrency, count, async (connection) => {
+      number += 1;
+      const sent = `${before}${name}-${number}${after}`;
+      const request = requestText({ method: 'POST', path, key: target.key, headers, body: sent });
+      const reply = expectStatus(await connection.send(request), 200, path);
+      if (!reply.body.includes(mark)) throw unexpected(`${path} answered without ${mark}: ${reply.body.slice(0, 300)}`);
+    });
   },
 
   /** Repeats the same GET, one at a time. Returns the last body so that the caller can check it. */

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { present } from '../packages/host/test/kit/present.ts';
+import { acrossGroup } from './across-figures.ts';
 import { agentGroup } from './agent-figures.ts';
 import { artifactGroup } from './artifact-figures.ts';
 import { childrenGroup } from './children-figures.ts';
@@ -20,6 +21,7 @@ import type { Group, Plan } from './plan.ts';
 import { replayGroup } from './replay-figures.ts';
 import { runGroup } from './run-figures.ts';
 import { streamGroup } from './stream-figures.ts';
+import { studioGroup } from './studio-figures.ts';
 import { suspendedGroup } from './suspended-figures.ts';
 import { taskGroup } from './task-figures.ts';
 import { wakingGroup } from './waking-figures.ts';
@@ -38,8 +40,10 @@ const groups: readonly Group[] = [
   taskGroup,
   childrenGroup,
   fairnessGroup,
+  acrossGroup,
   expressionGroup,
   replayGroup,
+  studioGroup,
 ];
 
 const help = `npm run bench [-- name...] [--quick] [--json]

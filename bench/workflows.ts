@@ -63,6 +63,7 @@ const STEP_TURN = 6;
 
 export const workflows: readonly WorkflowDefinition[] = [
   tenSteps(),
+  workflow('bench-one-step', [node('step', STEP_TYPE)], []),
   workflow('bench-gate', [node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'] })], []),
   ...[1_000, 10_000, 100_000].flatMap((events) => [
     loop(`bench-loop-${events}`, 'core.noop', Math.round(events / PURE_TURN)),

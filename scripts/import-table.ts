@@ -3,27 +3,13 @@
  * data.
  */
 
-/** Ways a file can reach beyond its input. A room lists those it may use. */
-export type World = 'clock' | 'random' | 'timer' | 'network' | 'process' | 'console' | 'node';
-
-export interface Room {
-  readonly name: string;
-  /** A folder or a single file, relative to the repository root. The longest match decides a file's room. */
-  readonly path: string;
-  /** Rooms (by name) or single files (by path) that it may import besides itself. */
-  readonly imports: readonly string[];
-  /** npm packages, or any. */
-  readonly packages: readonly string[] | 'any';
-  /** Node built-ins, or any. */
-  readonly builtins: readonly string[] | 'any';
-  /** Ambient access. A pure room gets what it needs through ports. */
-  readonly world: readonly World[] | 'any';
-}
+import type { Room } from './room.ts';
+import { studioRooms } from './studio-rooms.ts';
 
 const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
 /** The doctor checks a configuration the way a host does. */
-const configuration = ['config', 'config-sources'].map((file) => `packages/host/src/server/config/${file}.ts`);
+const configuration = ['config', 'config-sources', 'json'].map((file) => `packages/host/src/server/config/${file}.ts`);
 /** These read a data folder or a file directly, without a host. */
 const offlineCommands =
   'verify backup.ts checkpoint.ts export.ts import.ts doctor.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
@@ -116,6 +102,7 @@ export const rooms: readonly Room[] = [
     builtins: [],
     world: [],
   },
+  ...studioRooms,
   ...beside.map((name) => ofHost(name)),
   ofHost('utf8', ['node']),
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol', 'utf8'], packages: [], builtins: [], world: [] },
@@ -283,8 +270,9 @@ export const rooms: readonly Room[] = [
     imports: ['protocol', 'client', 'escape-text', 'nearest'],
     ...unrestricted,
   },
-  // Only the commands that start a host may import it. `app` follows the program of `cairn dev`.
-  ...['start.ts', 'dev.ts', 'app'].map((command) => ({
+  // Only the commands that start a host may import it. `app` follows the program of `cairn dev`, `identity` fetches as a
+  // host does.
+  ...['start.ts', 'dev.ts', 'app', 'identity'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}`,
     imports: ['protocol', 'client', 'cli', 'server'],
@@ -303,10 +291,10 @@ export const rooms: readonly Room[] = [
     imports: ['protocol', 'cli', 'engine', 'agents', 'log', 'log/bundle', 'log/sqlite', 'cli/bundle-file.ts'],
     ...unrestricted,
   },
-  // The pack commands read, check and sign packs the way a host does.
-  ...['pack-folder', 'pack-files'].map((command) => ({
+  // The pack commands read, check and sign packs the way a host does; `peers` reads and changes a configuration.
+  ...['pack-folder.ts', 'pack-files.ts', 'peers'].map((command) => ({
     name: `cli/${command}`,
-    path: `${cli}/${command}.ts`,
+    path: `${cli}/${command}`,
     imports: ['protocol', 'client', 'cli', 'agents/packs', ...configuration],
     ...unrestricted,
   })),
@@ -350,7 +338,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'e2e',
     path: 'e2e',
-    imports: [...everything, 'host/bin'],
+    imports: [...everything, 'host/bin', 'studio/build'],
     ...unrestricted,
   },
   // A seed must repeat bit for bit: the simulated world has its own clock and randomness. Its only ambient access is
@@ -376,7 +364,13 @@ export const rooms: readonly Room[] = [
     imports: ['protocol', 'client', 'client/react', 'host/index'],
     ...unrestricted,
   },
-  { name: 'bench', path: 'bench', imports: [...everything, 'host/bin'], ...unrestricted },
+  // It opens Studio in the browser of the tests.
+  {
+    name: 'bench',
+    path: 'bench',
+    imports: [...everything, 'host/bin', 'studio/build', 'e2e/browser/chromium.ts'],
+    ...unrestricted,
+  },
   { name: 'scripts', path: 'scripts', imports: ['protocol'], packages: 'any', builtins: 'any', world: 'any' },
   { name: 'root', path: '', imports: [], packages: 'any', builtins: 'any', world: 'any' },
 ];

@@ -1,5 +1,5 @@
 /** What reaches beyond a program's input: globals, and imports of built-ins, each with the kind of access. As data. */
-import type { World } from './import-table.ts';
+import type { World } from './room.ts';
 
 interface GlobalRule {
   readonly world: World;

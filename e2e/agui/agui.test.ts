@@ -16,6 +16,7 @@ beforeAll(async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
 });
 afterAll(async () => {
+  vi.restoreAllMocks();
   await host.close();
   rmSync(data, { recursive: true, force: true });
 });
@@ -51,8 +52,16 @@ const whole = [
   'assistant: One question.',
 ];
 
+/** The context of a thread, which a run that joins it names. */
+async function contextOf(threadId: string, key: string = keys.ann): Promise<string> {
+  const body = { threadId, runId: crypto.randomUUID(), messages: [] };
+  const response = await ask('POST', '/api/agui/host:desk', { body, key });
+  await response.body?.cancel();
+  return response.headers.get('cairn-context-id') ?? '';
+}
+
 const tasksOf = async (threadId: string): Promise<{ status: string }[]> => {
-  const response = await ask('GET', `/api/contexts/${threadId}/tasks`);
+  const response = await ask('GET', `/api/contexts/${await contextOf(threadId)}/tasks`);
   return ((await response.json()) as { tasks: { status: string }[] }).tasks;
 };
 
@@ -181,20 +190,28 @@ it('gives a client that speaks into a thread that it does not know the messages 
   expect(late.texts).toEqual(['user: One.', 'assistant: Hello there.', 'user: Two.', 'assistant: Hello there.']);
 });
 
-it('treats the thread of another tenant as unknown, and needs the scopes of what a run does', async () => {
+it('keeps the threads of two tenants apart, and needs the scopes of what a run does', async () => {
   const client = new Client(host, 'host:desk').say('Where is my parcel?');
   await client.run();
   const { threadId, pendingInterrupts } = client.agent;
   const [{ id } = { id: '' }] = pendingInterrupts;
   const resume = [{ interruptId: id, status: 'resolved' as const, payload: 'Mine' }];
   for (const other of [
-    new Client(host, 'host:desk', { threadId, key: keys.other }).say('Hi.').run(),
     new Client(host, 'host:desk', { threadId, key: keys.other }).run({ resume }),
     new Client(host, 'host:desk', { threadId, key: keys.other }).run(),
     new Client(host, 'host:desk').run(),
   ]) {
     await expect(other).rejects.toMatchObject({ status: 404, payload: { error: 'not_found' } });
   }
+  // The same name is a conversation of their own, in which nobody has said anything yet.
+  const other = new Client(host, 'host:echo', { threadId, key: keys.other }).say('Hi.');
+  await other.run();
+  expect(other.texts).toEqual(['user: Hi.', 'assistant: Hello there.']);
+  const contexts = [await contextOf(threadId), await contextOf(threadId, keys.other)];
+  expect(new Set(contexts).size).toBe(2);
+  // The id of a context names that context, for its tenant alone.
+  const [own = ''] = contexts;
+  expect([await contextOf(own), await contextOf(own, keys.other)]).toEqual([own, '']);
   const reader = new Client(host, 'host:desk', { threadId, key: keys.reader }).run({ resume });
   await expect(reader).rejects.toMatchObject({
     status: 403,
@@ -246,14 +263,14 @@ it('refuses what is no run input, and names it', async () => {
   });
   const huge = { id: 'm', role: 'assistant', content: 'x'.repeat(1_100_000) };
   expect(await refused({ ...input, messages: [huge] })).toMatchObject({ status: 413, error: 'payload_too_large' });
-  expect(await refused({ ...input, threadId: 'a thread' })).toMatchObject({ status: 404, error: 'not_found' });
+  expect(await refused({ ...input, threadId: 't'.repeat(129) })).toMatchObject({ status: 400 });
   expect(await refused(input, 'host:nobody')).toMatchObject({
     status: 404,
     error: 'not_found',
     message: expect.stringContaining('host:nobody'),
   });
   // None of them began anything.
-  expect((await ask('GET', '/api/contexts/thread-x/tasks')).status).toBe(404);
+  expect(await contextOf('thread-x')).toBe('');
   const done = await ask('POST', '/api/agui/host:echo', { body: { ...input, runId: 'good' } });
   expect(await done.text()).toContain('"type":"RUN_FINISHED"');
 });

@@ -32,6 +32,7 @@ const scenarios: Scenarios = {
 };
 
 withOpenwop('the published fixtures', (data) => {
+  const schemas = wireSchemas(data);
   describe('every fixture', () => {
     test('is run, refused or postponed for a reason, and in one list only', () => {
       const others = [gated, postponed].flatMap((table) => Object.values(table).flat());
@@ -39,14 +40,14 @@ withOpenwop('the published fixtures', (data) => {
       expect(listed.sort()).toEqual([...data.fixtures.keys()].sort());
     });
   });
-  accepted(data, wireSchemas(data));
+  accepted(data, schemas);
   test.each(registeredOnly)('%s registers verbatim', async (id) => {
-    await using host = await WireHost.open(wireSchemas(data));
+    await using host = await WireHost.open(schemas);
     const fixture = data.fixtures.get(id) as Fixture;
     const { status, body } = await host.register(fixture);
     expect([status, body]).toEqual([201, { workflowId: id, version: fixture.definition.version }]);
   });
-  refused(data, wireSchemas(data));
+  refused(data, schemas);
 });
 
 function accepted(data: OpenwopData, schemas: WireSchemas): void {

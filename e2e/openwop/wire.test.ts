@@ -156,7 +156,7 @@ function compared(data: OpenwopData): void {
       expect(body.dispatch).not.toHaveProperty('joinModes');
       expect(body.supportedTransports).toEqual(['rest', 'a2a', 'mcp']);
       expect(body.mcp).toMatchObject({ supported: true, serverMount: { transports: ['streamable-http'] } });
-      expect(body.a2a).toMatchObject({ supported: true, streaming: true, pushNotifications: false });
+      expect(body.a2a).toMatchObject({ supported: true, streaming: true, pushNotifications: true });
     });
 
     test('answers 304 to a caller who has it', async () => {

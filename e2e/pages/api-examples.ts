@@ -222,9 +222,9 @@ async function catalogue(send: Sent): Promise<void> {
   await get('listTools', { query: { view: 'compact' } });
   await get('getTool', { path: { toolId: 'openwop:time' } });
 
-  await get('getCalibration');
-  await get('getLimits');
-  await get('openSession');
+  for (const id of ['getCalibration', 'getLimits', 'openSession', 'getSession']) await get(id);
+  const code = field(await get('createSignInLink'), 'url').split('#')[1] ?? '';
+  await get('redeemSignInLink', { path: { code } });
   await get('endSession');
   for (const id of [
     'getDiscovery',
@@ -253,6 +253,7 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
   await using host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
+      hostId: 'cairn.example.org',
       keys: [{ key: KEY, tenant: 'acme', principal: 'ann', scopes: [...scopes], toolScopes: ['tool:*'] }],
       egress: { allow: [HOOKS] },
       signIns: {
@@ -323,7 +324,7 @@ async function asked(base: string, operation: Operation, request: Request) {
 
 /** The first frame of a stream. */
 async function firstFrames(base: string, operation: Operation, request: Request): Promise<string> {
-  const headers = { authorization: `Bearer ${KEY}`, accept: 'text/event-stream' };
+  const headers = { ...request.headers, authorization: `Bearer ${KEY}`, accept: 'text/event-stream' };
   const { body } = await fetch(urlOf(base, operation, request), {
     method: operation.method,
     headers: { ...headers, ...(request.body === undefined ? {} : { 'content-type': 'application/json' }) },
@@ -332,8 +333,10 @@ async function firstFrames(base: string, operation: Operation, request: Request)
   let text = '';
   for await (const chunk of body ?? []) {
     text += new TextDecoder().decode(chunk);
-    // Control frames say something about the stream, not about what it shows.
-    const whole = text.split(/(?<=\n\n)/).filter((one) => one.endsWith('\n\n') && !one.startsWith('event: stream:'));
+    // Control frames, and those without data, say something about the stream, not about what it shows.
+    const isShown = (one: string) =>
+      one.endsWith('\n\n') && !one.startsWith('event: stream:') && !/^data: $/m.test(one);
+    const whole = text.split(/(?<=\n\n)/).filter(isShown);
     const frame = whole.map((one) => /^(?:id|event|data):[\s\S]*/m.exec(one)?.[0]).find((one) => one !== undefined);
     // Leaving the loop closes the connection.
     if (frame !== undefined) return frame;
@@ -384,6 +387,7 @@ function fixedNames(url: string): (example: ApiExample) => ApiExample {
       .replaceAll(/"tokenId":"[0-9a-zA-Z_-]{22}"/g, '"tokenId":"the-token-id"')
       .replaceAll(/"secretFingerprint":"\w+"/g, '"secretFingerprint":"00c0ffee"')
       .replaceAll(/"id: [0-9a-zA-Z_-]{20,}/g, '"id: the-position')
+      .replaceAll(/(sign-in#|"code":")[\w-]{43}/g, '$1the-code')
       .replaceAll(SECRETS, '"$1":"the-$1"')
       .replaceAll(/(_|"idToken":")[0-9a-f]{12}(?=_|")/g, '$1a1b2c3d4e5f6')
       .replaceAll(/\b[0-9a-f]{64}\b/g, '0'.repeat(64))

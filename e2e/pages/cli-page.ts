@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { program } from '../../packages/host/src/cli/program.ts';
 import { cut } from '../../packages/host/src/cli/render/table.ts';
 import type { Terminal } from '../../packages/host/src/cli/terminal.ts';
-import { type Section, sections } from './cli-sections.ts';
+import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
+import type { Section } from './cli-section.ts';
+import { sections } from './cli-sections.ts';
 import { Normaliser } from './normalise.ts';
 
 const bin = join(import.meta.dirname, '../../packages/host/bin/cairn.mjs');
@@ -137,6 +139,7 @@ class Newcomer {
     const env = {
       PATH: process.env.PATH ?? '',
       CAIRN_PORT: '0',
+      ...compileCache,
       CAIRN_KEY: 'a-key-for-this-page-only-of-128-bits-or-more',
     };
     const host = spawn(process.execPath, [bin, ...args], { cwd: this.#cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });

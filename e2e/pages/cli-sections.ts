@@ -1,25 +1,6 @@
 /** The prose of the command-line page for each verb, and the commands to run, in this order. */
-
-export interface Step {
-  /** `{name}` is replaced by the run that an earlier step named. */
-  readonly command: string;
-  /** The person's answers to prompts. Without them, the session is not interactive. */
-  readonly says?: readonly string[];
-  /** Files to write into the folder first. */
-  readonly files?: Readonly<Record<string, string>>;
-  /** A name for the printed run. */
-  readonly names?: string;
-  /** Shows only this many lines. */
-  readonly head?: number;
-}
-
-export interface Section {
-  readonly verb: string;
-  /** Subcommands, each with its own help. */
-  readonly subVerbs?: readonly string[];
-  readonly prose: string;
-  readonly steps: readonly Step[];
-}
+import type { Section } from './cli-section.ts';
+import { otherHosts } from './cli-sections-hosts.ts';
 
 const order = {
   id: 'order',
@@ -154,7 +135,7 @@ const running: readonly Section[] = [
   {
     verb: 'diff',
     prose:
-      'Compares two runs: where they first part, then the decisions, tool calls, model turns, answers, texts and child runs that differ, the state at the end, and what each used. Entries are aligned by node, visit and call, not by sequence. It exits like `diff`: with 0 if the runs did the same, with 1 if they did not. `--json` prints the data. See [compare runs](diff.md).',
+      'Compares two runs: where they first part, then the decisions, tool calls, model turns, answers, texts, artifacts and child runs that differ, the state at the end, and what each used. Entries are aligned by node, visit and call, not by sequence. It exits like `diff`: with 0 if the runs did the same, with 1 if they did not. `--json` prints the data. See [compare runs](diff.md).',
     steps: [
       { command: 'cairn run hello --input name=Ben', names: 'other' },
       { command: 'cairn diff {hello} {other}', head: 29 },
@@ -163,7 +144,7 @@ const running: readonly Section[] = [
   {
     verb: 'why',
     prose:
-      'Shows what caused an event: the cause, the cause of that, and so on, up to the start of the run and to the run that requested it, here or on [another host](peers.md). `--hosts` names a file with the other hosts that you have keys for. A key is sent only to the address beside it. It exits with 0 at an event that nothing caused, and with 1 if it cannot go on.',
+      'Shows what caused an event: the cause, the cause of that, and so on, up to the start of the run and to the run that requested it, here or on [another host](peers.md). `--hosts` names a file with the other hosts that you have keys for. A key is sent only to the address beside it. Without the number of an event, the walk begins at the last one of the run. It exits with 0 at an event that nothing caused, and with 1 if it cannot go on.',
     steps: [{ command: 'cairn why {hello} 4' }],
   },
   {
@@ -176,6 +157,12 @@ const running: readonly Section[] = [
       { command: 'cairn tail {hello} --types run.completed --json' },
       { command: 'cairn tail {triage}', head: 12 },
     ],
+  },
+  {
+    verb: 'studio',
+    prose:
+      'Prints a link that opens Studio in a browser, signed in with the key of this command. The link holds a code instead of the key. It works once, for ten minutes, until the host stops. `cairn dev` prints one when it starts.',
+    steps: [],
   },
   {
     verb: 'inbox',
@@ -295,7 +282,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'replay',
     prose:
-      'Decides recorded runs again with this version: results, answers and timers come from the record, and every decision is made again and compared. It stops at the first event that differs, shows both sides, and exits with 1. It needs neither a host nor the functions of the steps, so a project can run it over its [bundles](bundles.md) before an update. Nodes of agents and supervisors, and node types of a program, need their host: it names the first one it meets.',
+      'Decides recorded runs again with this version: results, answers and timers come from the record, and every decision is made again and compared. It stops at the first event that differs, shows both sides, and exits with 1. It needs neither a host nor the functions of the steps, so a project can run it over its [bundles](bundles.md) before an update. A folder stands for the bundles in it. Agents and supervisors are [decided again, too](forks.md#check-recorded-runs). Only a node type that a host adds in code needs that host; the command names it.',
     steps: [{ command: 'cairn replay {hello}' }, { command: 'cairn replay {hello} --json' }],
   },
   {
@@ -365,4 +352,11 @@ const withoutHost: readonly Section[] = [
   },
 ];
 
-export const sections: readonly Section[] = [...serving, ...running, ...forks, ...agents, ...withoutHost];
+export const sections: readonly Section[] = [
+  ...serving,
+  ...running,
+  ...forks,
+  ...agents,
+  ...otherHosts,
+  ...withoutHost,
+];

@@ -1,4 +1,4 @@
-/** Type-checks and runs the program of the client's page against a host as `npm start` gives it. */
+/** Type-checks the code of the client's pages and of the guides, and runs the programs of the pages against a host as `npm start` gives it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,17 +8,25 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const page = readFileSync(join(root, 'docs/reference/client.md'), 'utf8');
 const run = promisify(execFile);
 
-const blocks = (language: string): readonly string[] =>
-  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map((match) => match[1] ?? '');
+const read = (path: string): string => readFileSync(join(root, 'docs', path), 'utf8');
+
+/** The code blocks of a page in one language, joined. */
+const code = (page: string, language: string, between = '\n'): string =>
+  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))]
+    .map(([, text = '']) => text)
+    .join(between);
+
+const clientPage = read('reference/client.md');
+const contextsPage = read('reference/client-contexts.md');
+const programs = { 'client.ts': clientPage, 'contexts.ts': contextsPage };
 
 let folder: string;
 let host: ChildProcess;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'cairn-client-page-'));
+  folder = mkdtempSync(join(tmpdir(), 'cairn-client-pages-'));
   const started = spawn(process.execPath, [join(root, 'packages/host/bin/cairn.mjs'), 'dev', '--port', '0'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -29,15 +37,21 @@ beforeAll(async () => {
       const found = /^cairn ready (http\S+)$/.exec(line)?.[1];
       if (found !== undefined) resolve(found);
     });
-    started.once('close', (code) => reject(new Error(`The host ended with ${code} before it served.`)));
+    started.once('close', (exit) => reject(new Error(`The host ended with ${exit} before it served.`)));
   });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  writeFileSync(join(folder, 'example.ts'), blocks('ts').join('\n').replaceAll('http://127.0.0.1:4700', url));
+  for (const [file, page] of Object.entries(programs)) {
+    writeFileSync(join(folder, file), code(page, 'ts').replaceAll('http://127.0.0.1:4700', url));
+  }
+  writeFileSync(join(folder, 'hooks.tsx'), code(contextsPage, 'tsx'));
+  // A browser test uses the code of the guide.
+  writeFileSync(join(folder, 'guide.tsx'), code(read('guides/chat-front-end.md'), 'tsx chat\\.tsx'));
+  writeFileSync(join(folder, 'desk.ts'), code(read('guides/first-agent.md'), 'ts desk\\.ts'));
   const config = {
     extends: join(root, 'tsconfig.check.json'),
     compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
-    include: ['example.ts'],
+    include: [...Object.keys(programs), 'hooks.tsx', 'guide.tsx', 'desk.ts'],
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
 });
@@ -49,22 +63,32 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the program of the page has no type error', async () => {
+test('the code of the pages and of the guides has no type error', async () => {
   await run(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.json'], { cwd: folder }).catch(({ stdout }) =>
     expect.fail(String(stdout)),
   );
 }, 60_000);
 
-test('the program of the page prints what the page says', async () => {
-  const { stdout } = await run(process.execPath, ['--conditions=@cairn/source', 'example.ts'], { cwd: folder });
-  expect(stdout).toBe(blocks('text').join(''));
+test.each(Object.entries(programs))('the program %s prints what its page says', async (file, page) => {
+  const { stdout } = await run(process.execPath, ['--conditions=@cairn/source', file], { cwd: folder });
+  expect(stdout).toBe(code(page, 'text', ''));
 });
 
-test('every call of the client is on the page', async () => {
+test('every call of the client is on its page', async () => {
   const { createClient } = await import('@cairn/client');
   const client = createClient({ url: 'http://127.0.0.1:4700' });
   for (const [group, calls] of Object.entries(client)) {
-    if (typeof calls === 'function') expect(page).toContain(group);
-    else for (const call of Object.keys(calls)) expect(page, `${group}.${call}`).toMatch(new RegExp(`\\.${call}\\b`));
+    if (typeof calls === 'function') expect(clientPage).toContain(group);
+    else
+      for (const call of Object.keys(calls))
+        expect(clientPage, `${group}.${call}`).toMatch(new RegExp(`\\.${call}\\b`));
+  }
+});
+
+test('every call of a context is on its page', async () => {
+  const { createClient } = await import('@cairn/client/context');
+  const context = createClient({ url: 'http://127.0.0.1:4700' }).context('ctx_a');
+  for (const call of [...Object.keys(context), ...Object.keys(context.artifacts)]) {
+    expect(contextsPage, call).toMatch(new RegExp(`\\b${call}\\b`));
   }
 });

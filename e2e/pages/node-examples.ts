@@ -64,6 +64,20 @@ export const nodeExamples: Readonly<Record<string, NodeExample>> = {
     }),
     status: 'failed',
   },
+  'core.a2a.invoke': {
+    workflow: defineWorkflow({
+      id: 'ask-desk',
+      nodes: {
+        ask: {
+          type: 'core.a2a.invoke',
+          config: { peer: 'desk' },
+          inputs: { message: fixed('My parcel is late.') },
+        },
+      },
+    }),
+    // The peer of the test does not run.
+    status: 'failed',
+  },
   'core.ai.callPrompt': {
     workflow: defineWorkflow({
       id: 'prompt',
@@ -247,6 +261,23 @@ export const nodeExamples: Readonly<Record<string, NodeExample>> = {
       ],
     }),
     variables: { sum: 6 },
+  },
+  'core.mcp.toolCall': {
+    workflow: defineWorkflow({
+      id: 'find',
+      variables: { topic: { type: 'string' }, found: { type: 'string' } },
+      nodes: {
+        find: {
+          type: 'core.mcp.toolCall',
+          config: { serverId: 'search', toolName: 'find', arguments: { limit: 5 } },
+          inputs: { topic: variable('topic') },
+        },
+        keep: { type: 'core.setVariable', config: { name: 'found' }, inputs: { value: outputOf('find', 'result') } },
+      },
+    }),
+    inputs: { topic: 'tides' },
+    // The host of the test has no server of this name.
+    status: 'failed',
   },
   'core.merge': {
     workflow: defineWorkflow({

@@ -23,6 +23,7 @@ export class Normaliser {
       .replace(/\b(\d+ ms|\d+\.\d s)\b/g, '12 ms')
       .replace(/12 ms {2,}/g, '12 ms  ')
       .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:4700')
+      .replace(/sign-in#[\w-]{43}/g, 'sign-in#0123456789abcdefghijklmnopqrstuvwxyzABCDEFG')
       .replace(/cairn_dev_[\w-]{32}/g, 'cairn_dev_0123456789abcdefghijklmnopqrstuv')
       .replace(/"publicKey":"[\w-]{43}"/g, '"publicKey":"dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM"')
       .replace(/^[\w-]{43}$/gm, 'dGhpcyBpcyBubyBrZXkgYnV0IDQzIGNoYXJhY3RlcnM')

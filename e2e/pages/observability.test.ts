@@ -16,7 +16,7 @@ test('the page lists every metric as it is measured, and no other', async () => 
 
 test('the page lists every log message with its sentence and level as the code has them, and no other', async () => {
   const text = await readFile(page, 'utf8');
-  const rows = [...text.matchAll(/^\| `([a-z_.]+)` \| (info|warn|error) \| .* \| (.*) \|$/gm)];
+  const rows = [...text.matchAll(/^\| `([a-z0-9_.]+)` \| (info|warn|error) \| .* \| (.*) \|$/gm)];
   expect(rows.map(([, event, , sentence]) => [event, sentence])).toEqual(Object.entries(operatorEvents));
   const levels = rows.map(([, event, level]) => `${event} ${level}`).sort();
   expect(levels).toEqual([...(await reportedLevels())].sort());
@@ -28,7 +28,7 @@ async function reportedLevels(): Promise<ReadonlySet<string>> {
   const folder = new URL('../../packages/host/src/', import.meta.url);
   for await (const file of glob('**/*.ts', { cwd: folder, exclude: ['**/*.test.ts'] })) {
     const source = await readFile(new URL(file, folder), 'utf8');
-    const named = source.matchAll(/'(info|warn|error)',\s+(?:event: )?'([a-z_]+\.[a-z_]+)'/g);
+    const named = source.matchAll(/'(info|warn|error)',\s+(?:event: )?'([a-z0-9_]+\.[a-z_]+)'/g);
     for (const [, level, event] of named) found.add(`${event} ${level}`);
   }
   return found;

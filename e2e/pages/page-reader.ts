@@ -6,8 +6,9 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
 
-export const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const bin = join(root, 'packages/host/bin/cairn.mjs');
 
@@ -130,7 +131,7 @@ export class Reader {
     const command = line.replace('npx cairn', `node "${bin}"`);
     const PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
     // Programs that a command starts use the sources, as the command itself does.
-    const env = { PATH, HOME: this.#above, NODE_OPTIONS: '--conditions=@cairn/source', ...this.#env };
+    const env = { PATH, HOME: this.#above, ...compileCache, NODE_OPTIONS: '--conditions=@cairn/source', ...this.#env };
     const { stdout } = await run('sh', ['-c', command], { cwd: this.#folder, env }).catch(
       (error: { readonly stdout: string; readonly stderr: string }) =>
         expect.fail(`${line}\n${error.stdout}${error.stderr}`),

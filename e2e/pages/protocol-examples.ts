@@ -8,11 +8,17 @@ interface Read {
 
 export async function peers(send: Sent, { taskId, agentId }: Read): Promise<void> {
   await send({ id: 'callMcp', request: { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } } });
+  const accept = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
+  const params = { name: 'agent.host.clerk', arguments: { message: 'How many orders?' } };
+  const called = { jsonrpc: '2.0', id: 2, method: 'tools/call', params };
+  const stream = await send({ id: 'callMcp', request: { headers: accept, body: called }, isSilent: true });
+  const [, id = ''] = /^id: (.*)$/m.exec(String(stream)) ?? [];
+  await send({ id: 'resumeMcp', request: { headers: { 'last-event-id': id } }, hasStream: true, isEndless: true });
   const headers = { 'a2a-version': '1.0' };
   const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: taskId } };
   await send({ id: 'callA2a', request: { headers, body } });
-  await send({ id: 'callA2aAgent', request: { path: { agentId }, headers, body } });
-  await send({ id: 'getA2aAgentCard', request: { path: { agentId }, headers } });
+  await send({ id: 'callA2aSkill', request: { path: { skillId: agentId }, headers, body } });
+  await send({ id: 'getA2aSkillCard', request: { path: { skillId: agentId }, headers } });
   for (const id of ['getAgentCard', 'getA2aCard']) await send({ id, request: { headers } });
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient } from '@cairn/client';
 import { expect, onTestFinished, test } from 'vitest';
+import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/reference/tools.md'), 'utf8');
@@ -34,7 +35,11 @@ async function started(env: Readonly<Record<string, string>>): Promise<string> {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'refund.ts'), program.replace('port: 4702', 'port: 0'));
   const args = ['--conditions=@cairn/source', 'refund.ts'];
-  const host = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const host = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { ...env, ...compileCache },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = new Promise((resolve) => host.once('close', resolve));
   onTestFinished(async () => {
     host.kill('SIGTERM');

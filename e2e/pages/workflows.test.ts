@@ -19,7 +19,8 @@ beforeAll(async () => {
 });
 
 async function served(): Promise<Client> {
-  const config = { port: 0, keys: [{ key, tenant: 't', principal: 'ada' }] };
+  const a2a = { peers: [{ name: 'desk', url: 'http://127.0.0.1:9' }] };
+  const config = { port: 0, keys: [{ key, tenant: 't', principal: 'ada' }], a2a };
   const workflows = [...exampleChildren, parseAuthoredWorkflow(greetAsJson)];
   const options = { config, workflows, agents: exampleAgents, report: () => undefined };
   const host = await createHostOver(inMemoryStore(), options);

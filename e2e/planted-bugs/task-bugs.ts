@@ -18,9 +18,9 @@ export const taskBugs: readonly PlantedBug[] = [
   {
     name: 'context-goes-on-without-a-segment',
     file: 'packages/host/src/log/sqlite/contexts/segments.ts',
-    find: `    if (this.#last.peek(context) === run) return;
+    find: `    if (last === run) return;
 `,
-    replace: `    if (this.#last.peek(context) !== undefined) return;
+    replace: `    if (last !== undefined) return;
 `,
     suite: contextReader,
     why: 'Readers of a context see its first task and none of those after it.',

@@ -20,6 +20,7 @@ type Payload = {
   readonly outcome?: { readonly status?: string };
   readonly error?: unknown;
   readonly reason?: string;
+  readonly purpose?: string;
 };
 
 export type Orphan = {
@@ -42,6 +43,9 @@ export class FamilyWatch {
   /** Children by the node that last requested them, and children whose node has ended since. */
   readonly #byNode = new Map<string, RunId[]>();
   readonly #strays = new Set<RunId>();
+  /** Children whose start their parent recorded, and runs that have waited long enough for them. */
+  readonly #dispatched = new Map<RunId, Set<RunId>>();
+  readonly #overdue = new Set<RunId>();
 
   constructor(world: FamilyWorld) {
     this.#world = world;
@@ -52,7 +56,8 @@ export class FamilyWatch {
     const silent = new FamilyWatch({ complain: () => undefined, count: () => undefined });
     for (const row of rows) silent.take(row);
     for (const [runId, member] of silent.#members) this.#members.set(runId, member);
-    for (const [child, parent] of silent.#asked) this.#asked.set(child, parent);
+    // Shared requests name the children of the source, which still asks for them itself.
+    for (const [child, parent] of silent.#asked) if (!this.#asked.has(child)) this.#asked.set(child, parent);
     for (const [place, children] of silent.#byNode) this.#byNode.set(place, children);
     for (const told of silent.#told) this.#told.add(told);
     // Children that had ended are those of the source.
@@ -64,12 +69,39 @@ export class FamilyWatch {
     if (nodeEnds.has(type)) for (const child of this.#byNode.get(`${runId} ${nodeId}`) ?? []) this.#strays.add(child);
     if (type === 'run.started') this.#started(row);
     else if (type === 'node.completed') this.#completed(row);
+    else if (type === 'node.dispatched') this.#noted(row);
+    else if (type === 'cairn.timer.fired') this.#fired(row);
     else if (type === 'cairn.step.requested' || type === 'cairn.step.returned') this.#said(row);
     else if (isTerminalType(type)) {
       const member = this.#members.get(runId);
       if (member !== undefined) member.ended = type;
       const { parentRunId, reason }: Payload = JSON.parse(row.payload);
+      if (type === 'run.cancelled') this.#endedLast(row);
       if (type === 'run.cancelled' && parentRunId !== undefined) this.#cancelled(row, parentRunId, reason);
+    }
+  }
+
+  #noted({ runId, payload }: Row): void {
+    const { childRunId }: Payload = JSON.parse(payload);
+    if (childRunId === undefined) return;
+    const children = this.#dispatched.get(runId) ?? new Set();
+    this.#dispatched.set(runId, children.add(childRunId));
+  }
+
+  #fired({ runId, payload }: Row): void {
+    const { purpose }: Payload = JSON.parse(payload);
+    if (purpose === 'cancel-deadline') this.#overdue.add(runId);
+  }
+
+  /** A cancellation ends the lowest runs first, as long as somebody ends them. */
+  #endedLast({ runId, seq }: Row): void {
+    if (this.#overdue.has(runId)) return;
+    for (const child of this.#dispatched.get(runId) ?? []) {
+      const member = this.#members.get(child);
+      if (member?.ended === 'run.cancelled') this.#world.count('child cancelled before its parent');
+      if (member?.ended === null) {
+        this.#world.complain('a cancelled run ends after its children', { runId, seq, child });
+      }
     }
   }
 

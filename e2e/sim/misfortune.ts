@@ -88,7 +88,6 @@ export class Misfortune {
     node.skew = random.between(-MAX_SKEW_MS, MAX_SKEW_MS);
     count(node.skew < before ? 'clock jumped back' : 'clock jumped ahead');
     note(`clock of ${node.name} is off by ${node.skew}`);
-    node.tick();
     return true;
   }
 }

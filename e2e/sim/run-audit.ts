@@ -27,6 +27,8 @@ export interface AuditedCall {
   done: boolean;
   /** Attempts with a known outcome: they returned, or a person chose to continue as if they had. */
   settled: number;
+  /** Puts a question to an agent above. A branch asks anew. */
+  readonly isRoute: boolean;
 }
 
 type Payload = { readonly [key: string]: Json | undefined };
@@ -107,7 +109,10 @@ export class RunAudit {
       return;
     }
     this.#pauses = new PauseWatch({ complain: this.#complain, count: this.#count });
-    for (const call of this.calls.values()) if (!call.returned) call.settled = call.attempt;
+    for (const [callId, call] of this.calls) {
+      if (call.isRoute) this.calls.delete(callId);
+      else if (!call.returned) call.settled = call.attempt;
+    }
   }
 
   get isPaused(): boolean {
@@ -164,11 +169,13 @@ export class RunAudit {
     const where = { runId: this.runId, seq: row.seq, callId, attempt };
     if (row.type === 'cairn.step.requested' || row.type === 'agent.toolCalled') {
       if (call === undefined) {
-        this.calls.set(callId, { safety: String(payload.safety), attempt, returned: false, done: false, settled: 0 });
+        const isRoute = payload.routes !== undefined;
+        const safety = String(payload.safety);
+        this.calls.set(callId, { safety, attempt, returned: false, done: false, settled: 0, isRoute });
         if (attempt !== 1) this.#complain('the first attempt of a call is 1', where);
         return;
       }
-      this.#count(row.type === 'agent.toolCalled' ? 'driven call asked for again' : 'step asked for again');
+      this.#count(again(row, call));
       if (typeof row.cause === 'number' && this.rows[row.cause]?.type === 'run.paused') {
         this.#count('driven call cut short by a pause');
       }
@@ -208,6 +215,7 @@ export class RunAudit {
       }
       this.#resolved.add(interruptId);
       if (payload.reason === 'timeout') this.#count('interrupt expired');
+      if (payload.agentId !== undefined) this.#count('agent above answered');
       const call = this.calls.get(this.#questions.get(interruptId) ?? '');
       if (call !== undefined && objectOr(payload.resumeValue).action === 'retry') {
         this.#count('human let a write run again');
@@ -251,6 +259,11 @@ export class RunAudit {
   }
 }
 
+function again({ type }: Row, { isRoute }: AuditedCall): Interesting {
+  if (isRoute) return 'agent above asked again';
+  return type === 'agent.toolCalled' ? 'driven call asked for again' : 'step asked for again';
+}
+
 const objectOr = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
 const nodeEnds = new Set(['node.completed', 'node.failed', 'node.retried', 'node.cancelled', 'node.skipped']);
@@ -262,4 +275,5 @@ const eventNames: Readonly<Record<string, Interesting>> = {
   'run.completed': 'run completed',
   'run.failed': 'run failed',
   'run.cancelled': 'run cancelled',
+  'cairn.input.forwarded': 'question forwarded to people',
 };

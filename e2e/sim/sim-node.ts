@@ -11,6 +11,7 @@ import { LiveFeed } from '../../packages/host/src/log/feed/feed.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
 import { VirtualClock } from '../../packages/host/test/kit/virtual-clock.ts';
 import type { Complain } from './breach.ts';
+import { agents, bossNode } from './coordinators.ts';
 import type { StepLedger } from './sim-steps.ts';
 import { StoreLine, type StoreWorld } from './sim-store.ts';
 
@@ -25,15 +26,26 @@ const feedLimits = { ring: { events: 8, size: 10_000 }, page: { events: 5, size:
 
 const sha256: Sha256 = (text, encoding) => digest('sha256', text, encoding);
 
+/** Turns of the event loop that engines have asked for and not got yet. */
+export interface AskedTurns {
+  count: number;
+}
+
 /** An event loop on which every look at the clock takes long, so that most runs have to wait for their turn. */
-function hurriedLoop(): EventLoop {
+function hurriedLoop(asked: AskedTurns): EventLoop {
   let elapsed = 0;
   return {
     elapsedMs: () => {
       elapsed += 3;
       return elapsed;
     },
-    nextTurn: (go) => void setImmediate(go),
+    nextTurn: (go) => {
+      asked.count += 1;
+      setImmediate(() => {
+        asked.count -= 1;
+        go();
+      });
+    },
   };
 }
 
@@ -57,12 +69,13 @@ const loopWorld: LoopOptions = {
 const supervisor = createSupervisor(loopWorld);
 
 /** The node types of every node, besides those of the steps. */
-export const nodeTypes = [relayNode, dispatch, supervisor];
+export const nodeTypes = [relayNode, dispatch, supervisor, bossNode];
 
 export interface NodeWorld {
   readonly store: StoreWorld;
   readonly ledger: StepLedger;
   readonly uniqueId: UniqueId;
+  readonly turns: AskedTurns;
   readonly complain: Complain;
   readonly note: (text: string) => void;
   readonly time: () => number;
@@ -81,14 +94,23 @@ export interface Life {
 export class SimNode {
   readonly name: string;
   life: Life | null = null;
-  /** Offset of this node's clock. */
-  skew = 0;
   readonly #world: NodeWorld;
   #lives = 0;
+  #skew = 0;
 
   constructor(name: string, world: NodeWorld) {
     this.name = name;
     this.#world = world;
+  }
+
+  /** Offset of this node's clock. Somebody who sets it changes no delay of a timer. */
+  get skew(): number {
+    return this.#skew;
+  }
+
+  set skew(ms: number) {
+    this.#skew = ms;
+    this.life?.clock.set(this.#world.time() + ms);
   }
 
   get serving(): boolean {
@@ -96,21 +118,22 @@ export class SimNode {
   }
 
   boot(): void {
-    const { store, ledger, uniqueId, complain, note } = this.#world;
+    const { store, ledger, uniqueId, turns, complain, note } = this.#world;
     this.#lives += 1;
     const name = `${this.name}${this.#lives}`;
     const line = new StoreLine(name, store);
-    const clock = new VirtualClock(this.#world.time() + this.skew);
+    const clock = new VirtualClock(this.#world.time() + this.#skew);
     const engine = createEngine({
       store: line,
       clock,
-      eventLoop: hurriedLoop(),
+      eventLoop: hurriedLoop(turns),
       uniqueId,
       sha256,
       owner: name,
       steps: ledger.steps(name),
       nodeTypes,
-      performers: [ledger.performer(name)],
+      performers: [ledger.performer(name), ledger.coordinator(name)],
+      agents,
       limits,
       leaseMs: LEASE_MS,
       report: ({ level, event, facts, error }) => {
@@ -156,8 +179,9 @@ export class SimNode {
     );
   }
 
-  /** Sets the node's clock to the world's time. */
+  /** Lets the time pass for the node that has passed in the world. */
   tick(): void {
-    this.life?.clock.set(this.#world.time() + this.skew);
+    const { life } = this;
+    life?.clock.pass(this.#world.time() + this.#skew - life.clock.now());
   }
 }

@@ -1,8 +1,10 @@
 /** Steps whose functions end when the scheduler decides, and a ledger of every entry into them. */
 import { type Json, type JsonObject, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
+import { COORDINATOR_PERFORMER } from '../../packages/host/src/engine/performer-ids.ts';
 import type { CallContext, Performer, Step, StepContext, StepSafety } from '../../packages/host/src/engine/ports.ts';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import type { Complain } from './breach.ts';
+import { drawVerdict } from './coordinators.ts';
 import type { Interesting } from './coverage.ts';
 import type { LeaseWatch } from './lease-watch.ts';
 import type { RunAudit } from './run-audit.ts';
@@ -53,6 +55,21 @@ export class StepLedger {
       run: (input, context) => {
         this.#emit(context);
         return this.#enter(life, input.safety as StepSafety, input, context);
+      },
+    };
+  }
+
+  /** Asks the agent of a run above, for one life of a node. */
+  coordinator(life: string): Performer {
+    return {
+      typeId: COORDINATOR_PERFORMER,
+      run: async (input, context) => {
+        const { random, count } = this.#world;
+        count('question put to an agent above');
+        const behaviour = random.pick<Behaviour>(['quick', 'slow', 'slow', 'fails', 'deaf']);
+        const verdict = drawVerdict(input, context.callId, random);
+        await this.#enter(life, 'idempotent', { behaviour }, context);
+        return verdict;
       },
     };
   }

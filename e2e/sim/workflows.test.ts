@@ -13,7 +13,7 @@ test('draws every node type, trigger rule and kind of condition it knows', () =>
   const types = new Set(drawn.flatMap(({ nodes }) => nodes.map(({ typeId }) => typeId)));
   const rules = new Set(drawn.flatMap(({ edges }) => edges.map(({ triggerRule }) => triggerRule ?? 'default')));
   const conditions = new Set(drawn.flatMap(({ edges }) => edges.map(({ condition }) => condition?.type ?? 'none')));
-  expect([types.size, rules.size, conditions.size]).toEqual([24, 6, 6]);
+  expect([types.size, rules.size, conditions.size]).toEqual([25, 6, 6]);
 });
 
 test('draws the same workflow from the same seed', () => {

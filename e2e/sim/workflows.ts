@@ -5,6 +5,7 @@ import type { Json, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cair
 import { triggerRules } from '@cairn/protocol';
 import type { Random } from '../../packages/host/test/kit/random.ts';
 import { relayNode } from '../../packages/host/test/kit/relay-node.ts';
+import { drawnBoss } from './coordinators.ts';
 import { drawCrew } from './crews.ts';
 import { type Behaviour, safeties, stepTypeId } from './sim-steps.ts';
 
@@ -15,6 +16,7 @@ interface Drawn {
   readonly config?: Config;
   readonly inputs?: WorkflowNode['inputs'];
   readonly settings?: Config;
+  readonly agent?: WorkflowNode['agent'];
 }
 
 /** `below`: workflows that nodes of this workflow may run. */
@@ -22,6 +24,12 @@ export function drawWorkflow(random: Random, id: string, below: readonly string[
   const graph = new Graph(random);
   const size = random.between(2, 8);
   if (random.chance(0.3)) graph.add({ typeId: 'core.start' });
+  // The children of a run with an agent put their questions to it first.
+  if (below.length > 0 && random.chance(0.5)) {
+    graph.add(drawnBoss);
+    graph.add(drawSubWorkflow(random, below));
+  }
+  if (random.chance(0.4)) graph.add(drawClarification(random));
   // A run has one supervisor.
   const crewAt = below.length > 0 && random.chance(0.3) ? random.below(size) : -1;
   for (let i = 0; i < size; i += 1) {
@@ -110,7 +118,7 @@ class Graph {
     this.#sources.push({ id: boss, outputs: ['output'] });
   }
 
-  #node({ typeId, config, inputs, settings }: Drawn): string {
+  #node({ typeId, config, inputs, settings, agent }: Drawn): string {
     const id = `n${this.nodes.length}`;
     this.nodes.push({
       id,
@@ -120,6 +128,7 @@ class Graph {
       config: config ?? {},
       inputs: inputs ?? {},
       ...(settings === undefined ? {} : { settings }),
+      ...(agent === undefined ? {} : { agent }),
     });
     return id;
   }
@@ -227,10 +236,7 @@ function drawWaiting(random: Random): Drawn {
         config: { title: 'Go on?', actions: ['accept', 'reject', 'refine'], ...timeoutMs },
       };
     case 2:
-      return {
-        typeId: 'core.clarificationGate',
-        config: { questions: [{ id: 'q1', question: 'Which?', schema: { type: 'string' } }], ...timeoutMs },
-      };
+      return drawClarification(random);
     default:
       return {
         typeId: 'core.interrupt',
@@ -242,6 +248,14 @@ function drawWaiting(random: Random): Drawn {
         },
       };
   }
+}
+
+function drawClarification(random: Random): Drawn {
+  const timeoutMs = random.chance(0.4) ? { timeoutMs: random.between(100, 30_000) } : {};
+  return {
+    typeId: 'core.clarificationGate',
+    config: { questions: [{ id: 'q1', question: 'Which?', schema: { type: 'string' } }], ...timeoutMs },
+  };
 }
 
 function drawQuiet(random: Random): Drawn {

@@ -12,7 +12,7 @@ import { Misfortune } from './misfortune.ts';
 import { drawProfile, kindProfile, type Profile } from './profile.ts';
 import { checkRedecisions } from './redecision.ts';
 import { Schedule } from './schedule.ts';
-import { LEASE_MS, type Life, SimNode } from './sim-node.ts';
+import { type AskedTurns, LEASE_MS, type Life, SimNode } from './sim-node.ts';
 import { StepLedger } from './sim-steps.ts';
 import { oneAtATime, type StoreWorld } from './sim-store.ts';
 import { Trace } from './trace.ts';
@@ -40,10 +40,13 @@ const START = Date.UTC(2030, 0, 1);
 const KIND_ROUNDS = 6_000;
 const WORKFLOWS = 3;
 /**
- * Leases it may take to notice that a run has ended. A mailbox waits out a failed read by a clock that was set back.
- * The clock of a dead node may also have been ahead.
+ * Leases it may take to notice that a run has ended. A lease that a dead node took with its clock 40 seconds ahead lasts
+ * for 46 seconds, and a mailbox waits for up to 5 seconds before it reads again.
  */
-const PATIENCE = 12;
+const PATIENCE = 9;
+
+/** An engine that asks for more turns in one instant has no end in sight. */
+const MAX_TURNS = 1_000;
 
 /** Runs everything that is ready in the process. This is the only real wait. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -67,6 +70,7 @@ class World {
   readonly #clients: Clients;
   readonly #profile: Profile;
   readonly #misfortune: Misfortune;
+  readonly #turns: AskedTurns = { count: 0 };
   #time = START;
 
   constructor(options: WorldOptions) {
@@ -96,7 +100,10 @@ class World {
     const isReplay = this.#auditor.forks.isReplay.bind(this.#auditor.forks);
     this.#ledger = new StepLedger({ ...common, random: random('steps'), audit, isReplay });
     const uniqueId = countedIds();
-    const nodeWorld = { ...common, store: this.#store, ledger: this.#ledger, uniqueId, time: () => this.#time };
+    const nodeWorld = {
+      ...{ ...common, store: this.#store, ledger: this.#ledger, uniqueId, turns: this.#turns },
+      time: () => this.#time,
+    };
     this.#nodes = ['a', 'b'].map((name) => new SimNode(name, nodeWorld));
     const workflowIds = Array.from({ length: WORKFLOWS }, (_, i) => `wf-${i}`);
     const { runs } = profile;
@@ -237,24 +244,23 @@ class World {
     for (const node of this.#nodes) {
       if (node.life !== null) node.life.line.cutOff = false;
       node.skew = 0;
-      node.tick();
       if (node.life === null) node.boot();
     }
     // A node that boots asks for nothing yet. Without this, time would pass it by.
-    await settle();
+    await this.#settleAll();
     await this.#letEndsBeHeard();
     let rounds = 0;
     while (this.#complaints.first === null && !this.#allDone() && rounds < KIND_ROUNDS) {
       rounds += 1;
       this.#kindRound();
-      await settle();
+      await this.#settleAll();
     }
     const forgotten = [...this.#auditor.runs.values()].filter((run) => run.ended === null);
     const facts = { runs: forgotten.map((run) => run.runId), requests: this.#clients.waiting };
     if (!this.#allDone()) this.#complaints.complain('no run and no request is forgotten', facts);
     // Stalled watchers resume now. Everything they have left to read is available.
     this.#clients.streams.resumeAll();
-    await settle();
+    await this.#settleAll();
     await this.#auditor.checkAll(this.#random.fork('cuts'));
     const steps = this.#ledger.steps('nobody');
     await checkRedecisions(
@@ -266,12 +272,17 @@ class World {
     if (this.#complaints.first === null) await this.#checkMemory();
   }
 
+  /** No time of the world passes while an engine needs several turns of the event loop for what it does. */
+  async #settleAll(): Promise<void> {
+    for (let turn = 0; turn === 0 || (this.#turns.count > 0 && turn < MAX_TURNS); turn += 1) await settle();
+  }
+
   /** Answers no questions: orphaned runs must end by themselves once the leases of dead nodes expire. */
   async #letEndsBeHeard(): Promise<void> {
     const until = this.#time + PATIENCE * LEASE_MS;
     while (this.#complaints.first === null && this.#auditor.orphans().length > 0 && this.#time < until) {
       if (!this.#kindMove()) this.#moveTo(Math.min(Math.max(this.#nextWake() ?? until, this.#time + 1), until));
-      await settle();
+      await this.#settleAll();
     }
     const [orphan] = this.#auditor.orphans();
     if (orphan !== undefined) this.#complaints.complain('no run outlives what it was started for', orphan);
@@ -332,7 +343,7 @@ class World {
     while (this.#time < until) {
       this.#moveTo(Math.max(this.#nextWake() ?? until, this.#time + 1));
       for (const { clock } of this.#lives()) for (const wake of clock.due()) clock.fire(wake);
-      await settle();
+      await this.#settleAll();
     }
   }
 }

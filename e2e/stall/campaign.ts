@@ -7,7 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { HostProcess } from '../crash/host-process.ts';
 import type { Attack } from './attack.ts';
 import { Attacker } from './attacker.ts';
-import { ATTACKER_KEY } from './tenants.ts';
+import { type HostilePeers, openHostilePeers } from './hostile-peers.ts';
+import { ATTACKER_KEY, PEERS_ENV } from './tenants.ts';
 import { Victim } from './victim.ts';
 import type { Gaps } from './victim-main.ts';
 
@@ -73,9 +74,11 @@ class Stage implements AsyncDisposable {
   readonly folder: string;
   readonly host: HostProcess;
   readonly victim: Victim | null;
+  readonly #peers: HostilePeers;
 
-  private constructor(folder: string, host: HostProcess, victim: Victim | null) {
+  private constructor(folder: string, peers: HostilePeers, host: HostProcess, victim: Victim | null) {
     this.folder = folder;
+    this.#peers = peers;
     this.host = host;
     this.victim = victim;
   }
@@ -84,6 +87,9 @@ class Stage implements AsyncDisposable {
     if (hasVictim) givePriority(0);
     const folder = mkdtempSync(join(tmpdir(), 'cairn-stall-'));
     const settings = { folder: join(folder, 'data'), journal: '', key: ATTACKER_KEY, tenant: 'attacker' };
+    const peers = await openHostilePeers();
+    // The host inherits it.
+    process.env[PEERS_ENV] = peers.url;
     const host = new HostProcess(settings, join(import.meta.dirname, 'host-main.ts'));
     const birth = await host.start();
     if (birth.kind !== 'ready') throw new Error(`The host did not start: ${JSON.stringify(birth)}.`);
@@ -91,12 +97,13 @@ class Stage implements AsyncDisposable {
     // The first requests of a process are slow; they are not counted.
     if (victim !== null) await pause(2_000);
     if (hasVictim) givePriority(ATTACKER_PRIORITY);
-    return new Stage(folder, host, victim);
+    return new Stage(folder, peers, host, victim);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.victim?.[Symbol.asyncDispose]();
     await this.host.kill();
+    this.#peers.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '@cairn/protocol';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
 import type { Attack, Graph } from './attack.ts';
 import { chain, fan, looped } from './attack.ts';
+import { rpcAttack } from './attacks/across.ts';
 import { backEdges } from './attacks/definitions.ts';
 import { expressionAttack } from './attacks/expressions.ts';
 import { readable, unreadAttack } from './attacks/readers.ts';
@@ -27,6 +28,7 @@ const kinds: readonly { readonly name: string; draw(name: string, random: Random
       expressionAttack(name, `inputs.s.matches(${JSON.stringify(drawnPattern(random, 3))})`, drawnInputs(random)),
   },
   { name: 'gen-schema', draw: (name, random) => schemaAttack(name, drawnSchema(random, 4), drawnBody(random)) },
+  { name: 'gen-rpc', draw: (name, random) => rpcAttack(name, random) },
   { name: 'gen-graph', draw: (name, random) => graphAttack(name, drawnGraph(random)) },
   { name: 'gen-loops', draw: (name, random) => loopAttack(name, random.between(5, 60)) },
   { name: 'gen-fan', draw: (name, random) => fanAttack(name, random.between(20, 200), random.between(1, 4)) },

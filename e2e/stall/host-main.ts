@@ -4,7 +4,19 @@ import { z } from 'zod';
 import { defineAgent, defineTool, type Step } from '../../packages/host/src/index.ts';
 import type { HostSettings } from '../crash/host-main.ts';
 import { serveHost } from '../crash/serve-host.ts';
-import { BLOB, TALKER, VICTIM_KEY, WRITER } from './tenants.ts';
+import {
+  ASKER,
+  BLOB,
+  callerOf,
+  HOSTILE_TOOL,
+  hasDid,
+  hostileKinds,
+  PEERS_ENV,
+  QUICK,
+  TALKER,
+  VICTIM_KEY,
+  WRITER,
+} from './tenants.ts';
 
 /** Returns as many kilobytes as its input asks for, as a tool that fetches a document would. */
 const blob: Step = {
@@ -39,6 +51,28 @@ const agentOf = (id: string, turns: readonly Json[], tools: readonly string[] = 
 const talker = agentOf(TALKER, [[{ stream: { deltas: 20_000, size: 5 } }]]);
 const writer = agentOf(WRITER, [[{ call: { tool: dump.id, input: {} } }], [{ say: 'Done.' }]], [dump.id]);
 
+const asker = agentOf(ASKER, [[{ call: { tool: 'client:never', input: {} } }], [{ say: 'Done.' }]], ['client:*']);
+
+const callers = hostileKinds.map((kind) => {
+  const tool = `mcp:${kind}/${HOSTILE_TOOL}`;
+  return agentOf(callerOf(kind), [[{ call: { tool, input: {} } }], [{ say: 'Done.' }]], [tool]);
+});
+
+const quick = agentOf(QUICK, [[{ say: 'Done.' }]]);
+
+const peers = process.env[PEERS_ENV] ?? '';
+/** A `did:web` names a host, not an address. */
+const named = peers.replace('127.0.0.1', 'localhost');
+const didOf = (kind: string): string => `did:web:${encodeURIComponent(named.replace('http://', ''))}:did:${kind}`;
+
+/** A run records those of its agents, and the cards of the peers that it names. */
+const identities = Object.fromEntries(
+  hostileKinds.filter(hasDid).map((kind) => [callerOf(kind), { did: didOf(kind) }]),
+);
+
+/** So little that a hostile peer meets each limit soon. */
+const atPeer = { timeoutMs: 3_000, maxResponseBytes: 1_000_000 };
+
 const settings: HostSettings = JSON.parse(process.argv[2] ?? '{}');
 
 await serveHost({
@@ -51,8 +85,17 @@ await serveHost({
     ],
     // A thousand readers, and the attacker's own requests.
     limits: { maxOpenStreamsPerKey: 1_100 },
+    // Within an attack, but after all of its messages.
+    tools: { clientTimeoutMs: 15_000 },
+    agents: { identities },
+    egress: { allow: [peers, named] },
+    a2a: {
+      versions: ['1.0', '0.3'],
+      peers: hostileKinds.map((name) => ({ ...atPeer, name, url: `${peers}/a2a/${name}` })),
+    },
+    mcp: { servers: hostileKinds.map((id) => ({ ...atPeer, id, url: `${peers}/mcp/${id}` })) },
   },
   steps: [blob],
   tools: [dump],
-  agents: [talker, writer],
+  agents: [talker, writer, asker, quick, ...callers],
 });

@@ -1,10 +1,14 @@
 /** Every fixed attack. */
 import type { Attack } from './attack.ts';
+import { acrossAttacks } from './attacks/across.ts';
 import { contextAttacks } from './attacks/contexts.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { doorAttacks } from './attacks/doors.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
+import { frontEndAttacks } from './attacks/front-ends.ts';
+import { hostilePeerAttacks } from './attacks/hostile-peers.ts';
 import { readerAttacks } from './attacks/readers.ts';
+import { routeAttacks } from './attacks/routes.ts';
 import { schemaAttacks } from './attacks/schemas.ts';
 import { valueAttacks } from './attacks/values.ts';
 import { workAttacks } from './attacks/work.ts';
@@ -18,4 +22,8 @@ export const knownAttacks: readonly Attack[] = [
   ...readerAttacks,
   ...doorAttacks,
   ...contextAttacks,
+  ...frontEndAttacks,
+  ...acrossAttacks,
+  ...hostilePeerAttacks,
+  ...routeAttacks,
 ];

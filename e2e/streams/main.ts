@@ -3,19 +3,53 @@ import { parseArgs } from 'node:util';
 import { type ChaosWish, chaosCampaign } from './chaos.ts';
 import { aloneMs, stalledCampaign } from './stalled.ts';
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    events: { type: 'string', default: '200000' },
-    cuts: { type: 'string', default: '2000' },
-  },
-});
-const seed = Number(values.seed);
-const cuts = Number(values.cuts);
+const usage = `Stalls a reader of a stream beside another one, then cuts the connections of readers at random bytes.
+
+  npm run e2e:streams -- [options]
+
+  --events N   how many events a run has beside the stalled reader (default 200000)
+  --cuts N     how often each reader is cut off (default 2000)
+  --seed S     decides the bytes (default: fresh, printed)
+  --help       this text
+
+Exit code: 0 when every reader got every event once and in order, and the stalled one slowed nobody; 1 when not; 2 for
+wrong usage. The bound of time is that of a machine that does nothing else.
+`;
+
+function parse() {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      events: { type: 'string', default: '200000' },
+      cuts: { type: 'string', default: '2000' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const whole = (name: 'seed' | 'events' | 'cuts'): number => {
+    const number = Number(values[name]);
+    if (Number.isSafeInteger(number) && number >= 0) return number;
+    throw new TypeError(`--${name} takes a whole number, not "${values[name]}".`);
+  };
+  return { help: values.help, seed: whole('seed'), events: whole('events'), cuts: whole('cuts') };
+}
+
+function parsed(): ReturnType<typeof parse> {
+  try {
+    const values = parse();
+    if (!values.help) return values;
+    process.stdout.write(usage);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
+const { seed, events, cuts } = parsed();
 process.stdout.write(`seed ${seed}\n`);
 
-const alone = await aloneMs(Number(values.events));
-const stalled = await stalledCampaign(Number(values.events));
+const alone = await aloneMs(events);
+const stalled = await stalledCampaign(events);
 const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
 process.stdout.write(
   `${stalled.events} events: alone ${Math.round(alone)} ms, beside a stalled reader ${Math.round(stalled.besideMs)} ms; ` +

@@ -36,6 +36,11 @@ test('lifecycle: task-created comes first, one end comes last, in success, failu
   const failed = await host.ended(await host.send('host:faller'));
   expect(auditContext(failed)).toEqual([]);
   expect(failed.at(-1)).toMatchObject({ kind: 'task-status', status: 'failed' });
+  const { contextId, taskId } = await asked();
+  await host.ask('POST', `/api/contexts/${contextId}/tasks/${taskId}/cancel`, { body: {} });
+  const canceled = await host.ended({ contextId, taskId });
+  expect(auditContext(canceled)).toEqual([]);
+  expect(canceled.at(-1)).toMatchObject({ kind: 'task-status', status: 'canceled' });
 });
 
 test('content: deltas join to the content, and each block says it once', async () => {

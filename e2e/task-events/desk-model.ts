@@ -28,6 +28,7 @@ const scripts: Readonly<Record<string, readonly Turn[]>> = {
     { say: 'Now a question.', call: ['desk_ask', {}] },
     { say: `${long}. Done.` },
   ],
+  picker: calls('pick_color'),
   worker: calls('desk_work', { title: 'Letters' }),
   asker: calls('desk_ask'),
   sleeper: calls('desk_stuck'),

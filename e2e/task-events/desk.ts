@@ -77,6 +77,9 @@ const ledger = defineTool({
   run: async (_input, { signIn }) => ({ ref: (await signIn({ provider: 'ledger' })).credentialRef }),
 });
 
+/** A tool that the client executes, for the picker. */
+export const clientTools = [{ name: 'pick_color', parameters: { type: 'object' } }];
+
 const tools = [work, ask, stuck, broken, ledger];
 
 /** What the model of an agent does, by its instructions: `desk-model.ts` reads them. */
@@ -85,14 +88,14 @@ const agent = (name: string) =>
     id: `host:${name}`,
     persona: name,
     instructions: `You are the ${name}.`,
-    tools: tools.map(({ id }) => id),
+    tools: [...tools.map(({ id }) => id), 'client:*'],
   });
 
 const below = (workflowId: string) => ({ type: 'core.subWorkflow' as const, config: { workflowId } });
 
 export const desk: Pick<HostOptions, 'agents' | 'tools' | 'workflows'> = {
   tools,
-  agents: ['desk', 'worker', 'asker', 'sleeper', 'breaker', 'dreamer', 'clerk', 'faller'].map(agent),
+  agents: ['desk', 'picker', 'worker', 'asker', 'sleeper', 'breaker', 'dreamer', 'clerk', 'faller'].map(agent),
   workflows: [
     defineWorkflow({ id: 'inner', nodes: { work: { type: 'cairn.agent', agent: { agentId: 'host:clerk' } } } }),
     defineWorkflow({ id: 'middle', nodes: { sub: below('inner') } }),

@@ -12,7 +12,7 @@ import type { Breach } from '../crash/breach.ts';
 import { HostProcess } from '../crash/host-process.ts';
 import { Wire } from '../crash/wire.ts';
 import { auditContext, isEnd } from './audit.ts';
-import { keys } from './desk.ts';
+import { clientTools, keys } from './desk.ts';
 import { deskModel } from './desk-model.ts';
 import type { DeskSettings } from './host-main.ts';
 
@@ -66,6 +66,14 @@ export async function killCampaign(options: KillCampaign): Promise<KillReport> {
     folder: breaches.length === 0 ? null : home,
   };
 }
+
+/** Every other message brings a tool that the client executes. */
+const addressee = (turn: number) =>
+  turn % 2 === 1 ? { agentId: 'host:picker', tools: clientTools } : { agentId: 'host:desk' };
+
+/** The input that a client answers once it has executed its tool; null for other events. */
+const clientInput = (event: TaskEvent): string | null =>
+  event.kind === 'input-required' && event.inputType === 'tool-execution' ? event.inputId : null;
 
 class Scene {
   readonly host: HostProcess;
@@ -128,7 +136,7 @@ class Scene {
       this.turns += 1;
       const sent = await wire.post({
         path,
-        body: { message: { role: 'user', content: `Message ${this.turns}.` } },
+        body: { message: { role: 'user', content: `Message ${this.turns}.` }, ...addressee(this.turns) },
         idempotencyKey: `message-${this.turns}`,
         prefer: 'respond-async',
       });
@@ -154,14 +162,23 @@ class Scene {
         seen.push(shown);
         this.events += 1;
         if (shown.taskId === taskId && isEnd(shown)) return;
-        if (shown.kind === 'input-required') await this.#answer(wire, contextId, shown.inputId);
+        const inputId = clientInput(shown);
+        if (inputId !== null) this.#left = this.#mayDieHere() ? 1 : this.#left;
+        else if (shown.kind === 'input-required') await this.#answer(wire, contextId, shown.inputId);
         this.#left -= 1;
-        if (this.#left > 0 || this.deaths.length >= this.#options.kills) continue;
-        await this.#die(shown);
-        break;
+        const dies = this.#left <= 0 && this.deaths.length < this.#options.kills;
+        if (dies) await this.#die(shown);
+        // The client executed the call while there was no host.
+        if (inputId !== null) await this.#answer(wire, contextId, inputId);
+        if (dies) break;
       }
       await wire.rest();
     }
+  }
+
+  /** The first open call of a client always meets a kill, later ones often do. */
+  #mayDieHere(): boolean {
+    return !this.deaths.includes('input-required') || this.#random.chance(0.3);
   }
 
   /** A kill may come between the answer and its response; the answer is then sent again, with the same key. */

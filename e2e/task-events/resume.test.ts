@@ -10,4 +10,6 @@ test(`a client that resumes with its last id after each of three kills sees ever
   expect(report.breaches).toEqual([]);
   expect(Object.values(report.kills).reduce((sum, count) => sum + count, 0)).toBe(3);
   expect(report.events).toBeGreaterThan(100);
+  // One of them while a client executes a tool.
+  expect(report.kills['input-required']).toBeGreaterThanOrEqual(1);
 }, 90_000);

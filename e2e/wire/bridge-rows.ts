@@ -91,8 +91,19 @@ const aguiRows: readonly WireRow[] = [
     at: 'AG-UI',
     says: 'a thread of another tenant is 404',
     given: asked,
-    ask: { to: 'POST /api/agui/host%3Awire', body: run('{context}'), as: 'zoe' },
+    ask: { to: 'POST /api/agui/host%3Awire', body: { ...run('{context}'), messages: [] }, as: 'zoe' },
     answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: 'AG-UI',
+    says: 'a message into a thread that another tenant has is one of its own',
+    given: asked,
+    ask: { to: 'POST /api/agui/host%3Awire', body: run('{context}'), as: 'zoe' },
+    answer: {
+      status: 200,
+      headers: { 'cairn-context-id': /^ctx_thread-[0-9a-f]{32}$/ },
+      text: /"type":"RUN_FINISHED"/,
+    },
   },
   {
     at: 'AG-UI',

@@ -1,6 +1,6 @@
 /** Sections 2.1 to 2.5 and 2.21: general rules, and the routes that are not about one run. */
 import type { Json } from '@cairn/protocol';
-import { definition as definitionOf, given, type WireRow } from './wire-row.ts';
+import { definition as definitionOf, given, type Stage, type WireRow } from './wire-row.ts';
 
 const definition = (id: string, typeId: string) => definitionOf(id, typeId, {}) as Record<string, Json>;
 
@@ -267,6 +267,44 @@ export const generalRows: readonly WireRow[] = [
   },
   {
     at: 'ours',
+    says: 'a caller learns who it is',
+    ask: { to: 'GET /v1/host/cairn/session' },
+    answer: { status: 200, headers: { 'cache-control': 'no-store' } },
+  },
+  {
+    at: 'ours',
+    says: 'a sign-in link holds a code, and no key',
+    ask: { to: 'POST /v1/host/cairn/sign-in-links' },
+    answer: { status: 201, text: /\/sign-in#[\w-]{43}"/, headers: { 'cache-control': 'no-store' } },
+  },
+  {
+    at: 'ours',
+    says: 'making a sign-in link takes no body',
+    ask: { to: 'POST /v1/host/cairn/sign-in-links', body: { life: 'long' } },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: 'ours',
+    says: 'the code of a sign-in link opens a session without a key',
+    given: signInCode,
+    ask: { to: 'POST /v1/host/cairn/sign-in-links/{code}', as: 'nobody' },
+    answer: { status: 200, headers: { 'set-cookie': /HttpOnly; SameSite=Strict/, 'cache-control': 'no-store' } },
+  },
+  {
+    at: 'ours',
+    says: 'a code that no link has opens nothing',
+    ask: { to: 'POST /v1/host/cairn/sign-in-links/no-such-code', as: 'nobody' },
+    answer: { status: 401, error: 'unauthenticated' },
+  },
+  {
+    at: 'ours',
+    says: 'opening a session by a link takes no body',
+    given: signInCode,
+    ask: { to: 'POST /v1/host/cairn/sign-in-links/{code}', as: 'nobody', body: {} },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: 'ours',
     says: 'a session is ended without a key',
     ask: { to: 'DELETE /v1/host/cairn/session', as: 'nobody' },
     answer: { status: 204, headers: { 'set-cookie': /Max-Age=0/ } },
@@ -290,3 +328,8 @@ export const generalRows: readonly WireRow[] = [
     answer: { status: 404, error: 'not_found' },
   },
 ];
+
+async function signInCode(stage: Stage): Promise<{ readonly code: string }> {
+  const { url } = await stage.told({ to: 'POST /v1/host/cairn/sign-in-links' });
+  return { code: String(url).split('#')[1] ?? '' };
+}

@@ -52,7 +52,7 @@ export const interruptRows: readonly WireRow[] = [
     says: 'an answer that no event can hold is 413',
     given: given.waiting,
     ask: { to: 'POST /v1/runs/{run}/interrupts/n0', body: huge },
-    answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 491_520 } },
+    answer: { status: 413, error: 'event_too_large' },
   },
   {
     at: '2.14',
@@ -208,7 +208,7 @@ export const interruptRows: readonly WireRow[] = [
     says: 'an answer that no event can hold is 413 by token, too',
     given: given.token('resolve'),
     ask: { to: 'POST /v1/interrupts/{token}', as: 'nobody', body: huge },
-    answer: { status: 413, error: 'payload_too_large', details: { maxRequestBodyBytes: 491_520 } },
+    answer: { status: 413, error: 'event_too_large' },
   },
   {
     at: '2.14',

@@ -120,6 +120,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'getDebugBundle conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'forkRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
   'retryRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
+  'saveArtifact upload_stalled': 'packages/host/src/server/artifacts/steady-body.test.ts',
   'deleteRun 202': 'packages/host/src/server/retention/purge-routes.test.ts',
   ...Object.fromEntries(
     [
@@ -185,14 +186,13 @@ const elsewhere: Readonly<Record<string, string>> = {
   'cancelToolCall 202': 'packages/host/src/server/contexts/tool-cancels.test.ts',
   'streamContext 200': 'packages/host/src/server/contexts/context-events.test.ts',
   ...Object.fromEntries(
-    ['callMcp 200', 'callMcp 202', 'callMcp validation_error'].map((answer) => [
-      answer,
-      'packages/host/src/server/mcp/bad-input.test.ts',
-    ]),
+    ['callMcp 200', 'callMcp 202', 'callMcp validation_error']
+      .concat('resumeMcp 200', 'resumeMcp not_found', 'resumeMcp method_not_allowed')
+      .map((answer) => [answer, 'packages/host/src/server/mcp/bad-input.test.ts']),
   ),
   ...Object.fromEntries(
-    ['callA2a 200', 'callA2aAgent 200', 'callA2a validation_error', 'callA2aAgent validation_error']
-      .concat('getAgentCard 200', 'getA2aCard 200', 'getA2aAgentCard 200', 'getA2aAgentCard not_found')
+    ['callA2a 200', 'callA2aSkill 200', 'callA2a validation_error', 'callA2aSkill validation_error']
+      .concat('getAgentCard 200', 'getA2aCard 200', 'getA2aSkillCard 200', 'getA2aSkillCard not_found')
       .map((answer) => [answer, 'packages/host/src/server/a2a/bad-input.test.ts']),
   ),
   ...Object.fromEntries(
@@ -214,6 +214,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'runAgui run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'answerInput run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'signInCallback http_timeout': 'packages/host/src/server/egress/egress.test.ts',
+  'signInCallback http_url_rejected': 'packages/host/src/server/egress/egress.test.ts',
   'getCauses 200': 'packages/host/src/server/peers/causes.test.ts',
   'getCauses not_found': 'packages/host/src/server/peers/causes.test.ts',
   'getCauses validation_error': 'packages/host/src/server/peers/causes.test.ts',

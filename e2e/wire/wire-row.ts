@@ -48,7 +48,7 @@ export interface Stage {
   /** Imports a run that waits on another host. */
   imported(): Promise<string>;
   /** Creates a run with a child that waits, or that has failed, and returns the child's id. */
-  child(workflow?: 'asks' | 'expires'): Promise<string>;
+  child(workflow?: 'asks' | 'detached' | 'expires'): Promise<string>;
   /** Waits until the run has the status. */
   reaches(run: string, status: string): Promise<void>;
 }

@@ -42,6 +42,10 @@ const workflows = {
   expires: definition('expires', 'core.approvalGate', { title: 'Quick?', timeoutMs: 1 }),
   sleeps: definition('sleeps', 'core.delay', { delayMs: 3_600_000 }),
   'parent-of-asks': definition('parent-of-asks', 'core.subWorkflow', { workflowId: 'asks' }),
+  'parent-of-detached': definition('parent-of-detached', 'core.subWorkflow', {
+    workflowId: 'asks',
+    propagateCancellation: false,
+  }),
   'parent-of-expires': definition('parent-of-expires', 'core.subWorkflow', { workflowId: 'expires' }),
 };
 
@@ -112,13 +116,13 @@ export class WireStage implements Stage, AsyncDisposable {
     return runId;
   }
 
-  async child(workflow: 'asks' | 'expires' = 'asks'): Promise<string> {
+  async child(workflow: 'asks' | 'detached' | 'expires' = 'asks'): Promise<string> {
     const { runId } = await this.told({ to: 'POST /v1/runs', body: { workflowId: `parent-of-${workflow}` } });
     for (let last = 0; ; ) {
       const poll = await this.told({ to: `GET /v1/runs/${runId}/events/poll?lastSequence=${last}&timeout=5` });
       const found = /"childRunId":"(run_[^"]+)"/.exec(JSON.stringify(poll))?.[1];
       if (found !== undefined) {
-        await this.reaches(found, workflow === 'asks' ? 'waiting-approval' : 'failed');
+        await this.reaches(found, workflow === 'expires' ? 'failed' : 'waiting-approval');
         return found;
       }
       last = Number(poll.lastEventSeq ?? last);

@@ -1,5 +1,6 @@
 /** Checks every import against the import table. */
-import { ownPackages, type Room, rooms, testFile } from '../import-table.ts';
+import { ownPackages, rooms, testFile } from '../import-table.ts';
+import type { Room } from '../room.ts';
 import { worldImports } from '../world-table.ts';
 import type { Finding } from './finding.ts';
 import { resolve, roomOf, within } from './room-of.ts';

@@ -1,7 +1,8 @@
 /** Resolves the room of a file, and the file that an import specifier refers to. */
 import { builtinModules } from 'node:module';
 import { posix } from 'node:path';
-import { ownPackages, type Room, rooms } from '../import-table.ts';
+import { ownPackages, rooms } from '../import-table.ts';
+import type { Room } from '../room.ts';
 
 export type Target =
   | { readonly kind: 'file'; readonly path: string }

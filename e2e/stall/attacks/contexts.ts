@@ -2,7 +2,7 @@
 import { type JsonObject, MAX_BULK_CANCEL, taskEventKinds } from '@cairn/protocol';
 import { objects } from '../../../packages/host/test/kit/json-fields.ts';
 import type { Attack } from '../attack.ts';
-import type { Attacker } from '../attacker.ts';
+import type { Attacker, Watch } from '../attacker.ts';
 import { TALKER, WRITER } from '../tenants.ts';
 
 const RUNS = 10_000;
@@ -12,8 +12,11 @@ const BATCH = 100;
 const sse = 'Accept: text/event-stream';
 
 /** A context of so many runs of one node. Null when the host refuses it. */
-async function contextOfRuns(attacker: Attacker, typeId: string, config: JsonObject): Promise<string | null> {
-  const id = typeId.replace('.', '-');
+async function contextOfRuns(
+  attacker: Attacker,
+  id: string,
+  { typeId, config = {} }: { readonly typeId: string; readonly config?: JsonObject },
+): Promise<string | null> {
   if (!(await attacker.register(id, { nodes: [{ id: 'n', typeId, config }] }))) return null;
   const { body } = await attacker.send(`/v1/runs/${await attacker.start(id)}`);
   const contextId = String(body.contextId);
@@ -47,16 +50,21 @@ const readersAttack = (name: string, count: number, queryOf: (i: number) => stri
     if (first === null) return;
     await attacker.ended(first.taskId);
     const path = (i: number) => `/api/contexts/${first.contextId}/stream?after=latest&${queryOf(i)}`;
-    for (let i = 0; i < count; i++) await attacker.watch(attacker.request(path(i), [sse]));
+    const watches: Watch[] = [];
+    for (let i = 0; i < count; i++) watches.push(await attacker.watch(attacker.request(path(i), [sse])));
     await attacker.quiet(1_000);
     const second = await attacker.say(TALKER, { contextId: first.contextId });
-    await attacker.ended(second?.taskId ?? null);
+    if (second === null) return;
+    await attacker.ended(second.taskId);
+    // Only the last event of a task has it, near its end.
+    await attacker.allEndWith(watches, '"activeMs":');
   },
 });
 
-/** Different filters that all show text. */
+/** Different filters that all show text, and the end of a task. */
 function filterOf(i: number): string {
-  const hidden = taskEventKinds.filter((kind, place) => kind !== 'content-delta' && ((i >> (place % 10)) & 1) === 1);
+  const shown: readonly string[] = ['content-delta', 'task-complete'];
+  const hidden = taskEventKinds.filter((kind, place) => !shown.includes(kind) && ((i >> (place % 10)) & 1) === 1);
   return `verbosity=${['brief', 'normal', 'detailed'][i % 3]}${hidden.length === 0 ? '' : `&excludeKinds=${hidden.join()}`}`;
 }
 
@@ -64,7 +72,7 @@ export const contextAttacks: readonly Attack[] = [
   {
     name: 'context-of-10000-runs',
     async run(attacker) {
-      const contextId = await contextOfRuns(attacker, 'core.noop', {});
+      const contextId = await contextOfRuns(attacker, 'quick-runs', { typeId: 'core.noop' });
       if (contextId === null) return;
       await readEverywhere(attacker, contextId);
       await attacker.quiet(2_000);
@@ -73,7 +81,10 @@ export const contextAttacks: readonly Attack[] = [
   {
     name: 'context-of-10000-open-runs',
     async run(attacker) {
-      const contextId = await contextOfRuns(attacker, 'core.approvalGate', { title: 'Go on?' });
+      const contextId = await contextOfRuns(attacker, 'open-runs', {
+        typeId: 'core.approvalGate',
+        config: { title: 'Go on?' },
+      });
       if (contextId === null) return;
       await readEverywhere(attacker, contextId);
       const path = `/api/contexts/${contextId}/stream`;

@@ -58,6 +58,15 @@ export const valueAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'large-bodies-of-many-parts',
+    async run(attacker) {
+      const parts = Array.from({ length: 45_000 }, () => ({}));
+      const body = JSON.stringify({ workflowId: 'absent', inputs: { parts } });
+      for (let i = 0; i < 3; i += 1)
+        await Promise.all(Array.from({ length: 60 }, () => attacker.send('/v1/runs', { body })));
+    },
+  },
+  {
     name: 'many-keys',
     async run(attacker) {
       const inputs = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`k${index}`, index]));

@@ -75,8 +75,8 @@ export interface DiffOptions extends CallOptions {
 }
 
 export interface CausesOptions extends CallOptions {
-  /** The sequence of the event whose chain of causes is wanted. */
-  readonly of?: number;
+  /** The sequence of the event whose chain of causes is wanted; or the last one. */
+  readonly of?: number | 'last';
   /** Continues a page after this sequence. */
   readonly after?: number;
 }

@@ -45,6 +45,7 @@ export const errorKinds = {
   definition_too_large: kind(413, 2),
   unsupported_media_type: kind(415, 2),
   precondition_required: kind(428, 4),
+  upload_stalled: kind(408, 1),
   interrupt_cancelled: kind(422, 4),
   input_invalid: kind(422, 4),
   invalid_from_seq: kind(422, 4),
@@ -103,6 +104,13 @@ export const errorKinds = {
   http_url_rejected: kind(400, 4),
   http_timeout: kind(504, 1),
   http_network_error: kind(502, 1),
+  // other hosts and their agents
+  external_call_failed: kind(502, 1),
+  interop_version_unsupported: kind(502, 1),
+  remote_task_failed: kind(502, 1),
+  remote_task_canceled: kind(502, 1),
+  rejected_by_remote: kind(502, 1),
+  identity_unresolved: kind(502, 1),
   // the store
   lease_lost: kind(503, 1),
   lease_held: kind(503, 1),

@@ -101,6 +101,15 @@ export {
   PROTOCOL_VERSION,
 } from './host/discovery.ts';
 export { hostSurfaces } from './host/host-surfaces.ts';
+export {
+  type BrowserSession,
+  browserSession,
+  type OpenedSession,
+  openedSession,
+  type SignInLink,
+  signInLink,
+} from './host/session.ts';
+export { SESSION_TOKEN_HEADER } from './host/session-header.ts';
 export { type TenantLimits, tenantLimits } from './host/tenant-limits.ts';
 export {
   type CallbackSecret,
@@ -163,6 +172,8 @@ export {
   interruptPayload,
   REQUIRE_USER,
   SIGN_IN_EVENT,
+  type Urgency,
+  urgencies,
 } from './interrupts/interrupts.ts';
 export {
   type InterruptCallback,
@@ -196,6 +207,7 @@ export {
 export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts';
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
 export { jsonSize } from './json-size.ts';
+export { LARGE_VALUE, largeValueText } from './large-values.ts';
 export { parseShape } from './parse.ts';
 export type { ArtifactEntry, ArtifactList, ArtifactSaved } from './runs/artifacts.ts';
 export { artifactContent, artifactEdit, artifactList, artifactSaved } from './runs/artifacts.ts';
@@ -278,7 +290,7 @@ export {
   type WorkflowRegistered,
   workflowRegistered,
 } from './runs/requests.ts';
-export { type DiffEntry, type RunDiff, runDiff } from './runs/run-diff.ts';
+export { type ArtifactDiff, type DiffEntry, type RunDiff, runDiff } from './runs/run-diff.ts';
 export {
   type Configurable,
   configurable,
@@ -347,19 +359,7 @@ export {
   newArtifactsView,
 } from './views/artifacts.ts';
 export type { Channels, ChannelView } from './views/channels.ts';
-export {
-  type Alignment,
-  alignSides,
-  type EventDifference,
-  type MovePair,
-  type Slices,
-} from './views/diff/align-sides.ts';
-export { cleaned, comparable, type OwnIds } from './views/diff/comparable.ts';
-export { describeMove } from './views/diff/describe-move.ts';
-export { DiffSide, type Move } from './views/diff/diff-side.ts';
-export { type DiffSection, diffSections } from './views/diff/moves.ts';
-export { type TextPart, textDiff } from './views/diff/text-diff.ts';
-export { type DiffRoom, shownValue, type ValueChange, valueChanges } from './views/diff/value-changes.ts';
+export * from './views/diff/index.ts';
 export { causationId, eventDoc } from './views/event-doc.ts';
 export { forkGapMs } from './views/forked.ts';
 export {

@@ -4,11 +4,9 @@ import { expect, test } from 'vitest';
 import { eventTypes } from './events/catalogue.ts';
 import { payloadSchema, shapeNames, shapeSchema } from './json-schemas.ts';
 
-const compile = (schema: object) => {
-  const ajv = new Ajv2020({ strict: false });
-  formats.default(ajv);
-  return ajv.compile(schema);
-};
+const ajv = new Ajv2020({ strict: false });
+formats.default(ajv);
+const compile = (schema: object) => ajv.compile(schema);
 
 test.each(shapeNames)('the schema of %s compiles and refuses what is no object', (name) => {
   expect(compile(shapeSchema(name))('text')).toBe(false);

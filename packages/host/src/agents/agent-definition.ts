@@ -21,6 +21,7 @@ const definition = z.looseObject({
   taskSchema: object,
   returnSchema: object,
   rehearsal: object,
+  peer: z.string().optional(),
 });
 
 /** Throws `internal_error` for an invalid body: only definitions are stored under such a hash. */

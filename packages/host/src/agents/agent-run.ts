@@ -4,6 +4,9 @@ import type { Json, JsonObject, PortValue, WorkflowDefinition, WorkflowVariable 
 /** Maximum length of a workflow id. */
 const MAX_ID = 128;
 
+/** How the ids of these workflows begin. */
+export const AGENT_RUN = 'agent-run-';
+
 /**
  * Passes each input of the run to the node under the same name. The node references the agent like a node of any
  * workflow, so both behave the same. `clientTools` is a setting of that node.
@@ -13,7 +16,7 @@ export function agentRun(agentId: string, inputs: JsonObject, clientTools?: Json
     .sort()
     .map((name): [string, PortValue] => [name, { type: 'variable', variableName: name }]);
   return {
-    id: `agent-run-${agentId.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-')}`.slice(0, MAX_ID),
+    id: `${AGENT_RUN}${agentId.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-')}`.slice(0, MAX_ID),
     name: `Agent ${agentId}`,
     version: '1',
     nodes: [

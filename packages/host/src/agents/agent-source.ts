@@ -20,6 +20,14 @@ export function createAgentSource(
   definitions: Pick<Definitions, 'get'>,
 ): AgentSource {
   const kept = new SharedLruMap<string, Kept>({ capacity: MAX_CACHED_CHARACTERS, weigh: ({ length }) => length });
+  /** Hundreds of runs that start at once read each definition once. */
+  const reading = new Map<string, Promise<AgentDefinition>>();
+  const read = async (hash: string): Promise<AgentDefinition> => {
+    const body = await definitions.get(hash);
+    if (body === null) throw lostDefinition(hash);
+    const definition = readAgentDefinition(hash, body);
+    return kept.set(hash, { definition, length: body.length }, definition.manifest.agentId).definition;
+  };
   return {
     async pin(tenant, agentIds, mentioned = []) {
       const handoffGroups = await registry.handoffGroups(tenant);
@@ -37,10 +45,9 @@ export function createAgentSource(
     async definition(hash) {
       const known = kept.get(hash);
       if (known !== undefined) return known.definition;
-      const body = await definitions.get(hash);
-      if (body === null) throw lostDefinition(hash);
-      const definition = readAgentDefinition(hash, body);
-      return kept.set(hash, { definition, length: body.length }, definition.manifest.agentId).definition;
+      const found = reading.get(hash) ?? read(hash).finally(() => reading.delete(hash));
+      reading.set(hash, found);
+      return found;
     },
   };
 }

@@ -89,8 +89,10 @@ export function permitted({ allow, tenants }: ToolPolicy, registry: ToolRegistry
   if (allow !== undefined) return { name: 'tools.allow', lines: allow };
   const scopes = new Set(registry.all.map(({ id }) => id.slice(0, id.indexOf(':'))));
   // Last, so that the places of the others stay those in the rules of older records, whatever MCP servers list.
+  const hasPeers = scopes.delete('a2a');
   scopes.delete('mcp');
   scopes.add('client').add('mcp');
+  if (hasPeers) scopes.add('a2a');
   return { name: 'tools.allow (default)', lines: [...scopes].map((scope) => `${scope}:*`) };
 }
 

@@ -68,6 +68,7 @@ export class AgentRegistry {
   readonly #ports: AgentRegistryPorts;
   readonly #host = new Map<string, KnownPack>();
   #own: readonly OwnAgent[] = [];
+  readonly #ownEntries = new WeakMap<OwnAgent, AgentInventoryEntry>();
   /** Serializes changes, so that the result of a check still holds when its pack is written. */
   readonly #inTurn = oneAtATime();
 
@@ -146,8 +147,15 @@ export class AgentRegistry {
     const ofPacks = (await this.#visible(tenant)).flatMap(({ manifest }) =>
       (manifest.agents ?? []).map((agent) => inventoryEntry(agent, manifest, discovery)),
     );
-    const entries = [...this.#own.map((agent) => ownEntry(agent, discovery)), ...ofPacks];
+    const entries = [...this.#own.map((agent) => this.#ownEntry(agent)), ...ofPacks];
     return entries.sort((a, b) => (a.agentId < b.agentId ? -1 : 1));
+  }
+
+  /** Agents of the program do not change, and every message asks for them. */
+  #ownEntry(agent: OwnAgent): AgentInventoryEntry {
+    const entry = this.#ownEntries.get(agent) ?? ownEntry(agent, this.#ports.discovery);
+    this.#ownEntries.set(agent, entry);
+    return entry;
   }
 
   /** All agents visible to the tenant, by handoff group. */

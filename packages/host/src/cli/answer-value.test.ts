@@ -13,6 +13,11 @@ const choice = asked('clarification', {
     { id: 'note', question: 'Why?' },
   ],
 });
+const form = asked('clarification', {
+  questions: [
+    { id: 'answer', question: 'Size?', schema: { type: 'object', properties: { size: { type: 'string' } } } },
+  ],
+});
 const interrupted = asked('custom', { customKind: 'cairn.step.interrupted' });
 
 test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
@@ -42,6 +47,9 @@ test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
   [unsure, { words: ['edit'], edited: '{"action":"accept"}' }, { action: 'edit', decision: { action: 'accept' } }],
   [choice, { words: ['go=Yes', 'mode=approve', 'note=yes'] }, { answers: { go: true, mode: 'accept', note: 'yes' } }],
   [choice, { words: ['go=no', 'mode=later', 'note='] }, { answers: { go: false, mode: 'later', note: '' } }],
+  [form, { words: ['very', 'large'] }, { answers: { answer: { size: 'very large' } } }],
+  [form, { words: ['answer=large'] }, { answers: { answer: { size: 'large' } } }],
+  [form, { words: ['answer={"size":"large"}'] }, { answers: { answer: { size: 'large' } } }],
   [asked('custom', { customKind: 'other' }), { words: ['yes'] }, true],
 ])('an answer to %j in the words %j is %j', (question, words, value) => {
   expect(answerValue(question, words)).toEqual(value);

@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '@cairn/protocol';
 import { nearest } from '../nearest.ts';
 import { actionNamed, sameAs, truthOf } from './answer-words.ts';
 import { parsePairs } from './inputs.ts';
-import { type Asked, actionsOf, isConversation, type Question, questionsOf } from './render/question.ts';
+import { type Asked, actionsOf, isConversation, onlyTextField, type Question, questionsOf } from './render/question.ts';
 import { usageError } from './usage-error.ts';
 
 export interface AnswerWords {
@@ -106,7 +106,7 @@ function clarification({ data }: Question, words: readonly string[]): Json {
   const isBare = questions.length === 1 && words.length > 0 && !words[0]?.startsWith(`${first?.id}=`);
   const pairs = isBare && first !== undefined ? [`${first.id}=${words.join(' ')}`] : words;
   const answers = parsePairs(
-    pairs.map((pair) => inEnum(questions, pair)),
+    pairs.map((pair) => inField(questions, inEnum(questions, pair))),
     (id) => answerType(questions, id),
   );
   const missing = questions.filter(({ id }) => !Object.hasOwn(answers, id));
@@ -126,6 +126,15 @@ function inEnum(questions: readonly Asked[], pair: string): string {
   const word = pair.slice(at + 1);
   if (values.length === 0 || values.includes(word)) return pair;
   return `${id}=${sameAs(word.toLowerCase(), values) ?? word}`;
+}
+
+/** Words for an object with one text become that object. JSON stays as it is. */
+function inField(questions: readonly Asked[], pair: string): string {
+  const at = pair.indexOf('=');
+  const id = pair.slice(0, Math.max(at, 0));
+  const words = pair.slice(at + 1);
+  const field = onlyTextField(questions.find((question) => question.id === id)?.schema);
+  return field === null || words.trimStart().startsWith('{') ? pair : `${id}=${JSON.stringify({ [field]: words })}`;
 }
 
 /** The type that a question's schema requires; `string` by default. */

@@ -5,8 +5,9 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { hostHeapFlags } from '../../bin/heap.mjs';
+import { compileCache } from '../../test/kit/compile-cache.ts';
 
 const bin = fileURLToPath(new URL('../../bin/cairn.mjs', import.meta.url));
 
@@ -24,8 +25,14 @@ async function folder(): Promise<string> {
 }
 
 function cairn(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, [bin, ...args], { cwd, env: { PATH: process.env.PATH ?? '', ...env } });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  const running = started(cwd, args, env);
+  onTestFinished(() => void running.process.kill('SIGKILL'));
+  return running;
+}
+
+function started(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
+  const outer = { PATH: process.env.PATH ?? '', ...compileCache };
+  const child = spawn(process.execPath, [bin, ...args], { cwd, env: { ...outer, ...env } });
   let out = '';
   let err = '';
   const line = Promise.withResolvers<string>();
@@ -43,6 +50,22 @@ function cairn(cwd: string, args: readonly string[], env: Record<string, string>
   line.promise.catch(() => undefined);
   return { process: child, firstLine: line.promise, ended };
 }
+
+/** The folder of a development host that several tests use. */
+let served: string;
+let dev: Running;
+
+beforeAll(async () => {
+  served = await mkdtemp(join(tmpdir(), 'cairn-cli-'));
+  dev = started(served, ['dev', '--port', '0']);
+  await dev.firstLine;
+});
+
+afterAll(async () => {
+  dev.process.kill('SIGKILL');
+  await dev.ended;
+  await rm(served, { recursive: true, force: true });
+});
 
 test("help teaches with examples, and the version is the package's", async () => {
   const cwd = await folder();
@@ -85,14 +108,12 @@ test('dev prints one ready line, serves with the key it made, and stops cleanly 
 });
 
 test('dev takes an edited workflow under the same version', async () => {
-  const cwd = await folder();
-  await cairn(cwd, ['dev', '--port', '0']).firstLine;
   for (const delayMs of [1, 2]) {
-    await writeFile(join(cwd, 'nap.json'), JSON.stringify(nap(delayMs)));
-    const added = await cairn(cwd, ['workflows', '--add', 'nap.json']).ended;
+    await writeFile(join(served, 'nap.json'), JSON.stringify(nap(delayMs)));
+    const added = await cairn(served, ['workflows', '--add', 'nap.json']).ended;
     expect(added).toMatchObject({ code: 0, out: 'nap 1 is registered\n' });
   }
-  const shown = await cairn(cwd, ['workflows', 'nap', '--json']).ended;
+  const shown = await cairn(served, ['workflows', 'nap', '--json']).ended;
   expect(JSON.parse(shown.out)).toEqual(nap(2));
 });
 
@@ -109,10 +130,7 @@ const nap = (delayMs: number) => ({
 });
 
 test('the other verbs find the host of dev from below its folder, and end with the code of the run', async () => {
-  const cwd = await folder();
-  const host = cairn(cwd, ['dev', '--port', '0']);
-  await host.firstLine;
-  const below = join(cwd, 'below');
+  const below = join(served, 'below');
   await mkdir(below);
   const run = await cairn(below, ['run', 'hello', '--input', 'name=Ada']).ended;
   expect([run.code, JSON.parse(run.out)]).toEqual([0, { value: 'Hello, Ada!' }]);
@@ -121,21 +139,17 @@ test('the other verbs find the host of dev from below its folder, and end with t
 });
 
 test('who has read enough of the output ends the command quietly', async () => {
-  const cwd = await folder();
-  await cairn(cwd, ['dev', '--port', '0']).firstLine;
-  const runId = (await cairn(cwd, ['run', 'review', '--detach']).ended).out.trim();
-  const tail = cairn(cwd, ['tail', runId]);
+  const runId = (await cairn(served, ['run', 'review', '--detach']).ended).out.trim();
+  const tail = cairn(served, ['tail', runId]);
   await tail.firstLine;
   tail.process.stdout?.destroy();
-  await cairn(cwd, ['answer', runId, 'accept']).ended;
+  await cairn(served, ['answer', runId, 'accept']).ended;
   expect(await tail.ended).toMatchObject({ code: 0, err: '' });
 });
 
 test('Ctrl-C ends a run that is watched with 130, and leaves it running', async () => {
-  const cwd = await folder();
-  const host = cairn(cwd, ['dev', '--port', '0']);
-  await host.firstLine;
-  const tail = cairn(cwd, ['tail', (await cairn(cwd, ['run', 'review', '--detach']).ended).out.trim()]);
+  const runId = (await cairn(served, ['run', 'review', '--detach']).ended).out.trim();
+  const tail = cairn(served, ['tail', runId]);
   await tail.firstLine;
   tail.process.kill('SIGINT');
   expect((await tail.ended).code).toBe(130);
@@ -184,9 +198,7 @@ test.each([
 });
 
 test('refuses a data folder that another process uses', async () => {
-  const cwd = await folder();
-  await cairn(cwd, ['dev', '--port', '0']).firstLine;
-  const second = await cairn(cwd, ['dev', '--port', '0']).ended;
+  const second = await cairn(served, ['dev', '--port', '0']).ended;
   expect(second.code).toBe(1);
   expect(second.err).toContain('in use by another process');
 });

@@ -15,7 +15,7 @@ import { type Ended, type Typed, typed } from './recording-terminal.kit.ts';
 const key = 'a-key-for-the-demo-packs';
 const packs = readdirSync(demoPacks, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
-async function served(): Promise<(args: readonly string[], how?: Typed) => Promise<Ended>> {
+async function opened(): Promise<string> {
   const data = mkdtempSync(join(tmpdir(), 'cairn-demo-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
   const host = await createHostOver(inMemoryStore(), {
@@ -29,7 +29,12 @@ async function served(): Promise<(args: readonly string[], how?: Typed) => Promi
     report: () => undefined,
   });
   onTestFinished(() => host.close());
-  return (args, how) => typed(args, { ...how, env: { CAIRN_URL: host.url ?? '', CAIRN_KEY: key } });
+  return host.url ?? '';
+}
+
+async function served(): Promise<(args: readonly string[], how?: Typed) => Promise<Ended>> {
+  const url = await opened();
+  return (args, how) => typed(args, { ...how, env: { CAIRN_URL: url, CAIRN_KEY: key } });
 }
 
 test.each(packs.map(({ name }) => name))(
@@ -191,4 +196,15 @@ test('the agent for messages that name none answers with the words of the messag
   const { code, out } = await cairn(['run', DEMO_AGENT, '--input', 'message=My parcel is late.']);
   expect(code).toBe(0);
   expect(JSON.parse(out).content).toContain('You say: "My parcel is late."');
+});
+
+test('the demo agent takes tools that the page executes', async () => {
+  const url = await opened();
+  const tools = [{ name: 'pick_color', description: 'Lets the user pick.', parameters: { type: 'object' } }];
+  const response = await fetch(`${url}/api/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', prefer: 'respond-async' },
+    body: JSON.stringify({ agentId: DEMO_AGENT, message: { role: 'user', content: 'Paint it.' }, tools }),
+  });
+  expect(response.status).toBe(202);
 });

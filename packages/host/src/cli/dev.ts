@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createClient } from '@cairn/client';
 import { TerminalError } from '@cairn/protocol';
 import { scopes } from '../server/access/auth.ts';
 import type { HostConfig } from '../server/config/config.ts';
@@ -52,8 +53,10 @@ export async function dev(terminal: Terminal, file: string | undefined, given: D
   const url = host.url ?? '';
   // Other commands find the host through this file. The host removes it when it stops.
   writeHostNote(config.data, { pid: process.pid, url, key, people: keys });
+  const link = await createClient({ url, key }).session.createLink();
   const greeting: Greeting = {
     url,
+    studio: link.url,
     key,
     people,
     keyFile: join(folder, 'key'),

@@ -11,8 +11,8 @@ import { dataFindings } from './doctor-data.ts';
 import { check, type Finding } from './doctor-finding.ts';
 import { portFinding } from './doctor-port.ts';
 import { exit } from './exit.ts';
-import { jsonLine, type Style, safe, styleOf } from './render/style.ts';
-import { table } from './render/table.ts';
+import { findingLines } from './render/findings.ts';
+import { jsonLine, styleOf } from './render/style.ts';
 import { INSTALL_SKIPPED, ownPackageFile, skippedPackages } from './skipped-packages.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -38,7 +38,7 @@ export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<nu
   findings.push(...(await folderFindings(terminal, flags, config)));
   if (config !== null) findings.push(await portFinding(config));
   if (flags.json === true) terminal.print(jsonLine({ findings }));
-  else for (const line of lines(findings, styleOf(terminal.colours.out), terminal.columns)) terminal.print(line);
+  else for (const line of findingLines(findings, styleOf(terminal.colours.out), terminal.columns)) terminal.print(line);
   return findings.some(({ state }) => state === 'bad') ? exit.failed : exit.ok;
 }
 
@@ -123,15 +123,4 @@ async function rebuiltFaces(folder: string): Promise<Finding> {
   } finally {
     await store.close();
   }
-}
-
-const marks = { good: ['✓', 'green'], doubtful: ['!', 'yellow'], bad: ['✗', 'red'] } as const;
-
-function lines(findings: readonly Finding[], style: Style, columns: number | null): readonly string[] {
-  const rows = findings.flatMap(({ subject, state, text, hint }) => {
-    const [mark, colour] = marks[state];
-    const row = [`${style[colour](mark)} ${subject}`, safe(text)];
-    return hint === undefined ? [row] : [row, ['', style.dim(safe(hint))]];
-  });
-  return table(rows, { style, columns, wraps: true });
 }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { exit } from './exit.ts';
 import { filtered } from './filtered-terminal.ts';
 import type { Terminal } from './terminal.ts';
+import { addHostVerbs } from './verbs-hosts.ts';
 import { addOfflineVerbs } from './verbs-offline.ts';
 import { addPackVerbs } from './verbs-packs.ts';
 import { addRunVerbs } from './verbs-runs.ts';
@@ -37,6 +38,7 @@ export function cairnCommand(terminal: Terminal): Command {
   addServeVerbs(cairn, terminal);
   addRunVerbs(cairn, terminal);
   addPackVerbs(cairn, terminal);
+  addHostVerbs(cairn, terminal);
   addOfflineVerbs(cairn, terminal);
   return cairn;
 }

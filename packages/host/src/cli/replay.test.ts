@@ -1,5 +1,5 @@
 /** Recorded runs, decided again from a data folder or a bundle, without the host or the program that ran them. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -46,6 +46,26 @@ test('the first divergence ends the command with 1, and is shown from both sides
   expect(out).toMatch(/event \d+ differs/);
   expect(out).toMatch(/recorded: node\.started of \w+, cause \d+: .*core\.approvalGate/);
   expect(out).toMatch(/now: {6}node\.started of \w+, cause \d+: .*core\.noop/);
+});
+
+test('a folder stands for the bundles in it, in the order of their names', async () => {
+  const { cwd, cairn, runId } = await place();
+  const folder = join(cwd, 'runs');
+  mkdirSync(folder);
+  for (const name of ['b', 'a']) await cairn('export', runId, '-o', join(folder, `${name}.cairn.jsonl`));
+  writeFileSync(join(folder, 'README.md'), 'Runs that matter.');
+  const lines = (await cairn('replay', 'runs/')).out.split('\n');
+  expect(lines.map((line) => / in (\S+): \d+ events/.exec(line)?.[1])).toEqual([
+    'runs/a.cairn.jsonl',
+    'runs/b.cairn.jsonl',
+  ]);
+  writeFileSync(join(folder, 'a.cairn.jsonl'), '{}');
+  const { code, out, err } = await cairn('replay', 'runs');
+  expect([code, out]).toEqual([4, '']);
+  expect(err).toContain('a.cairn.jsonl');
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  expect(await cairn('replay', 'runs')).toMatchObject({ code: 3, err: expect.stringContaining('neither bundles') });
 });
 
 test('a name of neither a file nor a run is reported with both', async () => {

@@ -1,8 +1,8 @@
 /** `cairn replay`: decides recorded runs again with this version, without a host. Ends with 1 at the first divergence. */
 import { hash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isJsonObject, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import { isCairnError, isJsonObject, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
 import { type RunRecording, redecideRecord } from '../agents/recorded/redecide-record.ts';
 import { differingFields } from '../engine/replay/differing-fields.ts';
 import type { Divergence } from '../engine/replay/recorded-row.ts';
@@ -23,6 +23,8 @@ export interface ReplayFlags {
 interface Verdict {
   readonly ok: boolean;
   readonly runId: string;
+  /** The bundle; missing for a run of a data folder. */
+  readonly file?: string;
   /** Events that agree with the record. */
   readonly events: number;
   /** Why it could not go on; null if the record agrees. */
@@ -32,19 +34,24 @@ interface Verdict {
   readonly leftAt: number | null;
 }
 
-/** An existing file is a bundle, an existing folder is a data folder, any other name is a run. Without a name: all runs. */
+/**
+ * An existing file is a bundle, an existing folder is a data folder or has bundles, any other name is a run. Without a
+ * name: all runs.
+ */
 export async function replay(terminal: Terminal, names: readonly string[], flags: ReplayFlags): Promise<number> {
   const progress = new Progress(terminal);
-  const judge = async (runs: Iterable<RunRecording>): Promise<boolean> => {
+  const judge: Named['judge'] = async (runs, file) => {
     for (const run of runs) {
-      const verdict = await verdictOn(run, progress);
+      const { ok, runId, ...found } = await verdictOn(run, progress);
+      const verdict: Verdict = { ok, runId, ...(file === undefined ? {} : { file }), ...found };
       if (flags.json === true) terminal.print(jsonLine(verdict));
       else print(terminal, verdict);
       if (!verdict.ok) return false;
     }
     return true;
   };
-  for (const name of names.length === 0 ? [null] : names) {
+  const given = names.flatMap((name) => bundlesIn(terminal, name) ?? [name]);
+  for (const name of given.length === 0 ? [null] : given) {
     if (!(await judgeNamed(terminal, { name, flags, judge }))) return exit.failed;
   }
   return exit.ok;
@@ -54,20 +61,13 @@ interface Named {
   readonly name: string | null;
   readonly flags: ReplayFlags;
   /** Returns false at the first run that does not agree. */
-  readonly judge: (runs: Iterable<RunRecording>) => Promise<boolean>;
+  readonly judge: (runs: Iterable<RunRecording>, file?: string) => Promise<boolean>;
 }
 
 async function judgeNamed(terminal: Terminal, { name, flags, judge }: Named): Promise<boolean> {
   const path = resolve(terminal.cwd, name ?? '');
   if (name !== null && statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
-    return withBundle(path, ({ runs, definitions }) =>
-      judge({
-        *[Symbol.iterator]() {
-          for (const { run, rows } of runs)
-            yield { ...run, rows, definition: (hash: string) => definitions.get(hash) ?? null };
-        },
-      }),
-    );
+    return judgeBundle(path, name, judge);
   }
   const isFolder = name !== null && existsSync(join(path, 'cairn.db'));
   const folder = isFolder ? path : dataFolder(terminal, flags.data);
@@ -81,6 +81,43 @@ async function judgeNamed(terminal: Terminal, { name, flags, judge }: Named): Pr
     log.close();
   }
 }
+
+/** One of many bundles may be damaged, so that the error names the file. */
+async function judgeBundle(path: string, name: string, judge: Named['judge']): Promise<boolean> {
+  try {
+    return await withBundle(path, ({ runs, definitions }) =>
+      judge(
+        {
+          *[Symbol.iterator]() {
+            for (const { run, rows } of runs)
+              yield { ...run, rows, definition: (hash: string) => definitions.get(hash) ?? null };
+          },
+        },
+        name,
+      ),
+    );
+  } catch (error) {
+    if (!isCairnError(error, 'bundle_invalid')) throw error;
+    const { message, hint = 'Copy the file again, or export the run again.', details = {} } = error;
+    throw new TerminalError('bundle_invalid', { message: `${name}: ${message}`, hint, details, cause: error });
+  }
+}
+
+/** The bundles of a folder in the order of their names; null for any other name, and for a data folder. */
+function bundlesIn(terminal: Terminal, name: string): readonly string[] | null {
+  const path = resolve(terminal.cwd, name);
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder || existsSync(join(path, 'cairn.db'))) return null;
+  const bundles = readdirSync(path).filter((file) => file.endsWith('.jsonl'));
+  if (bundles.length === 0) throw nothingIn(name);
+  return bundles.sort().map((file) => join(name, file));
+}
+
+const nothingIn = (name: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `The folder ${name} has neither bundles (*.jsonl) nor a cairn.db.`,
+    hint: 'Pass a folder of bundles, a data folder, the path of a bundle, or a run id.',
+  });
 
 /** Purged runs are left out: nothing of them is left to decide. */
 function* allRuns(log: ReadOnlyLog): Generator<RunRecording> {
@@ -159,11 +196,11 @@ const shown = ({ seq, kind, recorded, present, error }: Divergence): JsonObject 
 /** Longest payload that a line shows; --json shows all of it. */
 const MAX_SHOWN = 400;
 
-function print(terminal: Terminal, { ok, runId, events, problem, divergence, leftAt }: Verdict): void {
+function print(terminal: Terminal, { ok, runId, file, events, problem, divergence, leftAt }: Verdict): void {
   const { mark } = lookOf(ok ? 'completed' : 'failed', styleOf(terminal.colours.out));
   const left = leftAt === null ? '' : `; a replay that left its record at event ${leftAt}`;
   terminal.print(
-    `${mark} ${safe(runId)}: ${ok ? `${events} events, decided as recorded${left}` : safe(problem ?? '')}`,
+    `${mark} ${safe(runId)}${file === undefined ? '' : ` in ${safe(file)}`}: ${ok ? `${events} events, decided as recorded${left}` : safe(problem ?? '')}`,
   );
   if (divergence === null) return;
   const { differs, error } = divergence;

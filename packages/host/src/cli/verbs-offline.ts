@@ -117,7 +117,7 @@ function addReplay(cairn: Command, terminal: Terminal): void {
   withExamples(
     replay,
     ['cairn replay RUN', 'a run in the data folder and the runs below it, even while a host runs'],
-    ['cairn replay runs/*.cairn.jsonl', 'bundles in continuous integration; exits with 1 at a difference'],
+    ['cairn replay runs/', 'the bundles of a folder, in continuous integration; exits with 1 at a difference'],
     ['cairn replay --data ./data', 'all runs of a data folder, before this version serves it'],
   );
 }

@@ -30,6 +30,7 @@ export function addRunVerbs(cairn: Command, terminal: Terminal): void {
   addDelete(cairn, terminal);
   addForkVerbs(cairn, terminal);
   addWorkflows(cairn, terminal);
+  addStudio(cairn, terminal);
 }
 
 const position = wholeNumber('The sequence of an event', 0, Number.MAX_SAFE_INTEGER);
@@ -52,6 +53,17 @@ function addRun(cairn: Command, terminal: Terminal): void {
     ['cairn run vendor.acme.desk.triage -i message=Hello', 'runs a single agent'],
     ['id=$(cairn run hello --detach)', 'does not wait'],
     ['cairn run hello --json | jq .status', 'prints the final run as JSON'],
+  );
+}
+
+function addStudio(cairn: Command, terminal: Terminal): void {
+  const studio = withHostOptions(
+    cairn.command('studio').description('print a link that opens Studio in a browser, signed in, once'),
+  ).action((flags: HostFlags) => exitWith(terminal, async () => (await import('./studio.ts')).studio(terminal, flags)));
+  withExamples(
+    studio,
+    ['cairn studio', 'the link holds no key, and is good for 10 minutes'],
+    ['open "$(cairn studio)"', 'opens it at once (xdg-open on Linux)'],
   );
 }
 
@@ -92,7 +104,7 @@ function addDiff(cairn: Command, terminal: Terminal): void {
     );
   withExamples(
     diff,
-    ['cairn diff RUN OTHER', 'the first divergence, then decisions, calls, texts and state'],
+    ['cairn diff RUN OTHER', 'the first divergence, then decisions, calls, texts, artifacts and state'],
     ['cairn diff RUN last', 'compare with the newest run'],
     ['cairn diff RUN OTHER --json | jq .divergedAtSeq', 'as data'],
   );
@@ -101,16 +113,19 @@ function addDiff(cairn: Command, terminal: Terminal): void {
 function addWhy(cairn: Command, terminal: Terminal): void {
   const why = withHostOptions(
     cairn
-      .command('why <run> <event>')
+      .command('why <run>')
+      .argument('[event]', 'number of the event; default: the last one of the run', position)
       .description('show what caused an event, across runs and hosts, to the first cause'),
   )
     .option('--hosts <file>', 'JSON file with the other hosts: { "<hostId>": { "url": "…", "keyEnv": "…" } }')
     .option('--max-runs <number>', 'runs to go through; default: 32', wholeNumber('The number of runs', 1, 1_000))
-    .action((runId: string, event: string, flags: WhyFlags) =>
-      exitWith(terminal, async () => (await import('./why/why.ts')).why(terminal, runId, position(event), flags)),
+    .action((runId: string, event: number | undefined, flags: WhyFlags) =>
+      exitWith(terminal, async () => (await import('./why/why.ts')).why(terminal, runId, event, flags)),
     );
   withExamples(
     why,
+    ['cairn why RUN', 'how the run came to its last event'],
+    ['cairn tail RUN --no-follow', 'the events of a run with their numbers, to choose one'],
     ['cairn why RUN 17', 'from event 17 to the first event, and to the run that requested this one'],
     ['cairn why RUN 17 --hosts hosts.json', 'also through runs of other hosts, with your keys there'],
   );

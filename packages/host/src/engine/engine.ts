@@ -84,7 +84,7 @@ export interface AnswerInterrupt {
   readonly principal?: string | undefined;
   /** For an answer with a one-time token: its id. In a conversation it takes one turn, as a person. */
   readonly tokenId?: string | undefined;
-  /** The host that answers with its own key. It never answers for a user. */
+  /** The host that answers with its own key, and may not answer for users. */
   readonly peer?: string | undefined;
   /** The host itself has carried out the sign-in, or knows that the user refused. */
   readonly completesSignIn?: boolean | undefined;
@@ -153,6 +153,8 @@ export interface ForkRun {
   readonly mode: ForkMode;
   /** seq of the first row that is not shared. */
   readonly fromSeq: number;
+  /** The branch does its failed source again. */
+  readonly isRetry?: boolean;
   /** A branch of a child run: whether the runs above it are cut and forked, too. Else it becomes a root. */
   readonly isWholeTree?: boolean | undefined;
   /** What changes at the cut of a branch. */
@@ -163,7 +165,7 @@ export interface ForkRun {
 }
 
 /** A branch at the failed node. */
-export type RetryRun = Omit<ForkRun, 'mode' | 'fromSeq'>;
+export type RetryRun = Omit<ForkRun, 'mode' | 'fromSeq' | 'isRetry'>;
 
 export interface RunForked extends RunStarted {
   readonly sourceRunId: RunId;

@@ -29,9 +29,15 @@ export const operatorEvents = {
   'mcp.call_failed': 'The run of an MCP call could not be followed. The run goes on.',
   'causation.ignored':
     'A caller named a run of another host as the cause of its call, but its key is not for that host. The run is a top-level run.',
+  'identity.unresolved':
+    'The identity of an agent in another system could not be resolved. Runs go on, and record that there is no evidence.',
   'mcp.unavailable': 'An MCP server could not be asked for its tools. Agents do without them until it can.',
+  'mcp.process_ended': 'The process of an MCP server ended. The host starts it again when it is needed.',
+  'mcp.stderr': 'A line that an MCP server wrote to its standard error.',
   'mcp.recovered': 'An MCP server that was unavailable lists its tools again.',
   'mcp.tools_refused': 'An MCP server lists tools that the host cannot offer. They are left out.',
+  'a2a.cancel_failed':
+    'A task of an A2A peer could not be canceled there, and the host has stopped asking. Nobody here waits for it any more.',
   'config.unused_keys': 'The configuration has keys that this version does not use.',
   'config.weak_secret': 'A key or secret can be guessed. A host that others can reach refuses it.',
   'jwks.fetch_failed': 'The key set of the token issuer could not be fetched.',
@@ -42,6 +48,8 @@ export const operatorEvents = {
   'webhook.delivery_abandoned': 'A delivery failed too often and became a dead letter.',
   'webhook.paused': 'A receiver failed too often. The host pauses its deliveries for an hour.',
   'webhook.stopped': 'A receiver failed too often. The host stopped its deliveries.',
+  'a2a.push_failed': 'A push notification met an internal error. The host tries again.',
+  'a2a.push_abandoned': 'A receiver of push notifications failed too often. The host removed its configuration.',
   'telemetry.export_failed': 'The collector does not take the export. The host tries again; runs go on.',
   'telemetry.export_recovered': 'The collector takes the export again.',
   'telemetry.run_skipped': 'A run could not be read and is missing from the metrics.',

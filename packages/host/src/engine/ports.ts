@@ -85,6 +85,8 @@ export interface Step {
   readonly typeId: string;
   readonly safety: StepSafety;
   run(input: JsonObject, context: StepContext): Promise<Json>;
+  /** Like that of a `Performer`. */
+  shrink?(outcome: unknown, context: CallContext): Promise<unknown>;
 }
 
 /** A row that a call writes while it is in progress. */
@@ -137,6 +139,8 @@ export interface Performer<Input extends JsonObject = JsonObject> {
   /** The performer opens sensitive values itself, or passes references on. By default it gets the values. */
   readonly keepsSealed?: boolean;
   run(input: Input, context: CallContext): Promise<Json>;
+  /** Makes a result that is large, or not plain JSON, fit in an event. By default it is recorded as it is, or fails. */
+  shrink?(outcome: unknown, context: CallContext): Promise<unknown>;
 }
 
 /** The agent version that a run starts with: the hash of its definition, and its reference on the wire. */
@@ -155,6 +159,8 @@ export interface AgentDefinition {
   readonly returnSchema?: JsonObject | undefined;
   /** A script for the scripted model, so that the agent can be tried without a real model. */
   readonly rehearsal?: JsonObject | undefined;
+  /** The A2A peer that does the work of the agent. It has no model then. */
+  readonly peer?: string | undefined;
 }
 
 /** Looks up the agents of a tenant. */
@@ -170,6 +176,17 @@ export interface AgentSource {
   ): Promise<Readonly<Record<string, AgentPin>>>;
   definition(hash: string): Promise<AgentDefinition>;
 }
+
+/** The agents of a new run. */
+export interface RunAgents {
+  /** Those that the run may act as. */
+  readonly pinned: readonly string[];
+  /** Those of them that its nodes name. */
+  readonly named: ReadonlySet<string>;
+}
+
+/** Metadata that the host adds to a new run: who its agents are in other systems. Null if there is nothing to add. */
+export type AgentMetadata = (agents: RunAgents) => Promise<JsonObject | null>;
 
 /** The prompt template that a run starts with: the hash of its definition, and its version as a reference. */
 export interface PromptPin {

@@ -70,8 +70,10 @@ export function admit(append: Append, before: FullHead | null, cursor: number, g
   if (append.isAloneInScope === true) checkAlone(stamped.head, guards);
   if (append.isNamedContext === true) checkContext(stamped.head, guards);
   const after = append.rest === undefined ? stamped.head : released(stamped.head, append.rest.wakeAt);
-  const memories = asksNobody(after.record) ? noMemories : memoryChanges(stamped.rows);
-  return { ...stamped, head: after, memories, ...admitArtifacts(after.record, stamped.rows, guards) };
+  const { rows, interrupts } = stamped;
+  const memories = asksNobody(after.record) ? noMemories : memoryChanges(rows);
+  const { artifacts, blobs } = admitArtifacts(after.record, rows, guards);
+  return { head: after, rows, interrupts, memories, artifacts, blobs };
 }
 
 /** The run after a new owner claims its lease. The claim consumes the pending wake. */
@@ -254,9 +256,10 @@ function stamp(append: Pick<Append, 'runId' | 'rows' | 'at'>, head: FullHead, cu
     index = next;
   }
   const ended = index.record.endedAt !== null;
+  const { record, open } = index;
   const { fence } = head;
-  const lease = ended ? { owner: null, wakeAt: null } : { owner: head.owner, wakeAt: head.wakeAt };
-  const after: FullHead = { record: index.record, open: index.open, seq, hash, at, fence, ...lease };
+  const owner = ended ? null : head.owner;
+  const after: FullHead = { record, open, seq, hash, at, fence, owner, wakeAt: ended ? null : head.wakeAt };
   return { head: after, rows, interrupts: changes === null ? noInterrupts : [...changes.values()] };
 }
 

@@ -96,11 +96,11 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
     case 'interrupt.resolved':
       return answered(index, row);
     case 'run.completed':
-      return ended(index, row, 'completed');
+      return ended(index, row.at, 'completed');
     case 'run.failed':
-      return ended(index, row, 'failed');
+      return ended(index, row.at, 'failed', objectOr(payloadOf(row).error));
     case 'run.cancelled':
-      return ended(index, row, 'cancelled');
+      return ended(index, row.at, 'cancelled');
     default:
       return index;
   }
@@ -219,14 +219,13 @@ function voted(index: IndexedRun, row: IndexedRow): IndexedRun {
   return { record: index.record, open: new Map(index.open).set(asked.interruptId, { ...asked, votes }) };
 }
 
-function ended(index: IndexedRun, row: IndexedRow, status: RunStatus): IndexedRun {
-  const error = objectOr(payloadOf(row).error);
+function ended(index: IndexedRun, endedAt: number, status: RunStatus, error: JsonObject = {}): IndexedRun {
   const fields: Partial<RunRecord> = {
     status,
     currentNodeId: null,
     errorCode: textOr(error.code),
     errorMessage: textOr(error.message),
-    endedAt: row.at,
+    endedAt,
   };
   return { record: { ...index.record, ...fields }, open: nothingOpen };
 }

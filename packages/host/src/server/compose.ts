@@ -11,6 +11,7 @@ import type { Clock, EventLoop, Report, Sha256, Timers, UniqueId } from '../engi
 import { escapeText } from '../escape-text.ts';
 import type { SampleEventLoop } from '../telemetry/event-loop.ts';
 import type { RandomHex } from '../telemetry/trace-context.ts';
+import { LaterTurns } from './later-turns.ts';
 import type { LoopTime } from './streams/stream-pace.ts';
 
 /** The longest delay of a Node timer. */
@@ -48,6 +49,13 @@ export const systemEventLoop: EventLoop = {
   elapsedMs,
   nextTurn: (go) => void setImmediate(go),
 };
+
+/** For work of milliseconds. Everything in this process shares its turns. */
+export const laterTurns = new LaterTurns({
+  ...systemEventLoop,
+  // Ticks that reactions ask for come after the last of them.
+  afterReactions: (go) => queueMicrotask(() => process.nextTick(go)),
+});
 
 export const sampleEventLoop: SampleEventLoop = (intervalMs) => {
   const samples = monitorEventLoopDelay({ resolution: intervalMs });

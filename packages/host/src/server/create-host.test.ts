@@ -8,7 +8,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Notice, Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
-import { createHost, createHostOver, type Host, type HostOptions, type StartOptions } from './create-host.ts';
+import { readConfig } from './config/config-sources.ts';
+import {
+  createHost,
+  createHostOver,
+  type Host,
+  type HostOptions,
+  type StartOptions,
+  startHost,
+} from './create-host.ts';
 import { approval, chain, noop } from './sample-workflows.kit.ts';
 
 const key = 'a-key-for-these-tests';
@@ -78,12 +86,11 @@ test('a host has an id of its own: generated once for its folder, or configured'
 test('says once, by name, which keys of the configuration nothing uses', async () => {
   const notices: Notice[] = [];
   const report: Report = (notice) => void notices.push(notice);
-  const unused = {
-    a2a: { peers: [{ name: 'h', url: 'https://h.example.org' }] },
-    secrets: { spare: { value: '12345678' } },
-  };
-  await host({ store: inMemoryStore(), config: unused, report });
-  const facts = { unused: ['a2a.peers'] };
+  const env = { CAIRN_KEYS: JSON.stringify([{ key, tenant: 'a' }]), CAIRN_PROT: '4711' };
+  const config = await readConfig({ env, flags: { port: 0 } });
+  const started = await startHost(config, { store: inMemoryStore(), report });
+  onTestFinished(() => started.close());
+  const facts = { unused: [expect.stringContaining('CAIRN_PROT')] };
   expect(notices.filter(({ event }) => event === 'config.unused_keys')).toMatchObject([{ level: 'warn', facts }]);
 });
 
@@ -200,6 +207,18 @@ test('registers the workflows of its folders for every tenant, and lists them in
   expect(discovery).toMatchObject({
     fixtures: ['noop'],
     capabilities: { supportedTransports: ['rest', 'a2a', 'mcp'] },
+  });
+});
+
+test('names everything that a workflow of a folder lacks, and what to do about it', async () => {
+  const workflows = await folder();
+  const nodes = [{ id: 'a', typeId: 'core.noop', config: {} }];
+  await writeFile(join(workflows, 'short.json'), JSON.stringify({ ...noop, nodes }));
+  await expect(host({ store: inMemoryStore(), config: { workflows: [workflows] } })).rejects.toMatchObject({
+    message: expect.stringContaining(
+      'nodes.0.name: is missing; nodes.0.position: is missing; nodes.0.inputs: is missing',
+    ),
+    hint: expect.stringContaining('Correct the file and start the host again.'),
   });
 });
 

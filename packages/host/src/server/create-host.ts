@@ -8,6 +8,7 @@ import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
 import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
 import {
   elapsedMs,
+  laterTurns,
   randomHexSupply,
   sampleEventLoop,
   stderrReport,
@@ -130,6 +131,8 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
       uniqueId: options.uniqueId,
     });
     const { engine } = services;
+    opened.push(services.tools);
+    await services.tools.open();
     opened.push(engine);
     if (onRun !== undefined) opened.push({ close: followRuns(store.log, onRun) });
     const tenants = tenantsOf(config);
@@ -204,6 +207,7 @@ async function openStore(
     folder: data,
     onFault: (error: unknown) => report({ level: 'error', event: 'store.fault', error }),
     elapsedMs,
+    nextTurn: (go) => laterTurns.nextTurn(go),
     onMigration: (notice) => report({ level: 'info', event: 'store.migrating', facts: { ...notice } }),
   });
   opened.push(store);

@@ -1,4 +1,5 @@
 /** Optional additions to a host: prompts, node types, performers and routes. A host under test gets one. */
+import type { Json } from '@cairn/protocol';
 import type { Memory } from '../agents/memory/memory.ts';
 import type { PromptOptions } from '../agents/prompts/node-prompts.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
@@ -29,10 +30,27 @@ export interface RoutePorts {
   readonly debugBundle: (head: RunHead, caller: Call['caller']) => Promise<string>;
 }
 
+/** Resources for MCP clients besides runs and artifacts. */
+export interface McpResources {
+  readonly listed: readonly object[];
+  readonly templates: readonly object[];
+  /** Null for an address that it does not know. */
+  read(uri: string): object | null;
+}
+
+/** Prompts for MCP clients besides those of templates, which hold text. */
+export interface McpPrompts {
+  readonly listed: readonly object[];
+  /** The result of `prompts/get`. Null for a name that it does not know. */
+  get(name: string, given: Json): object | null;
+}
+
 export interface HostExtension {
   /** Runs may request mock agents and mock providers, and discovery lists the workflows registered at start. */
   readonly isUnderTest: boolean;
   readonly prompts: readonly PromptTemplate[];
+  readonly mcpResources: McpResources | null;
+  readonly mcpPrompts: McpPrompts | null;
   /** These replace node types of the host with the same id. */
   nodeTypes(ports: NodeTypePorts): readonly NodeType[];
   performers(ports: PerformerPorts): readonly Performer[];
@@ -42,6 +60,8 @@ export interface HostExtension {
 export const noExtension: HostExtension = {
   isUnderTest: false,
   prompts: [],
+  mcpResources: null,
+  mcpPrompts: null,
   nodeTypes: () => [],
   performers: () => [],
   routes: () => [],

@@ -1,6 +1,7 @@
 /** The id of this host: configured, or generated at the first start and kept in the data folder. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { quoted, TerminalError } from '@cairn/protocol';
 import type { FolderFacts } from '../log/sqlite/folder-facts.ts';
 import type { HostConfig } from './config/config.ts';
 
@@ -14,13 +15,25 @@ export async function identified(
   config: HostConfig,
   facts: Pick<FolderFacts, 'hostId' | 'saveHostId'> | null,
 ): Promise<IdentifiedConfig> {
-  if (config.hostId !== undefined) return { ...config, hostId: config.hostId };
-  const known = (await facts?.hostId()) ?? null;
-  if (known !== null) return { ...config, hostId: known };
-  const hostId = generatedHostId();
-  await facts?.saveHostId(hostId);
+  const hostId = config.hostId ?? (await keptHostId(facts));
+  if (config.peers.some((peer) => peer.hostId === hostId)) throw ownPeer(hostId);
   return { ...config, hostId };
 }
+
+async function keptHostId(facts: Pick<FolderFacts, 'hostId' | 'saveHostId'> | null): Promise<string> {
+  const known = (await facts?.hostId()) ?? null;
+  if (known !== null) return known;
+  const hostId = generatedHostId();
+  await facts?.saveHostId(hostId);
+  return hostId;
+}
+
+/** A cause on this host could not be told from one on the other. */
+const ownPeer = (hostId: string): TerminalError =>
+  new TerminalError('config_invalid', {
+    message: `peers: ${quoted(hostId, 140)} is the id of this host.`,
+    hint: 'Name other hosts alone. If another host has this id, give one of them another hostId.',
+  });
 
 /** Two machines may have the same name, and one machine several hosts. */
 const generatedHostId = (): string =>

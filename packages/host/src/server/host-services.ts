@@ -1,6 +1,8 @@
 /** Assembles the services of a host: everything that runs workflows and agents, before anything is opened or served. */
 import type { Discovery } from '@cairn/protocol';
 import { createAgentSource } from '../agents/agent-source.ts';
+import { peerAgents } from '../agents/peer-agents.ts';
+import type { PromptRegistry } from '../agents/prompts/prompt-registry.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import type { LateResult } from '../agents/tools/entry.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -21,7 +23,7 @@ import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
 import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
-import { sha256, systemClock, systemEventLoop, uniqueId as systemId, systemTimers } from './compose.ts';
+import { laterTurns, sha256, systemClock, systemEventLoop, uniqueId as systemId, systemTimers } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { App } from './define-app.ts';
@@ -31,6 +33,7 @@ import { HostAddress } from './host-address.ts';
 import type { HostExtension } from './host-extension.ts';
 import type { IdentifiedConfig } from './host-id.ts';
 import type { IdempotencyPorts } from './idempotency/idempotency.ts';
+import { hostIdentities } from './identity/host-identities.ts';
 import { TreePurger } from './retention/purger.ts';
 import { removeRunFiles, runFolder } from './runs/run-files.ts';
 import { CHECKPOINT_KEYS, type DeriveKeys, folderSecret, hostSecret } from './secrets/host-secret.ts';
@@ -50,6 +53,7 @@ export interface HostServices {
   readonly discovery: Discovery;
   readonly registry: AgentRegistry;
   readonly tools: OfferedTools;
+  readonly prompts: PromptRegistry;
   readonly models: HostModels;
   readonly signIns: SignIns;
   readonly address: HostAddress;
@@ -95,14 +99,14 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   const facts = { ...discoveryFacts(config, options), checkpointKeys };
   // Packs are checked against what the host offers, before it is known which of the fixtures they make runnable.
   const registry = registryOf(config, { ...options, store, clock, redactor, discovery: discoveryDocument(facts) });
-  await registry.defineOwn(options.agents, hostVersion());
+  await registry.defineOwn(ownAgentsOf(config, options), hostVersion());
   const ofPacks = await installPackFolders(registry, config.packs, workflows);
   const fixtures = extension.isUnderTest ? await runnableFixtures(workflows, registry) : null;
   const discovery = discoveryDocument({ ...facts, fixtures });
   const agentSource = createAgentSource(registry, store.definitions);
   const signing = signInsOf(config, { credentials: store.credentials, keys: deriveKeys('credentials'), clock });
   const traces = new CallTraces(store.log, config.otel?.sampling ?? 0);
-  const { tools, models, redefine, large, ...runtime } = createAgentRuntime(config, {
+  const { served, redefine, large, ...runtime } = createAgentRuntime(config, {
     store,
     traces,
     ...signing,
@@ -117,7 +121,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   });
   const engine = createEngine({
     ...engineOptions(config, options),
-    ...traced(runtime, traces),
+    ...traced({ ...runtime, agentMetadata: hostIdentities(config, { now: () => clock.now(), report }) }, traces),
     store,
     replacesVersions: options.dev,
     runOptions: Object.keys(discovery.configurable ?? {}),
@@ -137,8 +141,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
       redactor,
       discovery,
       registry,
-      tools,
-      models,
+      ...served,
       ...signing,
       deriveKeys,
       digestKeys: digestKeysOf(config, options.folder, deriveKeys),
@@ -149,10 +152,16 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     redefine: async (app) => {
       redefine(app);
       engine.defineSteps(app.steps.map(large));
-      await registry.defineOwn(app.agents, hostVersion());
+      await registry.defineOwn(ownAgentsOf(config, app), hostVersion());
     },
   };
 }
+
+/** The agents of the code, and one for each A2A peer of the configuration. */
+const ownAgentsOf = ({ a2a }: HostConfig, { agents }: Pick<App, 'agents'>): App['agents'] => [
+  ...agents,
+  ...peerAgents(a2a.peers),
+];
 
 /** Every request that a call makes, and every run that it starts, continues the trace of its run. */
 const traced = <Runtime extends Pick<EngineOptions, 'performers'>>(runtime: Runtime, traces: CallTraces) => ({
@@ -195,8 +204,7 @@ function signInsOf(
 
 const purgerOf = ({ data }: HostConfig, { store, recorder }: Telemetry): TreePurger =>
   new TreePurger({
-    log: store.log,
-    retention: store.retention,
+    ...store,
     removeFiles: removeRunFiles(runFolder(data)),
     timers: systemTimers,
     now: systemClock.now,
@@ -249,10 +257,11 @@ const engineOptions = (
   { clock = systemClock, uniqueId = systemId }: ServiceOptions,
 ): Pick<
   EngineOptions,
-  'clock' | 'eventLoop' | 'uniqueId' | 'sha256' | 'owner' | 'limits' | 'thoughtPolicy' | 'internalEvents'
+  'clock' | 'eventLoop' | 'longTurns' | 'uniqueId' | 'sha256' | 'owner' | 'limits' | 'thoughtPolicy' | 'internalEvents'
 > => ({
   clock,
   eventLoop: systemEventLoop,
+  longTurns: laterTurns,
   uniqueId,
   sha256,
   owner: `${hostId}/${uniqueId()}`,

@@ -1,11 +1,13 @@
 /** Assembles the HTTP surface of a host from its configuration and binds it to its address. */
 import { TerminalError } from '@cairn/protocol';
+import { LongWork } from '../engine/shares/long-work.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
+import type { EventLog } from '../log/ports/event-log.ts';
 import { thrownCode } from '../thrown-code.ts';
 import { addressMatcher } from './access/addresses.ts';
 import { EndedSessions } from './access/ended-sessions.ts';
 import { createGate } from './access/gate.ts';
-import { elapsedMs, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
+import { elapsedMs, laterTurns, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
@@ -14,6 +16,7 @@ import type { HostServices } from './host-services.ts';
 import { createServer, type Server } from './http/http.ts';
 import { type HttpServerOptions, safetyHeaders } from './http/http-server.ts';
 import { streamPace } from './streams/stream-pace.ts';
+import { STUDIO_FOLDER } from './studio/files.ts';
 import { hostVersion } from './version.ts';
 
 export interface Serving {
@@ -27,7 +30,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
   const http = createServer(
     {
       ...services,
-      feed: new LiveFeed(store.log, { pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }) }),
+      feed: liveFeed(store.log),
       gate: createGate(config, {
         now: systemClock.now,
         report,
@@ -57,6 +60,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
       hostId: config.hostId,
       version: hostVersion(),
       httpServer: httpServerOptions(config),
+      studioFolder: STUDIO_FOLDER,
     },
   );
   let url = '';
@@ -68,6 +72,15 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
   return { url, http };
 }
 
+/** However many clients follow a context, each turn of the event loop writes to a few of them. */
+function liveFeed(log: EventLog): LiveFeed {
+  const writes = new LongWork(laterTurns);
+  return new LiveFeed(log, {
+    pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }),
+    inTurn: (tenant, write) => void writes.take(tenant, write),
+  });
+}
+
 const httpServerOptions = ({ limits, trustedProxies, publicUrl }: HostConfig): HttpServerOptions => ({
   connections: {
     maxConnections: limits.maxConnections,
@@ -75,7 +88,7 @@ const httpServerOptions = ({ limits, trustedProxies, publicUrl }: HostConfig): H
     isTrustedProxy: addressMatcher(trustedProxies),
   },
   hasProxies: trustedProxies.length > 0,
-  elapsedMs,
+  laterTurns,
   headers: safetyHeaders(publicUrl),
 });
 

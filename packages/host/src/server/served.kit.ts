@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { createAgentSource } from '../agents/agent-source.ts';
 import type { DefinedAgent } from '../agents/define-agent.ts';
 import type { TrustPolicy } from '../agents/packs/signature.ts';
+import { PromptRegistry } from '../agents/prompts/prompt-registry.ts';
 import { AgentRegistry } from '../agents/registry.ts';
 import { defineTool } from '../agents/tools/define-tool.ts';
 import type { Tool } from '../agents/tools/tool.ts';
@@ -29,7 +30,7 @@ import { type Ask, askUrl, type Reply } from './ask.kit.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
 import { hostModels } from './catalogue/models.ts';
-import { elapsedMs, randomHexSupply, sampleEventLoop, systemClock, systemTimers } from './compose.ts';
+import { elapsedMs, laterTurns, randomHexSupply, sampleEventLoop, systemClock, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config/access.ts';
 import { type ConfigInput, parseConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
@@ -96,6 +97,8 @@ export interface ServedOptions {
   readonly engine?: (engine: Engine) => Engine;
   readonly maxRequestBodyBytes?: number;
   readonly publicUrl?: string;
+  /** The built files of Studio. Default: none. */
+  readonly studioFolder?: string;
   readonly conformance?: boolean;
   /** The model part of a configuration. */
   readonly models?: Pick<ConfigInput, 'models' | 'credentials' | 'secrets'>;
@@ -228,7 +231,10 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
         registry: new ToolRegistry([openTool, ownTool, scopedTool]),
         policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
         listed: async () => undefined,
+        open: async () => undefined,
+        close: async () => undefined,
       },
+      prompts: new PromptRegistry([]),
       models: hostModels(parseConfig(options.models ?? {}, 'test'), systemClock),
       signIns: new SignIns({
         credentials: store.credentials,
@@ -278,6 +284,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       unread: limits,
       shares: limits,
       ...host,
+      studioFolder: options.studioFolder ?? '/nowhere',
       httpServer: {
         connections: {
           maxConnections: 10_000,
@@ -286,7 +293,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
           isTrustedProxy: addressMatcher(options.trustedProxies ?? []),
         },
         hasProxies: options.trustedProxies !== undefined,
-        elapsedMs,
+        laterTurns,
         headers: safetyHeaders(options.publicUrl),
       },
     },

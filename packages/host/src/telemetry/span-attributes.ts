@@ -12,12 +12,13 @@ export function runAttributes(
   runId: string,
   started: PayloadOf<'run.started'>,
 ): { readonly common: Attributes; readonly own: Attributes } {
-  const { workflowId, owner, scopeId, parentRunId, parentNodeId, tags = [], metadata = {} } = started;
+  const { workflowId, owner, scopeId, parentRunId, parentWorkflowId, parentNodeId, tags = [], metadata = {} } = started;
   const common: Record<string, string> = { 'openwop.run_id': runId, 'openwop.workflow_id': workflowId };
   if (owner !== undefined) common['openwop.tenant_id'] = owner.tenant;
   if (scopeId !== undefined) common['openwop.scope_id'] = scopeId;
   const own: Record<string, string | number | boolean> = { 'openwop.protocol_version': '1.0' };
   if (parentRunId !== undefined) own['openwop.parent.run_id'] = parentRunId;
+  if (parentWorkflowId !== undefined) own['openwop.parent.workflow_id'] = parentWorkflowId;
   if (parentNodeId !== undefined) own['openwop.parent.node_id'] = parentNodeId;
   for (const [i, tag] of tags.slice(0, MAX_ENTRIES).entries()) own[`openwop.run.tag.${i}`] = shortened(tag);
   for (const [key, value] of Object.entries(metadata).slice(0, MAX_ENTRIES)) {

@@ -44,14 +44,30 @@ test('does not wake who was called off', () => {
   expect(woken).toEqual([]);
 });
 
-test('keeps a wake asleep when the clock jumped back before its instant', () => {
+test.each([90, 500])('a wake keeps its delay when the clock is set to %i', (set) => {
   const clock = new VirtualClock(100);
   clock.wakeAt(120, () => undefined);
-  clock.set(130);
-  expect(clock.due()).toHaveLength(1);
-  clock.set(90);
+  clock.set(set);
+  expect([clock.due(), clock.next()]).toEqual([[], set + 20]);
+  clock.pass(19);
   expect(clock.due()).toHaveLength(0);
-  expect(clock.waiting).toBe(1);
+  clock.pass(1);
+  expect(clock.due()).toHaveLength(1);
+  expect([clock.now(), clock.waiting]).toEqual([set + 20, 1]);
+});
+
+test('wakes at instants between two milliseconds, also after the clock was set', () => {
+  const clock = new VirtualClock(1_893_456_000_000);
+  let woken = 0;
+  const again = () => {
+    woken += 1;
+    clock.wakeAt(clock.now() + 10 / 3, again);
+  };
+  clock.wakeAt(clock.now() + 10 / 3, again);
+  clock.advance(100);
+  clock.set(clock.now() - 12_345.6);
+  clock.advance(100);
+  expect(woken).toBeGreaterThan(55);
 });
 
 test('fires a wake once', () => {

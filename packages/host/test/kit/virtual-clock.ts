@@ -3,13 +3,18 @@ import type { Clock } from '../../src/engine/ports.ts';
 
 /** A pending timer. */
 export interface Wake {
+  /** The instant asked for. */
   readonly at: number;
+  /** The same on a clock that nobody sets: a timer keeps its delay, as in a process. */
+  readonly due: number;
   readonly order: number;
   readonly call: () => void;
 }
 
 export class VirtualClock implements Clock {
   #now: number;
+  /** By how much the clock was set forward in all. */
+  #setBy = 0;
   #order = 0;
   readonly #wakes = new Set<Wake>();
 
@@ -22,7 +27,7 @@ export class VirtualClock implements Clock {
   }
 
   wakeAt(at: number, wake: () => void): () => void {
-    const entry: Wake = { at, order: this.#order, call: wake };
+    const entry: Wake = { at, due: at - this.#setBy, order: this.#order, call: wake };
     this.#order += 1;
     this.#wakes.add(entry);
     return () => {
@@ -30,14 +35,20 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** Sets the time, forwards or backwards, without firing timers; see `due`. */
+  /** Somebody sets the clock, forwards or backwards: no time passes. */
   set(at: number): void {
+    this.#setBy += at - this.#now;
     this.#now = at;
+  }
+
+  /** Lets time pass without firing timers; see `due`. */
+  pass(ms: number): void {
+    this.#now += ms;
   }
 
   /** Due timers, earliest first. They stay pending until `fire`. */
   due(): readonly Wake[] {
-    return [...this.#wakes].filter((wake) => wake.at <= this.#now).sort(byInstant);
+    return [...this.#wakes].filter((wake) => wake.due <= this.#now - this.#setBy).sort(byInstant);
   }
 
   /** Fires a due timer; does nothing if it was cancelled. */
@@ -45,21 +56,25 @@ export class VirtualClock implements Clock {
     if (this.#wakes.delete(wake)) wake.call();
   }
 
-  /** The time of the earliest pending timer. */
+  /** What the clock will show when the earliest pending timer is due. */
   next(): number | null {
-    let earliest: number | null = null;
-    for (const { at } of this.#wakes) if (earliest === null || at < earliest) earliest = at;
-    return earliest;
+    const first = this.#first();
+    return first === null ? null : first.due + this.#setBy;
+  }
+
+  #first(): Wake | null {
+    let first: Wake | null = null;
+    for (const wake of this.#wakes) if (first === null || byInstant(wake, first) < 0) first = wake;
+    return first;
   }
 
   /** Moves forward and fires every due timer at its own time, including timers set along the way. */
   advanceTo(at: number): void {
     for (;;) {
-      const next = this.next();
-      if (next === null || next > at) break;
-      this.#now = Math.max(this.#now, next);
-      const [first] = this.due();
-      if (first !== undefined) this.fire(first);
+      const first = this.#first();
+      if (first === null || first.due + this.#setBy > at) break;
+      this.#now = Math.max(this.#now, first.due + this.#setBy);
+      this.fire(first);
     }
     this.#now = Math.max(this.#now, at);
   }
@@ -78,4 +93,4 @@ export class VirtualClock implements Clock {
   }
 }
 
-const byInstant = (a: Wake, b: Wake): number => a.at - b.at || a.order - b.order;
+const byInstant = (a: Wake, b: Wake): number => a.due - b.due || a.order - b.order;

@@ -16,7 +16,7 @@ export const taskStatuses = [
 ] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-const timerPurposes = ['delay', 'retry', 'node-timeout', 'run-timeout', 'interrupt-expiry'] as const;
+const timerPurposes = ['delay', 'retry', 'node-timeout', 'run-timeout', 'interrupt-expiry', 'cancel-deadline'] as const;
 /** Whether a call may be repeated. */
 export const stepSafety = z.enum(['pure', 'read', 'write', 'idempotent']);
 
@@ -62,6 +62,8 @@ const turn = z.looseObject({
   tail: z.string(),
   /** The version of the provider interface behind it. */
   specification: text,
+  /** References to the artifacts that hold a text or a reasoning too long for the row, which has their beginning. */
+  large: z.looseObject({ text: jsonObject.optional(), reasoning: jsonObject.optional() }).optional(),
 });
 
 /** Why a model call failed. `retryable` tells whether a retry may help. */
@@ -122,6 +124,11 @@ export const operatorPayloads = {
     /** The child run that the step starts, and the variables that it returns. */
     childRunId: runId.optional(),
     harvest: z.array(z.string()).optional(),
+    /** What the child is asked to do: its workflow, and in words. */
+    childWorkflowId: text.optional(),
+    prompt: text.optional(),
+    /** The child goes on when this run ends. */
+    detached: z.literal(true).optional(),
     /** The interrupt that the step puts to an agent above, that agent, and how many runs above it is. */
     routes: text.optional(),
     agentId: text.optional(),
@@ -254,6 +261,8 @@ export const clientPayloads = {
     mode: z.enum(forkModes),
     contextId: text.optional(),
     forkedBy: z.string().optional(),
+    /** The failed run that this one does again from its failed node on. */
+    retryOf: runId.optional(),
     /** The tool scopes that the source and the caller of the fork both have. */
     toolScopes: z.array(z.string()).optional(),
     rules: z.array(callRule).optional(),

@@ -84,6 +84,8 @@ export const enginePayloads = {
     isLast: z.boolean(),
     channel: z.string().optional(),
     meta: chunkMeta.optional(),
+    /** In the last chunk of a text that is too long for an event: the artifact that holds it. */
+    large: jsonObject.optional(),
   }),
   'log.appended': z.looseObject({
     level: z.enum(['debug', 'info', 'warn', 'error']),

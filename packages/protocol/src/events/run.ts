@@ -16,6 +16,8 @@ const runStarted = z.looseObject({
   workflowId: text,
   inputs: jsonObject.optional(),
   transport: z.enum(['rest', 'mcp', 'a2a', 'ui']).optional(),
+  /** `untrusted` for a run that came over MCP or A2A: its inputs are the words of another system. */
+  contentTrust: z.enum(['trusted', 'untrusted']).optional(),
   engineVersion: z.string().optional(),
   owner: owner.optional(),
   tags: z.array(z.string()).optional(),
@@ -51,6 +53,10 @@ const runStarted = z.looseObject({
   causationHostId: text.optional(),
   parentRunId: runId.optional(),
   parentNodeId: text.optional(),
+  /** Absent in runs of older versions. */
+  parentWorkflowId: text.optional(),
+  /** The tool call of the task view in which that node requested the run. */
+  parentToolCallId: text.optional(),
   /** The agent that requested the run. */
   parentAgentId: text.optional(),
   /** The agents of the runs above, nearest first, which answer its questions before people do. Null: a run without one. */

@@ -72,6 +72,10 @@ const causedEvent = z.strictObject({
   causationId: z.string().optional(),
   /** Set if the cause is an event of another host. */
   causationHostId: z.string().optional(),
+  /** The run that this call started on another host, and its last event, as that host says. */
+  remote: remoteRun.optional(),
+  /** Its hash in the chain of the run. Only the chain of one event has it. */
+  hash: z.string().optional(),
 });
 
 /** `GET /v1/host/cairn/runs/{runId}/causes`: the recorded causes of a run's events. */

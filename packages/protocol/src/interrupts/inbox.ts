@@ -35,6 +35,8 @@ export const inboxEntry = z
     /** Who may decide; absent if anyone may. */
     assignees: z.array(z.string()).optional(),
     quorum: quorumState.optional(),
+    /** Where the question comes from, if another host asks it: the A2A peer and its task or the MCP server, and the run there as that host says. */
+    remote: jsonObject.optional(),
     /** From the root run to the run that asks. */
     path: z.array(inboxStep).min(1),
   })

@@ -111,6 +111,9 @@ export const interruptPayload = z
 
 export type InterruptPayload = DataOf<typeof interruptPayload>;
 
+export const urgencies = ['low', 'medium', 'high'] as const;
+export type Urgency = (typeof urgencies)[number];
+
 /** The payload of `interrupt.requested`: an InterruptPayload with its run and node. */
 export const interruptRequested = z.looseObject({
   runId: text.optional(),
@@ -126,4 +129,6 @@ export const interruptRequested = z.looseObject({
   agentId: text.optional(),
   /** An agent of a run above is asked before people are. */
   routedTo: z.literal('agent').optional(),
+  /** How soon an answer is needed. */
+  urgency: z.enum(urgencies).optional(),
 });

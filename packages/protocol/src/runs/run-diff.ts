@@ -49,6 +49,62 @@ const section = z.looseObject({
   same: count,
 });
 
+/** The last version that a run wrote of an artifact. */
+const artifactSide = z.looseObject({
+  artifactId: text,
+  version: count,
+  /** Versions that the run wrote after what both runs share. */
+  versions: count,
+  /** The event that completed the version. */
+  seq: count,
+  family: z.enum(['file', 'data', 'dataset']),
+  mimeType: z.string().optional(),
+  /** Bytes of a file, characters of a record as JSON, rows of a dataset. */
+  size: count,
+  /** Of the content; a record has none. */
+  sha256: z.string().optional(),
+});
+
+const hunkSide = z.looseObject({ start: count, lines: count });
+
+/** Changed lines with a few unchanged ones around them, as in a unified diff. */
+const hunk = z.looseObject({
+  a: hunkSide,
+  b: hunkSide,
+  lines: z.array(
+    z.looseObject({
+      op: z.enum(['same', 'added', 'removed']),
+      text: z.string(),
+      /** The text ends here, without a line break. */
+      noNewline: z.boolean().optional(),
+    }),
+  ),
+});
+
+/** How far the content of an artifact was compared. */
+const contentComparisons = ['lines', 'same', 'binary', 'too_large', 'too_different', 'left_out', 'none'] as const;
+
+const artifactEntry = z.looseObject({
+  /** The id of the artifact, without the ids of its run. */
+  key: text,
+  op,
+  a: artifactSide.optional(),
+  b: artifactSide.optional(),
+  /** What differs besides the content of the last version. */
+  changes: z.array(valueChange),
+  content: z.looseObject({
+    compared: z.enum(contentComparisons),
+    /** The bound, if the content lies beyond it. */
+    limit: count.optional(),
+    /** Lines of the whole difference. */
+    added: count.optional(),
+    removed: count.optional(),
+    hunks: z.array(hunk).optional(),
+    /** Lines that are not shown. */
+    leftOut: count.optional(),
+  }),
+});
+
 const cairnDiff = z.looseObject({
   /** The last sequence that both logs share as the same rows; -1 if they share none. */
   sharedUpTo: z.int().min(-1),
@@ -65,6 +121,7 @@ const cairnDiff = z.looseObject({
   modelTurns: section,
   answers: section,
   texts: section,
+  artifacts: z.looseObject({ entries: z.array(artifactEntry), changed: count, same: count }),
   children: section,
   totals: z.looseObject({
     status: both(z.enum(runStatuses)),
@@ -106,3 +163,4 @@ export const runDiff = z
 
 export type RunDiff = DataOf<typeof runDiff>;
 export type DiffEntry = DataOf<typeof diffEntry>;
+export type ArtifactDiff = DataOf<typeof artifactEntry>;

@@ -1,5 +1,6 @@
 /** Task events of questions and their answers. */
 import { z } from 'zod';
+import { urgencies } from '../interrupts/interrupts.ts';
 import { taskEventOf } from './envelope.ts';
 
 const input = { inputId: z.string() };
@@ -15,6 +16,14 @@ export const inputRequired = taskEventOf('input-required', {
   options: z.array(z.unknown()).optional(),
   toolCallId: z.string().optional(),
   expiresAt: z.iso.datetime().optional(),
+  metadata: z
+    .looseObject({
+      urgency: z.enum(urgencies).optional(),
+      toolCall: z.unknown().optional(),
+      /** In seconds. */
+      timeout: z.number().min(0).optional(),
+    })
+    .optional(),
 });
 
 export const inputReceived = taskEventOf('input-received', {

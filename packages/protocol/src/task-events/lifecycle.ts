@@ -11,7 +11,7 @@ export const taskCreated = taskEventOf('task-created', {
     .looseObject({
       agentId: z.string().optional(),
       model: z.string().optional(),
-      message: z.looseObject({ role: z.string(), content: z.string() }).optional(),
+      message: z.looseObject({ role: z.string(), content: z.string(), messageId: z.string().optional() }).optional(),
       retryOf: z.string().optional(),
       toolCallId: z.string().optional(),
     })

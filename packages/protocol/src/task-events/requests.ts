@@ -49,6 +49,10 @@ export const taskEventPage = z
     events: z.array(taskEvent),
     next: z.int().min(0).describe('Where to go on: the `after` of the next request.'),
     head: z.int().min(0).describe('The newest position. Equal to `next` when nothing is left.'),
+    reset: z
+      .object({ reason: z.string(), oldest: z.int().min(0), head: z.int().min(0) })
+      .optional()
+      .describe('Read the tasks again: `after` is ahead of the log, or the events after it were purged.'),
   })
   .meta({ id: 'TaskEventPage' });
 
@@ -92,10 +96,13 @@ export const contextTaskDetail = z
 export type ContextTaskDetail = DataOf<typeof contextTaskDetail>;
 
 export const answerInput = z
-  .union([
-    z.strictObject({ value: json }),
-    z.strictObject({ reject: z.literal(true), reason: z.string().max(2_000).optional() }),
-  ])
+  .union(
+    [
+      z.strictObject({ value: json }),
+      z.strictObject({ reject: z.literal(true), reason: z.string().max(2_000).optional() }),
+    ],
+    { error: 'must be { "value": … } or { "reject": true, "reason": "…" }' },
+  )
   .meta({ id: 'AnswerInput' });
 
 export type AnswerInput = DataOf<typeof answerInput>;

@@ -9,6 +9,14 @@ export const toolStart = taskEventOf('tool-start', {
   toolName: z.string(),
   arguments: z.looseObject({}),
   icon: z.string().optional(),
+  metadata: z
+    .looseObject({
+      provider: z.string().optional(),
+      concurrent: z.boolean().optional(),
+      cancelable: z.boolean().optional(),
+      attempt: z.int().min(1).optional(),
+    })
+    .optional(),
 });
 
 export const toolProgress = taskEventOf('tool-progress', {

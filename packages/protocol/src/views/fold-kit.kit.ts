@@ -29,7 +29,15 @@ export function viewAfter(...said: readonly Said[]): RunView {
 }
 
 /** What each of these events shows as in the task view. */
-export function facesOf(...said: readonly Said[]): (JsonObject | null)[] {
+/** The faces without the name of the host, which signs everything that no agent did. */
+export const facesOf = (...said: readonly Said[]): (JsonObject | null)[] =>
+  signedFacesOf(...said).map((face) => {
+    if (face?.agentId !== 'core.system' || face.kind === 'input-received') return face;
+    const { agentId: _, ...rest } = face;
+    return rest;
+  });
+
+export function signedFacesOf(...said: readonly Said[]): (JsonObject | null)[] {
   const view = newRunView(someRun);
   return eventsOf(said).map((event) => {
     foldRun(view, event);

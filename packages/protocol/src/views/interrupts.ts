@@ -1,6 +1,12 @@
 /** The interrupts of a run: the open ones with the data that answers are checked against, and how each closed one ended. */
 import type { PayloadOf } from '../events/catalogue.ts';
-import { CLIENT_TOOL_EVENT, type InterruptKind, REQUIRE_USER, SIGN_IN_EVENT } from '../interrupts/interrupts.ts';
+import {
+  CLIENT_TOOL_EVENT,
+  type InterruptKind,
+  REQUIRE_USER,
+  SIGN_IN_EVENT,
+  type Urgency,
+} from '../interrupts/interrupts.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { own, put } from './dictionary.ts';
 import { type WaitCounts, waitingStatus } from './status.ts';
@@ -27,6 +33,8 @@ export interface InterruptView {
   readonly seq: number;
   /** Whether its node is suspended on it. Only then does the run show as waiting. */
   suspended: boolean;
+  /** How soon an answer is needed, if the tool that asks says so. */
+  readonly urgency?: Urgency;
   /** An agent of a run above may answer it; people are not asked yet. */
   withAgent?: true;
 }
@@ -106,6 +114,7 @@ export function openInterrupt(
     seq: place.seq,
     suspended: false,
     ...(asked.routedTo === 'agent' && { withAgent: true }),
+    ...(asked.urgency !== undefined && { urgency: asked.urgency }),
   });
 }
 

@@ -38,6 +38,8 @@ export interface NodeView {
   hasAnswered: boolean;
   /** The node records reasoning, in this visit. */
   thinks?: true;
+  /** The model's latest turn calls several tools, which run side by side. */
+  callsAtOnce?: true;
   /** The row of its last decision. */
   decidedSeq?: number;
   /** Why the last attempt failed, and which tool did, until the model is asked again. */
@@ -59,11 +61,12 @@ export interface Nodes extends Interrupts {
   agent: AgentRef | null;
 }
 
-/** Node types that run an agent, or are the work of the host itself. The task view shows them as the task itself, not as a tool call. */
+/** Node types that run an agent, call a tool, or are the work of the host itself. The task view shows them as the task itself, not as a tool call. */
 const agentTypeIds: ReadonlySet<string> = new Set([
   'cairn.agent',
   'core.ai.callPrompt',
   'core.ai.structuredOutput',
+  'core.mcp.toolCall',
   'core.conformance.mock-agent',
   'cairn.artifact.edit',
 ]);
@@ -107,10 +110,7 @@ export function startNode(view: Nodes, event: EventOf<'node.started'>): NodeView
   const node = nodeOf(view, nodeId);
   if (!node.active) {
     node.active = true;
-    delete node.thinks;
-    delete node.decidedSeq;
-    delete node.failure;
-    delete node.trouble;
+    forgetVisit(node);
     node.visit = started.visit ?? node.visit + 1;
     node.visitSeq = event.seq;
     node.visitedAt = event.at;
@@ -131,6 +131,14 @@ export function startNode(view: Nodes, event: EventOf<'node.started'>): NodeView
   node.error = null;
   if (started.agent !== undefined) view.agent = started.agent;
   return node;
+}
+
+/** Looks before it deletes: deleting is a call of the runtime, also when the field is absent. */
+function forgetVisit(node: NodeView): void {
+  if (node.thinks !== undefined) delete node.thinks;
+  if (node.decidedSeq !== undefined) delete node.decidedSeq;
+  if (node.failure !== undefined) delete node.failure;
+  if (node.trouble !== undefined) delete node.trouble;
 }
 
 export interface NodeResult {

@@ -50,6 +50,8 @@ export interface RunView extends Agents, Children {
   engineVersion?: string;
   /** Of a branch: the time between the cut and the fork, in which it did nothing. */
   gapMs?: number;
+  /** The agent that the task is for. Absent if it is for none, or for several. */
+  actsAs?: string;
   inputs: JsonObject | null;
   outputs: JsonObject | null;
   /** The artifacts that the run completed, in the order of their first versions. */

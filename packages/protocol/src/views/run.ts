@@ -248,7 +248,15 @@ function start(view: RunView, at: number, started: PayloadOf<'run.started'>): vo
   view.variables = seedVariables(started.variables, started.inputs);
   if (started.sensitive !== undefined) view.sensitive = started.sensitive;
   view.channels = declareChannels(started.channels, at);
+  const { agentId: actsAs } = started.actsAs ?? onlyAgent(started);
+  if (actsAs !== undefined) view.actsAs = actsAs;
   for (const [agentId, { ref }] of Object.entries(started.agents ?? {})) put(view.agentRefs, agentId, ref);
+}
+
+/** Runs from before `actsAs` name their agents alone. */
+function onlyAgent({ agents = {} }: PayloadOf<'run.started'>): { readonly agentId?: string } {
+  const [agentId, ...others] = Object.keys(agents);
+  return agentId === undefined || others.length > 0 ? {} : { agentId };
 }
 
 function end(view: RunView, { seq, at }: FoldEvent, status: 'completed' | 'failed' | 'cancelled'): void {
@@ -278,6 +286,8 @@ function refresh(view: RunView): void {
 /** As `refresh`, for events that also change the task view. A task that works beside its questions goes on with it. */
 function refreshTask(view: RunView, seq: number): void {
   refresh(view);
+  // The last status of a run that is being cancelled is that it is.
+  if (view.status === 'cancelling') return;
   if (view.taskStatus === 'working' && questionStatus(view) !== null) return;
   setTaskStatus(view, taskStatusOf(view), seq);
 }

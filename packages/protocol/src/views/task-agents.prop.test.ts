@@ -120,9 +120,14 @@ test('a face of an agent names who acted, which changes with a handoff', () => {
         const { agent, toAgentId } = event.payload as { agent?: { agentId: string }; toAgentId?: string };
         if (event.type === 'node.started') acting.set(event.nodeId, agent?.agentId);
         if (event.type === 'agent.handoff') acting.set(event.nodeId, toAgentId);
-        if (face?.agentId !== undefined && face.kind !== 'content-delta' && face.kind !== 'content-complete') {
-          expect(face.agentId).toBe(acting.get(event.nodeId));
-        }
+        if (face === null) continue;
+        // Only who was asked is named in these; a block keeps the agent that began it.
+        if (['input-received', 'subtask-created', 'content-delta', 'content-complete'].includes(String(face.kind)))
+          continue;
+        const known = [...acting.values(), 'core.system'];
+        // The host acts for a run in which no agent has acted yet.
+        if (event.nodeId === undefined || String(face.kind).startsWith('task-')) expect(known).toContain(face.agentId);
+        else expect(face.agentId).toBe(acting.get(event.nodeId) ?? 'core.system');
       }
     }),
   );

@@ -24,7 +24,7 @@ const lastFace = (...said: readonly Said[]) => facesOf(...begun, ...said).at(-1)
 test('an agent node is the task at work, not a call; where no row said so before, its start does', () => {
   expect(facesOf(...begun, ['node.completed', { nodeId: 'a', outputs: {} }]).slice(2)).toEqual([null, null]);
   const foreign = facesOf(started, nodeStarted('a', { typeId: 'core.ai.callPrompt', agent: writer }));
-  expect(foreign[1]).toEqual({ kind: 'task-status', status: 'working' });
+  expect(foreign[1]).toEqual({ kind: 'task-status', status: 'working', agentId });
   expect(lastFace(['node.failed', { nodeId: 'a', error: { code: 'c', message: 'm' } }])).toBeNull();
 });
 
@@ -191,7 +191,12 @@ test('a call that failed, or was refused after it was asked for, ends with the e
   expect(lastFace(called('c1'), returned('c1', { error: forbidden, status: 'forbidden' }))).toMatchObject({
     kind: 'tool-complete',
     success: false,
-    errorInfo: { ...forbidden, retryable: false },
+    errorInfo: {
+      ...forbidden,
+      code: 'tool_forbidden',
+      details: { scope: 'tool', code: 'forbidden' },
+      retryable: false,
+    },
   });
 });
 
@@ -200,6 +205,8 @@ test('a refusal without a call is an error of its own; a result without a call s
   expect(lastFace(returned('c9', { error, status: 'rate_limited' }))).toEqual({
     kind: 'error',
     ...error,
+    code: 'tool_unavailable',
+    details: { code: 'rate_limited' },
     retryable: false,
     scope: 'tool',
     refId: 'c9',
@@ -290,6 +297,7 @@ test('a held decision suspends its node first and is then put to somebody; the r
     {
       kind: 'task-status',
       status: 'waiting-input',
+      agentId,
       metadata: { blockedBy: 'user', pending: [{ type: 'input', id: 'i1' }] },
     },
     {
@@ -301,7 +309,7 @@ test('a held decision suspends its node first and is then put to somebody; the r
       metadata: { reason: 'low-confidence', threshold: 0.7, observed: 0.4, decision: 'ship' },
     },
     expect.objectContaining({ kind: 'input-received' }),
-    { kind: 'task-status', status: 'working' },
+    { kind: 'task-status', status: 'working', agentId },
   ]);
   const waiting = viewAfter(...begun, ...holds);
   expect([waiting.status, waiting.currentNodeId]).toEqual(['waiting-approval', 'a']);
@@ -336,6 +344,7 @@ test('a sign-in is asked for by the call that needs it, and the task waits for i
     {
       kind: 'task-status',
       status: 'waiting-auth',
+      agentId,
       metadata: { blockedBy: 'user', pending: [{ type: 'auth', id: 'i1' }] },
     },
   ]);
@@ -344,8 +353,8 @@ test('a sign-in is asked for by the call that needs it, and the task waits for i
 test('a sign-in that succeeded is completed; one that was refused or came too late is an error', () => {
   const end = (more: JsonObject) => facesOf(...begun, ...signsIn, ...answered('a', 'i1', more)).slice(7);
   expect(end({ resumeValue: { eventPayload: {} } })).toEqual([
-    { kind: 'auth-completed', authId: 'i1', userId: 'ann' },
-    { kind: 'task-status', status: 'working' },
+    { kind: 'auth-completed', authId: 'i1', userId: 'ann', agentId },
+    { kind: 'task-status', status: 'working', agentId },
   ]);
   expect(end({ resumeValue: { action: 'reject' } })[0]).toMatchObject({
     kind: 'error',
@@ -369,7 +378,7 @@ test('once the sign-in is done the task shows what else it waits for', () => {
 
 test('a retry of a model shows as the error it was, where a row says so', () => {
   const error = { code: 'llm_rate_limited', message: 'slow down', retryable: true, scope: 'llm', attempt: 1 };
-  expect(lastFace(['cairn.error', { ...error }])).toEqual({ kind: 'error', ...error });
+  expect(lastFace(['cairn.error', { ...error }])).toEqual({ kind: 'error', ...error, agentId });
 });
 
 test('a decision that the operator lets pass is no error', () => {

@@ -2,6 +2,7 @@
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { EventOf, FoldEvent } from '../events/event.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { LARGE_VALUE } from '../large-values.ts';
 import { clientToolNamed } from '../task-events/client-tools.ts';
 import { isPlainAnswer, isThought } from './agents.ts';
 import { own } from './dictionary.ts';
@@ -36,7 +37,7 @@ export function agentFace(view: RunView, event: FoldEvent): JsonObject | null {
     case 'agent.handoff':
       return handoff(view, event);
     case 'cairn.error':
-      return { kind: 'error', ...event.payload, ...acting(view, event) };
+      return problem(view, event);
     default:
       return null;
   }
@@ -47,9 +48,15 @@ export function acting(view: RunView, event: FoldEvent): JsonObject {
   return agentId === null ? {} : { agentId };
 }
 
+function problem(view: RunView, event: EventOf<'cairn.error'>): JsonObject {
+  const { scope } = event.payload;
+  const info = errorInfo(event.payload, scope === 'tool' || scope === 'llm' ? scope : 'task');
+  return { kind: 'error', ...event.payload, ...info, ...acting(view, event) };
+}
+
 function content(view: RunView, event: EventOf<'output.chunk'>): JsonObject | null {
   const { nodeId, chunk, isLast, channel = '', meta } = event.payload;
-  if (isLast) return contentComplete(view, meta?.finishReason);
+  if (isLast) return contentComplete(view, meta?.finishReason, event.payload.large);
   const block = blockOf(view, event.nodeId ?? nodeId, channel);
   if (block === undefined) return null;
   const { contentId, agentId } = block;
@@ -59,15 +66,26 @@ function content(view: RunView, event: EventOf<'output.chunk'>): JsonObject | nu
     : { kind: 'content-delta', delta: chunk, index, contentId, agentId };
 }
 
-function contentComplete({ ended: block }: RunView, finishReason: string | undefined): JsonObject | null {
+/** Of a text that an artifact holds, its event shows this many characters, which fit however they are written. */
+const MAX_SHOWN_UNITS = 65_536;
+
+function contentComplete(
+  { ended: block }: RunView,
+  finishReason: string | undefined,
+  large: JsonObject | undefined,
+): JsonObject | null {
   if (block === null || typeof block === 'string') return null;
+  const metadata = {
+    ...((block.cut || large !== undefined) && { truncated: true }),
+    ...(large?.[LARGE_VALUE] !== undefined && { artifact: large[LARGE_VALUE] }),
+  };
   return {
     kind: 'content-complete',
-    content: block.text,
+    content: large === undefined ? block.text : block.text.slice(0, MAX_SHOWN_UNITS).toWellFormed(),
     contentId: block.contentId,
     ...(finishReason !== undefined && { finishReason }),
     ...(block.agentId !== null && { agentId: block.agentId }),
-    ...(block.cut && { metadata: { truncated: true } }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
 
@@ -147,6 +165,7 @@ function toolStart(view: RunView, event: EventOf<'agent.toolCalled'>): JsonObjec
     agentId: called.agentId,
     metadata: {
       provider: providerOf(called.toolName, called.transport),
+      ...(own(view.nodeStates, event.nodeId ?? '')?.callsAtOnce === true && { concurrent: true }),
       cancelable: true,
       ...(called.attempt !== undefined && called.attempt > 1 && { attempt: called.attempt }),
     },
@@ -214,7 +233,7 @@ function completion({ durationMs, retries, reusedFrom }: PayloadOf<'agent.toolRe
 }
 
 const refused = (error: Failure | undefined, status: string | undefined, toolName: string) =>
-  errorInfo(error ?? { code: status ?? 'tool_failed', message: `The tool ${toolName} gave no result.` });
+  errorInfo(error ?? { code: status ?? 'tool_failed', message: `The tool ${toolName} gave no result.` }, 'tool');
 
 function usage(view: RunView, event: EventOf<'provider.usage'>): JsonObject {
   const used = event.payload;

@@ -28,8 +28,8 @@ test('a failure is one status with its error, a cancellation one with its code a
     kind: 'task-status',
     status: 'failed',
     message: 'too slow',
-    metadata: { reason: 'node_timeout' },
-    error,
+    metadata: { reason: 'deadline_exceeded' },
+    error: { ...error, code: 'deadline_exceeded', details: { code: 'node_timeout' } },
   });
   expect(facesOf(started, ['run.cancelled', { reason: 'enough' }])[1]).toEqual({
     kind: 'task-status',
@@ -58,9 +58,10 @@ test('a node is a tool call named after its type, with one start and one end ove
     { kind: 'tool-start', toolCallId: 'n#0', toolName: 'core.noop', arguments: { a: 1 }, metadata },
     {
       kind: 'error',
-      code: 'node_timeout',
+      code: 'tool_timeout',
       message: 'too slow',
       retryable: true,
+      details: { code: 'node_timeout' },
       scope: 'tool',
       refId: 'n#0',
       attempt: 1,
@@ -89,7 +90,7 @@ test('a node that fails closes its call with the error as text and in full', () 
     kind: 'tool-complete',
     success: false,
     error: 'too slow',
-    errorInfo: error,
+    errorInfo: { ...error, code: 'tool_timeout', details: { code: 'node_timeout' } },
   });
 });
 
@@ -107,6 +108,8 @@ test('a node that never started shows nothing when it is skipped, and an error o
   expect(facesOf(started, ['node.failed', { nodeId: 'n', error }])[1]).toEqual({
     kind: 'error',
     ...error,
+    code: 'deadline_exceeded',
+    details: { code: 'node_timeout' },
     scope: 'task',
   });
   const visited = [started, nodeStarted('n'), ['node.completed', { nodeId: 'n' }] as const];

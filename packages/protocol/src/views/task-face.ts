@@ -2,14 +2,16 @@
 
 import type { PayloadOf } from '../events/catalogue.ts';
 import type { EventOf, FoldEvent, KnownEvent } from '../events/event.ts';
-import type { JsonObject } from '../json.ts';
+import { MAX_ID_LENGTH } from '../ids.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { largeValueText } from '../large-values.ts';
 import { own } from './dictionary.ts';
 import type { NodeView } from './nodes.ts';
 import type { RunView } from './run-view.ts';
 import { acting, agentFace } from './task-agents.ts';
 import { artifactFace } from './task-artifacts.ts';
 import { type ErrorInfo, errorInfo, failureText } from './task-errors.ts';
-import { answered, asked } from './task-questions.ts';
+import { answered, asked, HOST_AGENT } from './task-questions.ts';
 import { restartFace, statusFace } from './task-status.ts';
 import { subtaskFace } from './task-subtasks.ts';
 
@@ -18,6 +20,26 @@ import { subtaskFace } from './task-subtasks.ts';
  * Call it after `foldRun` has folded the same event.
  */
 export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
+  const body = bodyOf(view, event);
+  if (body === null || body.agentId !== undefined || isUnsigned.has(body.kind)) return body;
+  return { ...body, agentId: isOfTask.has(body.kind) ? taskAgent(view) : nodeAgent(view, event) };
+}
+
+/** Who acts for the task: the agent that acted last, the one that it is for, or the host. */
+const taskAgent = ({ agent, actsAs }: RunView): string => agent?.agentId ?? actsAs ?? HOST_AGENT;
+
+/** The work of a node without an agent is the host's own. */
+function nodeAgent(view: RunView, event: FoldEvent): string {
+  if (event.nodeId === undefined) return taskAgent(view);
+  return own(view.nodeStates, event.nodeId)?.agentId ?? HOST_AGENT;
+}
+
+const isOfTask: ReadonlySet<unknown> = new Set(['task-created', 'task-status', 'task-complete']);
+
+/** In these the field means something else: the agent that answered, and the one that the subtask is for. */
+const isUnsigned: ReadonlySet<unknown> = new Set(['input-received', 'subtask-created']);
+
+function bodyOf(view: RunView, event: FoldEvent): JsonObject | null {
   switch (event.type) {
     case 'output.chunk':
       return agentFace(view, event);
@@ -48,6 +70,8 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
       return answered(view, event);
     case 'cap.breached':
       return capError(event.payload);
+    case 'cairn.run.forked':
+      return retried(view, event.payload);
     case 'run.completed':
       return taskComplete(view);
     case 'run.failed':
@@ -55,9 +79,8 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
     case 'run.cancelled':
       return taskCanceled(event.payload);
     case 'run.paused':
-      return pauseStatus(view, 'paused');
     case 'run.resumed':
-      return pauseStatus(view, 'resumed');
+      return pauseStatus(view, event.type === 'run.paused' ? 'paused' : 'resumed');
     case 'cairn.step.requested':
       return subtaskFace(view, event) ?? restartFace(view, event.payload, event.seq);
     case 'cairn.step.returned':
@@ -80,15 +103,16 @@ export function taskFace(view: RunView, event: FoldEvent): JsonObject | null {
   }
 }
 
-function taskCreated({ parentRunId, inputs }: RunView, started: PayloadOf<'run.started'>): JsonObject {
+function taskCreated({ parentRunId, inputs, actsAs }: RunView, started: PayloadOf<'run.started'>): JsonObject {
   const message = inputs === null ? undefined : own(inputs, 'message');
-  const { agentId, model } = started.actsAs ?? onlyAgent(started);
+  const model = started.actsAs?.model;
   const metadata = {
-    ...(agentId !== undefined && { agentId }),
+    ...(actsAs !== undefined && { agentId: actsAs }),
     ...(model !== undefined && { model }),
     ...(started.retryOf !== undefined && { retryOf: started.retryOf }),
-    ...(typeof message === 'string' && { message: { role: 'user', content: message } }),
+    ...(typeof message === 'string' && { message: { role: 'user', content: message, ...messageIdOf(started) } }),
     ...(typeof started.metadata?.retryOf === 'string' && { retryOf: started.metadata.retryOf }),
+    ...(started.parentToolCallId !== undefined && { toolCallId: started.parentToolCallId }),
   };
   return {
     kind: 'task-created',
@@ -97,10 +121,17 @@ function taskCreated({ parentRunId, inputs }: RunView, started: PayloadOf<'run.s
   };
 }
 
-/** Runs from before `actsAs` name their agents alone. */
-function onlyAgent({ agents = {} }: PayloadOf<'run.started'>): { readonly agentId?: string; readonly model?: string } {
-  const [agentId, ...others] = Object.keys(agents);
-  return agentId === undefined || others.length > 0 ? {} : { agentId };
+/** The id that the sender of the message gave it, in a protocol that has one. Callers may write this metadata themselves. */
+function messageIdOf({ metadata }: PayloadOf<'run.started'>): { readonly messageId?: string } {
+  const { messageId } = isJsonObject(metadata?.a2a) ? metadata.a2a : {};
+  return typeof messageId === 'string' && messageId.length <= MAX_ID_LENGTH ? { messageId } : {};
+}
+
+/** A retry shares the events before the failed node with the task that it does again, so it says here which that is. */
+function retried(view: RunView, { retryOf }: PayloadOf<'cairn.run.forked'>): JsonObject | null {
+  if (retryOf === undefined || view.taskStatus === null) return null;
+  const shown = statusFace(view);
+  return { ...shown, metadata: { ...shown.metadata, reason: 'retried', retryOf } };
 }
 
 /** A node row names its node in its column and in its payload. A log from another host may omit either. */
@@ -109,7 +140,10 @@ type NodeEvent = Extract<KnownEvent, { readonly payload: { readonly nodeId: stri
 const nodeOf = (view: RunView, event: NodeEvent): NodeView | undefined =>
   own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
 
-/** A visit of a node appears as one tool call, whatever its attempts. An agent node changes the task status instead. */
+/**
+ * A visit of a node appears as one tool call, whatever its attempts. An agent node changes the task status instead. The
+ * faces of its start and end name their agent themselves: they are the most frequent, and are not copied for it.
+ */
 function nodeStart(view: RunView, event: EventOf<'node.started'>): JsonObject | null {
   const node = nodeOf(view, event);
   if (node === undefined || node.visitSeq !== event.seq) return null;
@@ -121,6 +155,7 @@ function nodeStart(view: RunView, event: EventOf<'node.started'>): JsonObject | 
     toolName: node.typeId,
     arguments: inputs ?? {},
     metadata: { provider: 'workflow' },
+    agentId: nodeAgent(view, event),
   };
 }
 
@@ -131,16 +166,25 @@ function nodeEnd(view: RunView, event: NodeEvent, reason?: string): JsonObject |
   if (node.toolCallId === null) {
     return node.error === null ? null : { kind: 'error', ...errorInfo(node.error), scope: 'task' };
   }
-  const call = { kind: 'tool-complete', toolCallId: node.toolCallId, toolName: node.typeId };
-  const metadata = {
-    provider: 'workflow',
-    ...(node.visitedAt !== null && { duration: event.at - node.visitedAt }),
-    ...(node.attempt > 0 && { retries: node.attempt }),
-  };
-  if (node.status === 'completed') return { ...call, success: true, result: node.outputs ?? {}, metadata };
-  const info = node.error === null ? stopped(node, reason) : errorInfo(node.error);
+  const metadata: { provider: string; duration?: number; retries?: number } = { provider: 'workflow' };
+  if (node.visitedAt !== null) metadata.duration = event.at - node.visitedAt;
+  if (node.attempt > 0) metadata.retries = node.attempt;
+  const { toolCallId, typeId: toolName } = node;
+  const agentId = nodeAgent(view, event);
+  if (node.status === 'completed') {
+    return {
+      kind: 'tool-complete',
+      toolCallId,
+      toolName,
+      success: true,
+      result: node.outputs ?? {},
+      metadata,
+      agentId,
+    };
+  }
+  const info = node.error === null ? stopped(node, reason) : errorInfo(node.error, 'tool');
   const error = node.status === 'skipped' ? info.message : failureText(info);
-  return { ...call, success: false, error, errorInfo: info, metadata };
+  return { kind: 'tool-complete', toolCallId, toolName, success: false, error, errorInfo: info, metadata, agentId };
 }
 
 /** The error of a node that was skipped or cancelled. */
@@ -153,12 +197,12 @@ const stopped = (node: NodeView, reason = `The node was ${node.status}.`): Error
 function retryError(view: RunView, event: EventOf<'node.retried'>): JsonObject {
   const { attempt, delayMs, lastError } = event.payload;
   const node = nodeOf(view, event);
+  const scope = node?.isAgent ? 'llm' : 'tool';
   return {
     kind: 'error',
-    code: lastError?.code ?? 'tool_failed',
-    message: lastError?.message ?? 'The attempt failed.',
+    ...errorInfo(lastError ?? { code: 'tool_failed', message: 'The attempt failed.' }, scope),
     retryable: true,
-    scope: node?.isAgent ? 'llm' : 'tool',
+    scope,
     ...(node?.toolCallId != null && { refId: node.toolCallId }),
     attempt,
     ...(delayMs !== undefined && { retryAfterMs: delayMs }),
@@ -173,7 +217,8 @@ function pauseStatus(view: RunView, reason: 'paused' | 'resumed'): JsonObject | 
 
 function taskComplete(view: RunView): JsonObject {
   const { outputs, startedAt, endedAt, usage, artifactIds, waitedMs, gapMs } = view;
-  const content = outputs === null ? undefined : own(outputs, 'content');
+  const stated = outputs === null ? undefined : own(outputs, 'content');
+  const content = stated === undefined ? undefined : (largeValueText(stated) ?? stated);
   return {
     kind: 'task-complete',
     ...(typeof content === 'string' && { content }),

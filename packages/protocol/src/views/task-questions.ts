@@ -8,7 +8,7 @@ import type { RunView } from './run-view.ts';
 import { isoTime } from './snapshot.ts';
 
 /** The agent id of the host in the task view. */
-const HOST_AGENT = 'core.system';
+export const HOST_AGENT = 'core.system';
 
 type Blocker = { readonly type: 'input' | 'auth' | 'subtask'; readonly id: string };
 
@@ -47,6 +47,7 @@ function inputRequired(interrupt: InterruptView, toolCallId: string | null, who:
     ...(interrupt.kind === 'external-event' && { toolCall: awaitedCall(interrupt, toolCallId) }),
     ...(interrupt.kind === 'low-confidence' && lowConfidence(interrupt.data)),
     ...(interrupt.kind === 'conversation.exchange' && conversation(interrupt.data)),
+    ...(interrupt.urgency !== undefined && { urgency: interrupt.urgency }),
     // In seconds, unlike every other span of the task view.
     ...(interrupt.timeoutMs !== null && { timeout: interrupt.timeoutMs / 1000 }),
   };
@@ -156,7 +157,9 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
   }
   const node = own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
   const askedAt = node?.suspendedAt ?? null;
-  const answerer = isTimeout ? HOST_AGENT : agentId;
+  // Nobody answered: the host closed the question.
+  const isUnanswered = isTimeout || (isCanceled && resolvedBy === undefined);
+  const answerer = isUnanswered ? HOST_AGENT : agentId;
   const provider = answerer === undefined ? { providedBy: 'user', userId } : { providedBy: 'agent', agentId: answerer };
   return {
     kind: 'input-received',

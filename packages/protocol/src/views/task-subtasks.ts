@@ -32,13 +32,12 @@ function created(view: RunView, { nodeId, payload }: EventOf<'cairn.step.request
   const id = nodeId ?? payload.nodeId;
   const node = own(view.nodeStates, id);
   const toolCallId = node?.toolCallId ?? null;
+  // Runs from before the request named the workflow say in another row which worker is next.
+  const workflowId = payload.childWorkflowId ?? (node?.typeId === 'core.dispatch' ? view.nextWorker : null);
   return {
     kind: 'subtask-created',
     subtaskId: childRunId,
-    prompt:
-      node?.typeId === 'core.dispatch' && view.nextWorker !== null
-        ? `Run the workflow ${view.nextWorker}.`
-        : `Run the workflow of the node ${id}.`,
+    prompt: payload.prompt ?? `Run the workflow ${workflowId ?? `of the node ${id}`}.`,
     ...(toolCallId !== null && { toolCallId }),
   };
 }

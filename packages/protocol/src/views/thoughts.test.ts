@@ -99,7 +99,8 @@ test('a task says once that a new holder goes on with its work, however many cal
     gapMs,
   ];
   const faces = facesOf(...begun, asked(), again('m', 50), again('n'), again('m', 50)).slice(4);
-  const restarted = { kind: 'task-status', status: 'working', metadata: { reason: 'host_restarted', attempt: 2 } };
+  const metadata = { reason: 'host_restarted', attempt: 2 };
+  const restarted = { kind: 'task-status', status: 'working', agentId: 'host:desk', metadata };
   expect(faces).toEqual([restarted, null, restarted]);
 });
 

@@ -29,7 +29,7 @@ export function foldThoughts(view: RunView, event: FoldEvent): void {
       break;
     case 'cairn.model.returned':
       if (event.payload.error !== undefined) node.failure = event.payload.error.message;
-      else think(view, node, planOf(event));
+      else turnTaken(view, node, event);
       break;
     case 'cairn.model.requested':
       think(view, node, secondThought(node, event));
@@ -37,6 +37,12 @@ export function foldThoughts(view: RunView, event: FoldEvent): void {
     case 'runOrchestrator.decided':
       think(view, node, strategyOf(view, node, event));
   }
+}
+
+function turnTaken(view: RunView, node: NodeView, event: EventOf<'cairn.model.returned'>): void {
+  if ((event.payload.turn?.toolCalls.length ?? 0) > 1) node.callsAtOnce = true;
+  else delete node.callsAtOnce;
+  think(view, node, planOf(event));
 }
 
 function think(view: RunView, node: NodeView, thought: DerivedThought | null): void {

@@ -4,6 +4,9 @@ import { jsonSchema, text } from '../../engine/nodes/config-fields.ts';
 import { agentSharing } from '../../engine/workflow/agent-sharing.ts';
 import { defineNodeType, type NodeDriver, type NodeType, type Problem } from '../../engine/workflow/node-type.ts';
 import { hasOneSystemPrompt, oneSystemPromptOnly, promptRefFields, promptRefs } from '../prompts/prompt-chain.ts';
+import { eitherDriver } from '../tool-node/either-driver.ts';
+import { createToolDriver } from '../tool-node/tool-driver.ts';
+import { callsTool, createToolNode, promptToolConfig } from '../tool-node/tool-node.ts';
 import { clientToolSet } from '../tools/client-tools.ts';
 import { boundaryRows } from './boundary.ts';
 import { limits } from './budgets.ts';
@@ -34,20 +37,29 @@ const agentConfig = z.strictObject({
 });
 
 /** Config of a node that can carry its own prompt. Published workflows contain the last two; they have no effect. */
-const promptConfig = z
-  .strictObject({
-    ...agentFields,
-    systemPrompt: text.optional(),
-    prompt: text.optional(),
-    retryOnInvalidJson: z
-      .int()
-      .min(0)
-      .max(MAX_REPAIRS, `must be at most ${MAX_REPAIRS}, because a result is checked ${SCHEMA_ROUNDS} times at most`)
-      .optional(),
-    promptId: text.optional(),
-    expectsStreaming: z.boolean().optional(),
-  })
-  .refine(hasOneSystemPrompt, oneSystemPromptOnly);
+const promptFields = {
+  ...agentFields,
+  systemPrompt: text.optional(),
+  prompt: text.optional(),
+  retryOnInvalidJson: z
+    .int()
+    .min(0)
+    .max(MAX_REPAIRS, `must be at most ${MAX_REPAIRS}, because a result is checked ${SCHEMA_ROUNDS} times at most`)
+    .optional(),
+  promptId: text.optional(),
+  expectsStreaming: z.boolean().optional(),
+};
+
+const promptConfig = z.strictObject(promptFields).refine(hasOneSystemPrompt, oneSystemPromptOnly);
+
+/** A prompt node can call a tool of an MCP server instead. A setting for a model would then have no effect. */
+const promptOrToolConfig = z
+  .strictObject({ ...promptFields, mcp: promptToolConfig.optional() })
+  .refine(hasOneSystemPrompt, oneSystemPromptOnly)
+  .refine(({ mcp, ...others }) => mcp === undefined || Object.keys(others).length === 0, {
+    path: ['mcp'],
+    message: 'must be the only setting: the node calls a tool, and no model',
+  });
 
 const needsAgent: Problem = {
   path: ['agent'],
@@ -70,6 +82,21 @@ const agentNode = (options: LoopOptions) =>
     begin: (context) => ({ kind: 'wait', drafts: boundaryRows(context) }),
   }) satisfies Partial<NodeType>;
 
+/** Only without `mcp` does the node act as an agent. */
+function promptNode(options: LoopOptions) {
+  const shared = agentNode(options);
+  const byTool = createToolDriver(options) as NodeDriver;
+  return defineNodeType({
+    ...shared,
+    typeId: 'core.ai.callPrompt',
+    config: promptOrToolConfig,
+    driver: eitherDriver(shared.driver, byTool),
+    actsAsAgent: (node) => !callsTool(node),
+    checkRun: (node, run) => (callsTool(node) ? [] : shared.checkRun(node, run)),
+    modelOf: (node, run) => (callsTool(node) ? null : shared.modelOf(node, run)),
+  });
+}
+
 /** Creates the agent node types. */
 export function createAgentNodes(options: LoopOptions) {
   return [
@@ -79,7 +106,8 @@ export function createAgentNodes(options: LoopOptions) {
       config: agentConfig,
       check: ({ node }) => (node.agent === undefined ? [needsAgent] : []),
     }),
-    defineNodeType({ ...agentNode(options), typeId: 'core.ai.callPrompt', config: promptConfig }),
+    promptNode(options),
+    createToolNode(options),
     defineNodeType({
       ...agentNode(options),
       typeId: 'core.ai.structuredOutput',

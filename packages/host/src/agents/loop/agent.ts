@@ -19,6 +19,8 @@ export interface Agent {
   readonly taskSchema: JsonObject | undefined;
   readonly returnSchema: JsonObject | undefined;
   readonly rehearsal: Json | undefined;
+  /** The A2A peer that does its work. */
+  readonly peer: string | undefined;
   /** Agents of the same pack, to which this agent may hand off. */
   readonly colleagues: readonly Colleague[];
 }
@@ -29,14 +31,28 @@ export interface Colleague {
   readonly description: string | undefined;
 }
 
+/** Nodes of this type act as the agent of an A2A peer, which their config names, or the only one of the host. */
+export const PEER_NODE = 'core.a2a.invoke';
+
 /** The agent a node starts with, before any handoff. */
-export const firstAgentId = ({ node }: Pick<NodeContext, 'node'>): string =>
-  node.agent?.agentId ?? `host:prompt:${node.id}`;
+export const firstAgentId = (context: Pick<NodeContext, 'node' | 'agents'>): string =>
+  context.node.agent?.agentId ?? peerAgentOf(context) ?? `host:prompt:${context.node.id}`;
+
+/** The agent of the peer that a node names, among those that the run pins. */
+export function peerAgentOf({ node, agents }: Pick<NodeContext, 'node' | 'agents'>): string | null {
+  if (node.typeId !== PEER_NODE) return null;
+  const wanted = node.config.peer;
+  for (const [agentId, { peer }] of agents) {
+    if (peer !== undefined && (wanted === undefined || peer === wanted)) return agentId;
+  }
+  return null;
+}
 
 /** Throws when the run does not pin this agent. */
 export function agentOf(context: NodeContext, agentId: string): Agent {
-  if (context.node.agent === undefined) return promptAgent(context, agentId);
   const definition = context.agents.get(agentId);
+  const isPrompt = context.node.agent === undefined && context.node.typeId !== PEER_NODE;
+  if (isPrompt) return promptAgent(context, agentId);
   if (definition === undefined) {
     throw new TerminalError('not_found', {
       message: `Node ${context.node.id} acts as ${agentId}, to which this run is not pinned.`,
@@ -58,6 +74,7 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
     taskSchema,
     returnSchema: definition.returnSchema ?? outputSchemaOf(context),
     rehearsal,
+    peer: definition.peer,
     colleagues: colleaguesOf(context, definition),
   };
 }
@@ -100,6 +117,7 @@ function promptAgent(context: NodeContext, agentId: string): Agent {
     taskSchema: undefined,
     returnSchema: outputSchemaOf({ node }),
     rehearsal: undefined,
+    peer: undefined,
     colleagues: [],
   };
 }

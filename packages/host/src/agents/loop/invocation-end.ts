@@ -100,7 +100,7 @@ export function finish(step: LoopStep, { turn, decision, stated, rows, outcome =
     confidence,
   });
   const outputs: JsonObject = {
-    content: turn.text === '' ? inWords(decision) : turn.text,
+    content: turn.text === '' ? inWords(decision) : (turn.large?.text ?? turn.text),
     ...(hasSchema ? { result: decision } : {}),
     ...(stated === undefined ? {} : { decision }),
     ...(confidence === undefined ? {} : { confidence }),

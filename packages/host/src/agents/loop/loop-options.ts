@@ -5,6 +5,7 @@ import type { ToolAccess } from '../allowlist.ts';
 import type { ModelFinder } from '../models/model-turn.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import type { PromptRegistry } from '../prompts/prompt-registry.ts';
+import type { Tool } from '../tools/tool.ts';
 
 /** What an invocation begins with besides its agent: the model and the tools that its host has for it. */
 export interface InvocationBasis {
@@ -13,6 +14,15 @@ export interface InvocationBasis {
   readonly isPriced: boolean;
   /** The number of tools that the agent is shown. */
   readonly toolCount: number;
+}
+
+/** What nodes that call a tool of an MCP server need to know of the configured servers. */
+export interface NamedServers {
+  /** The server for a node that names none; null if there is not exactly one. */
+  readonly serverOf: (nodeId: string) => string | null;
+  readonly serverCount: () => number;
+  /** Stands for a tool of a server whose tools are not listed yet. Undefined for a server that is not configured. */
+  readonly unlisted: (toolId: string) => Tool | undefined;
 }
 
 export interface LoopOptions {
@@ -27,6 +37,8 @@ export interface LoopOptions {
   readonly recordedBasis?: (at: { readonly nodeId: string; readonly invocationId: string }) => InvocationBasis;
   /** The tool registry and rules that apply to an agent with this allowlist in this run. */
   readonly toolAccess: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
+  /** The servers that nodes can name. Absent: the host has none. */
+  readonly mcp?: NamedServers;
   /** The default when neither run nor node sets one. */
   readonly reasoningVerbosity: ReasoningVerbosity;
   /** Maximum number of tokens in a reasoning summary. */

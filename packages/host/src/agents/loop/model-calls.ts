@@ -11,7 +11,7 @@ import { type Asking, modelAsked } from './internal-events.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { openingWords } from './prompt.ts';
-import { heardBy, mockOf, selectionOf, verbosityOf } from './settings.ts';
+import { heardBy, mockOf, peerOf, selectionOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ROW_BYTES } from './sizes.ts';
 import { type Invocation, type LoopState, openInvocation, type TurnCall } from './state/loop-state.ts';
 import { accessIn } from './tool-access.ts';
@@ -26,13 +26,14 @@ export const callPrefix = (
 
 /** Finds the model that an invocation keeps. Throws when none is configured. */
 export function modelFor(context: Context, agent: Agent, { models }: LoopOptions): Model {
-  const { rehearsal } = agent;
+  const { rehearsal, peer } = agent;
   const mock = mockOf(context);
   try {
     return models.find({
       selection: selectionOf(context, agent),
       ...(rehearsal === undefined ? {} : { rehearsal }),
       ...(mock === undefined ? {} : { mock }),
+      ...(peer === undefined ? {} : { peer: peerOf(context, peer) }),
     });
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
@@ -136,6 +137,7 @@ export function modelInput(context: Context, options: LoopOptions): ModelRequest
     ...(agent.rehearsal === undefined ? {} : { rehearsal: agent.rehearsal }),
     turnIndex: turns - 1,
     ...(mock === undefined ? {} : { mock }),
+    ...(agent.peer === undefined ? {} : { peer: peerOf(context, agent.peer) }),
   };
 }
 

@@ -4,6 +4,7 @@ import { type PayloadOf, row } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import { passedOn } from '../../engine/nodes/values.ts';
 import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
+import { PEER_PROVIDER } from '../models/peer-model.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
 import { breachError, breachRow, checkPrice, turnBreach } from './budgets.ts';
@@ -127,9 +128,16 @@ function goOnWithModel(at: Place, call: TurnCall): NodeAction | null {
       const { failure } = progress;
       const waitMs = retryWait(call, failure);
       if (waitMs !== null) return { kind: 'wait', drafts: waitToRetry(context, call, failure, waitMs) };
-      return giveUp(stepOf(at), modelError(context.node.id, call, failure), failure);
+      return giveUp(stepOf(at), errorOf(at, call, failure), failure);
     }
   }
+}
+
+/** A peer that failed is no model that failed. */
+function errorOf({ context, invocation }: Place, call: TurnCall, failure: ModelFailure): RunError {
+  if (invocation.provider !== PEER_PROVIDER) return modelError(context.node.id, call, failure);
+  const { code, message, retryable } = failure;
+  return { code, message: `Node ${context.node.id} failed with its peer: ${message}`, retryable };
 }
 
 const giveUp = (step: LoopStep, error: RunError, failure: ModelFailure): NodeAction =>

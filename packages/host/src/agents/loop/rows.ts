@@ -16,7 +16,7 @@ import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import { canonicalText } from '../../engine/values/canonical.ts';
 import { utf8Prefix } from '../../utf8.ts';
 import type { ReasoningVerbosity, Turn } from '../models/turn.ts';
-import { MCP_SCOPE } from '../tools/tool-registry.ts';
+import { A2A_SCOPE, MCP_SCOPE } from '../tools/tool-registry.ts';
 
 /** Estimated bytes per token. */
 const BYTES_PER_TOKEN = 4;
@@ -74,8 +74,14 @@ export function toolCalledRow(nodeId: string, call: CalledTool, sha256: Sha256):
   return row('agent.toolCalled', payload, { nodeId });
 }
 
-/** Tools of MCP servers have a scope of their own. */
-const transportOf = (toolId: string): 'mcp' | 'native' => (toolId.startsWith(MCP_SCOPE) ? 'mcp' : 'native');
+/** Tools of MCP servers and of A2A peers have scopes of their own. The wire has no name for A2A, which uses HTTP. */
+const transportOf = (toolId: string): 'mcp' | 'http' | 'native' =>
+  toolId.startsWith(MCP_SCOPE) ? 'mcp' : toolId.startsWith(A2A_SCOPE) ? 'http' : 'native';
+
+function returnedBy(toolId: string): { readonly transport?: 'mcp' | 'http' } {
+  const transport = transportOf(toolId);
+  return transport === 'native' ? {} : { transport };
+}
 
 export interface ReturnedTool {
   readonly agentId: string;
@@ -115,7 +121,7 @@ export function toolReturnedRow(nodeId: string, call: ReturnedTool, end: ToolEnd
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(retries === undefined ? {} : { retries }),
     ...(call.isUntrusted === true ? { contentTrust: 'untrusted' as const } : {}),
-    ...(toolId.startsWith(MCP_SCOPE) ? { transport: 'mcp' as const } : {}),
+    ...returnedBy(toolId),
     ...(call.remote === undefined ? {} : { remote: call.remote }),
   };
   return row('agent.toolReturned', payload, { nodeId, cause: call.calledSeq });
@@ -228,5 +234,6 @@ export function lastChunkRow(nodeId: string, runId: RunId, channel: string, turn
   // The wire format has no name for these two.
   const finishReason = finish === 'error' || finish === 'other' ? {} : { finishReason: finish };
   const meta = { ...finishReason, model, provider, usage };
-  return row('output.chunk', { nodeId, runId, chunk: turn.tail, isLast: true, channel, meta }, { nodeId });
+  const large = turn.large?.text === undefined ? {} : { large: turn.large.text };
+  return row('output.chunk', { nodeId, runId, chunk: turn.tail, isLast: true, channel, meta, ...large }, { nodeId });
 }

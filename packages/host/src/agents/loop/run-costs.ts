@@ -29,6 +29,7 @@ function modelOf(node: WorkflowNode, { configurable, agents }: NewRunFacts, { mo
       selection: selectionOf(settings, { modelClass }),
       rehearsal: definition?.rehearsal,
       mock: mockOf(settings),
+      ...(definition?.peer === undefined ? {} : { peer: { name: definition.peer, conversation: false } }),
     });
   } catch {
     return null;

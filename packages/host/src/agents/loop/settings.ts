@@ -2,7 +2,7 @@
 import type { Json, JsonObject, RunView, WorkflowNode } from '@cairn/protocol';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { AgentGroup, ModelRequest, ModelSelection, ReasoningVerbosity } from '../models/turn.ts';
-import type { Agent } from './agent.ts';
+import { type Agent, PEER_NODE } from './agent.ts';
 import type { LoopOptions } from './loop-options.ts';
 
 /** A node and the options its run started with. */
@@ -31,6 +31,20 @@ export function heardBy(context: Pick<NodeContext, 'node' | 'compiled'>): AgentG
 
 export const mockOf = (context: Settings): ModelRequest['mock'] =>
   configurableOf(context).mockProvider as ModelRequest['mock'];
+
+/** What the peer of an agent is told beside the task. An agent that shares a conversation shares one with its peer. */
+export function peerOf(
+  context: Pick<NodeContext, 'node' | 'compiled'>,
+  name: string,
+): NonNullable<ModelRequest['peer']> {
+  const { skill } = context.node.config;
+  const isInvoked = context.node.typeId === PEER_NODE;
+  return {
+    name,
+    conversation: heardBy(context) !== 'isolated',
+    ...(isInvoked && typeof skill === 'string' ? { skill } : {}),
+  };
+}
 
 /** Who started the run. */
 export const principalOf = ({ state }: Settings): string | null => state.view.owner?.principal ?? null;

@@ -35,7 +35,7 @@ const unknownEnd = {
 } as const;
 
 /** A client that executes a call is told that it is over. */
-function abandonedCalls({ node, state, now }: DrivenContext<LoopState>, invocation: Invocation): Draft[] {
+export function abandonedCalls({ node, state, now }: DrivenContext<LoopState>, invocation: Invocation): Draft[] {
   const { agentId } = invocation;
   return openCalls(invocation).flatMap(({ toolId, callId, attempt, calledSeq, progress }) => {
     const returned = toolReturnedRow(node.id, { agentId, toolId, callId, attempt, calledSeq }, unknownEnd);

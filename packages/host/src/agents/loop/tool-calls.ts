@@ -11,11 +11,8 @@ import {
   type Json,
   type JsonObject,
   quoted,
-  REQUIRE_USER,
   row,
-  SIGN_IN_EVENT,
 } from '@cairn/protocol';
-import { askDrafts, nextInterruptId } from '../../engine/core/interrupts.ts';
 import type { Draft, Effect, OpenCall } from '../../engine/core/state.ts';
 import { TOOL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallResult, DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
@@ -27,10 +24,10 @@ import { clientQuestions, endOfAnswered } from './client-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { loopToolCalled } from './loop-tools.ts';
 import { callPrefix } from './model-calls.ts';
+import { questionRows } from './question-rows.ts';
 import { type FailedTool, toolCalledRow, toolReturnedRow } from './rows.ts';
 import { principalOf, verbosityOf } from './settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from './sizes.ts';
-import { QUESTION_ID } from './state/evolve-tool-calls.ts';
 import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage } from './state/loop-state.ts';
 import { accessIn } from './tool-access.ts';
 
@@ -270,27 +267,3 @@ function nextQuestion({ calls }: ToolsStage): PersonQuestion | null {
 /** A node asks people one question at a time, so an answer to the node is unambiguous. */
 const hasOpenQuestion = ({ state, node }: Context): boolean =>
   Object.values(state.view.interrupts).some((open) => open.nodeId === node.id && !isClientCall(open));
-
-function questionRows({ state, node }: Context, question: PersonQuestion): Draft[] {
-  const { prompt, timeoutMs } = question;
-  if (question.kind === 'ask') {
-    const { schema, requireUser = false } = question;
-    const asked = { id: QUESTION_ID, question: prompt, ...(schema === undefined ? {} : { schema }) };
-    const data = { questions: [asked], ...(requireUser ? { contextType: REQUIRE_USER } : {}) };
-    return askDrafts(state, { nodeId: node.id, kind: 'clarification', data, timeoutMs });
-  }
-  const { authType, provider, scopes, authorizeAt, encryptionKey, infoUrl } = question;
-  const authUrl =
-    authorizeAt === undefined ? question.authUrl : `${authorizeAt}/${nextInterruptId(state, node.id)}/authorize`;
-  const correlation = {
-    authType,
-    prompt,
-    ...(provider === undefined ? {} : { provider }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(authUrl === undefined ? {} : { authUrl }),
-    ...(encryptionKey === undefined ? {} : { encryptionKey }),
-    ...(infoUrl === undefined ? {} : { infoUrl }),
-  };
-  const data = { eventType: SIGN_IN_EVENT, correlation };
-  return askDrafts(state, { nodeId: node.id, kind: 'external-event', data, timeoutMs });
-}

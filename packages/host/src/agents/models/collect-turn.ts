@@ -8,12 +8,12 @@ import type { FinishReason, ModelToolCall, ModelUsage } from './turn.ts';
 export interface StreamLimits {
   /** Idle timeout for a model that sets none of its own. */
   readonly idleMs: number;
-  /** Limit for text, reasoning and arguments of one answer together, because the record of a call is limited too. */
+  /** Limit for text, reasoning and arguments of one answer together: what does not fit in an event becomes an artifact. */
   readonly maxCharacters: number;
   readonly maxToolCalls: number;
 }
 
-export const streamLimits: StreamLimits = { idleMs: 120_000, maxCharacters: 400_000, maxToolCalls: 128 };
+export const streamLimits: StreamLimits = { idleMs: 120_000, maxCharacters: 1_900_000, maxToolCalls: 128 };
 
 export interface Collected {
   readonly toolCalls: readonly ModelToolCall[];

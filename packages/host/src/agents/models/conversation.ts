@@ -3,10 +3,11 @@
  */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
+import { PEER_PROVIDER } from './peer-model.ts';
 import { resultText, taskText } from './task-text.ts';
 import { messageTokens } from './tokens.ts';
 import type { AgentGroup, ModelMessage, Turn } from './turn.ts';
-import { asUntrusted } from './untrusted.ts';
+import { asUntrusted, asUntrustedAgent } from './untrusted.ts';
 
 /** One utterance and its position in the context. */
 interface Said {
@@ -36,6 +37,8 @@ export interface ContextFold {
   readonly roots: Map<string, string>;
   /** Runs that were done again, and the cursor of the retry: whoever comes after it does not hear them. */
   readonly retried: Map<string, number>;
+  /** Active runs in which an agent of another system worked, by the id of the agent here. */
+  readonly peers: Map<string, string>;
   /** The agent that is active at a node of a run. */
   readonly speakers: Map<string, { readonly agentId: string; readonly room: string | null }>;
 }
@@ -58,6 +61,7 @@ export const emptyContext = (): ContextFold => ({
   forgotten: 0,
   roots: new Map(),
   retried: new Map(),
+  peers: new Map(),
   speakers: new Map(),
 });
 
@@ -85,11 +89,15 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
     return { by: 'user', text: isObject(inputs) ? taskText(inputs) : '' };
   },
   'run.completed': (fold, row, { outputs }) => {
+    const peer = fold.peers.get(row.runId);
+    fold.peers.delete(row.runId);
     // A child run's result goes to its parent, which reports it.
     if (fold.roots.has(row.runId)) return null;
-    return { by: 'host', text: isObject(outputs) ? resultText(outputs) : '' };
+    const text = isObject(outputs) ? resultText(outputs) : '';
+    return { by: 'host', text: peer === undefined || text === '' ? text : asUntrustedAgent(peer, text) };
   },
-  'agent.invocation.started': (fold, row, { agentId, group, task }) => {
+  'agent.invocation.started': (fold, row, { agentId, group, task, resolvedProvider }) => {
+    if (resolvedProvider === PEER_PROVIDER) fold.peers.set(row.runId, String(agentId));
     const speaker = { agentId: String(agentId), room: roomOf(fold, row.runId, group) };
     fold.speakers.set(placeOf(row), speaker);
     const { room } = speaker;
@@ -100,7 +108,7 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
     fold.speakers.delete(placeOf(row));
     return null;
   },
-  'cairn.model.returned': (fold, row, { turn }) => (isObject(turn) ? spoken(fold, row, turnText(turn)) : null),
+  'cairn.model.returned': (fold, row, { turn }) => (isObject(turn) ? spoken(fold, row, saidIn(fold, row, turn)) : null),
   'agent.toolReturned': (fold, row, payload) => spoken(fold, row, returnedText(payload)),
   'conversation.opened': (fold, row, { initialTurn }) => turnTaken(fold, row, initialTurn),
   'conversation.exchanged': (fold, row, { turn }) => turnTaken(fold, row, turn),
@@ -139,6 +147,14 @@ const rootOf = (fold: ContextFold, runId: string): string => fold.roots.get(runI
 function roomOf(fold: ContextFold, runId: string, group: Json | undefined): string | null {
   if (group === 'shared') return `run ${rootOf(fold, runId)}`;
   return typeof group === 'string' && group.startsWith('shared:') ? `group ${group.slice('shared:'.length)}` : null;
+}
+
+/** The words of a peer stay untrusted, also when its agent here says them. */
+function saidIn(fold: ContextFold, row: Row, turn: JsonObject): string {
+  const text = turnText(turn);
+  const speaker = fold.speakers.get(placeOf(row));
+  const isPeer = turn.provider === PEER_PROVIDER && turn.text !== '' && speaker !== undefined;
+  return isPeer ? asUntrustedAgent(speaker.agentId, text) : text;
 }
 
 function turnText(turn: JsonObject): string {

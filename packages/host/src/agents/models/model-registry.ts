@@ -6,6 +6,7 @@ import { quoted, TerminalError } from '@cairn/protocol';
 import type { Clock } from '../../engine/ports.ts';
 import { ModelError } from './model-error.ts';
 import type { Model } from './model-port.ts';
+import { peerModel } from './peer-model.ts';
 import { mockModel } from './scripted/mock-providers.ts';
 import { readScript } from './scripted/script.ts';
 import { SCRIPTED, scriptedModel } from './scripted/scripted-model.ts';
@@ -33,6 +34,7 @@ export interface WantedModel {
   readonly selection: ModelSelection;
   readonly rehearsal?: ModelRequest['rehearsal'] | undefined;
   readonly mock?: ModelRequest['mock'] | undefined;
+  readonly peer?: ModelRequest['peer'] | undefined;
 }
 
 export interface ChosenModel {
@@ -82,7 +84,9 @@ export class ModelRegistry {
     throw notConfigured(`No model is configured for the class ${selection.modelClass}, and there is no default`);
   }
 
-  find({ selection, rehearsal, mock }: WantedModel): Model {
+  find({ selection, rehearsal, mock, peer }: WantedModel): Model {
+    // Nobody can have a model act in the name of a peer.
+    if (peer !== undefined) return peerModel(peer);
     if (mock !== undefined) return mockModel(mock, this.#clock);
     const { provider, model } = this.#resolve(selection, rehearsal !== undefined);
     if (provider === SCRIPTED) return this.#rehearsed(rehearsal);

@@ -75,6 +75,8 @@ export type ModelRequest = {
   readonly turnIndex: number;
   /** `configurable.mockProvider`. */
   readonly mock?: { readonly id: string; readonly config?: JsonObject };
+  /** The A2A peer that takes the turn instead of a model. */
+  readonly peer?: { readonly name: string; readonly conversation: boolean; readonly skill?: string };
 };
 
 type Returned = PayloadOf<'cairn.model.returned'>;

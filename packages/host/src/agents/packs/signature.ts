@@ -131,6 +131,6 @@ function parsed<Shape>(shape: z.ZodType<Shape>, content: Buffer, file: string): 
 const invalid = (reason: 'unsigned' | 'unknown_key' | 'wrong', message: string): TerminalError =>
   new TerminalError('pack_signature_invalid', {
     message: `The signature of the pack does not count. ${message}`,
-    hint: 'Sign it with "cairn pack sign" and list the public key under packs.trust, or install it from a folder in packs.unsigned. "cairn dev" accepts unsigned packs.',
+    hint: 'Sign it with "cairn pack sign" and list the public key under packs.trust, or name its folder in packs.unsigned instead of packs.folders. "cairn dev" accepts unsigned packs.',
     details: { reason },
   });

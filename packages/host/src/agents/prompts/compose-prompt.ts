@@ -10,7 +10,8 @@ export interface ComposedPrompt {
   readonly payload: PayloadOf<'prompt.composed'>;
 }
 
-const slot = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]{0,63})\s*\}\}/g;
+/** `{{name}}` in the text of a template. */
+export const slot = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]{0,63})\s*\}\}/g;
 
 /** The message that each kind of prompt belongs to. */
 const shapes: Readonly<Record<PromptKind, 'system-only' | 'user-only'>> = {

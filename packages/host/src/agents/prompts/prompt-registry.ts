@@ -25,6 +25,13 @@ export class PromptRegistry {
     return versions.find(({ version }) => ref.version === undefined || version === ref.version);
   }
 
+  /** The newest version of each template of a kind, by name. */
+  newest(kind: PromptTemplate['kind']): readonly PromptTemplate[] {
+    return [...this.#templates.values()]
+      .flatMap(([newest]) => (newest?.kind === kind ? [newest] : []))
+      .sort((a, b) => (a.templateId < b.templateId ? -1 : 1));
+  }
+
   /** Throws when the template is unknown, which fails the node that asks. */
   find(ref: PromptRef): PromptTemplate {
     const found = this.lookup(ref);

@@ -61,6 +61,20 @@ export class RecordedLoop implements LoopOptions {
     throw new TerminalError(code, { message, ...(details === undefined ? {} : { details }) });
   };
 
+  /** The servers that calls of nodes without a server went to. */
+  readonly #servers = new Map<string, string>();
+
+  readonly mcp: NonNullable<LoopOptions['mcp']> = {
+    serverOf: (nodeId) => this.#servers.get(nodeId) ?? null,
+    serverCount: () => 0,
+    unlisted: () => undefined,
+  };
+
+  #learnServer({ toolId }: JsonObject, nodeId: string): void {
+    const [, server] = /^mcp:([^/]+)\//.exec(String(toolId)) ?? [];
+    if (server !== undefined) this.#servers.set(nodeId, server);
+  }
+
   readonly toolAccess = (
     { configurable, toolScopes }: Readonly<RunView>,
     allowlist: readonly string[] | undefined,
@@ -80,7 +94,13 @@ export class RecordedLoop implements LoopOptions {
   readonly #learners = new Map<string, (payload: JsonObject, nodeId: string) => void>([
     ['agent.invocation.started', (payload) => this.#learnInvocation(payload)],
     ['cairn.model.returned', (payload) => this.#tools.learnTurn(payload)],
-    ['agent.toolCalled', (payload) => this.#tools.learnCall(payload)],
+    [
+      'agent.toolCalled',
+      (payload, nodeId) => {
+        this.#learnServer(payload, nodeId);
+        this.#tools.learnCall(payload);
+      },
+    ],
     ['agent.toolReturned', (payload) => this.#tools.learnReturn(payload)],
     ['agent.reasoned', (payload, nodeId) => this.#learnReasoning(payload, nodeId)],
     ['cap.breached', (payload) => this.#learnLimit(payload)],

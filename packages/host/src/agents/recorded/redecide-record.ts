@@ -11,6 +11,7 @@ import { compileWorkflow, type Workflow } from '../../engine/workflow/workflow.t
 import { readAgentDefinition } from '../agent-definition.ts';
 import { createAgentNodes } from '../loop/agent-node.ts';
 import { mockAgent } from '../loop/mock-agent.ts';
+import { createPeerNode } from '../loop/peer-node.ts';
 import { createSupervisor } from '../orchestration/supervisor.ts';
 import { parseTemplate } from '../prompts/prompt-template.ts';
 import { RecordedLoop } from './recorded-loop.ts';
@@ -96,6 +97,7 @@ function presentTypes(sha256: Sha256, hasOwnVerbosity: (nodeId: string) => boole
   const loop = new RecordedLoop(sha256, hasOwnVerbosity);
   const agentTypes: readonly NodeType[] = [
     ...createAgentNodes(loop),
+    createPeerNode(loop),
     mockAgent(loop),
     createSupervisor(loop),
     dispatch,

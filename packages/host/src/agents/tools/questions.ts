@@ -1,10 +1,10 @@
 /**
  * Builds the questions of a tool for the record. They are validated when asked, so that every question can be answered.
  */
-import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import { type Json, type JsonObject, quoted, TerminalError, urgencies } from '@cairn/protocol';
 import { z } from 'zod';
 import { compileSchema } from '../../engine/values/schemas.ts';
-import type { AskOption, AskQuestion, PersonQuestion } from './tool.ts';
+import type { AskOption, HostQuestion, PersonQuestion } from './tool.ts';
 import { jsonSchemaOf, parsed } from './zod-schemas.ts';
 
 /** Questions are shown on screens and sent to phones. */
@@ -26,10 +26,11 @@ export interface Asked<Answer> {
   read(answer: Json): { readonly value: Answer } | { readonly problem: string };
 }
 
-export function asked<Answer>(question: AskQuestion<Answer>): Asked<Answer> {
-  const { prompt, name = prompt, schema, options, requireUser = false, timeoutMs } = question;
+export function asked<Answer>(question: HostQuestion<Answer>): Asked<Answer> {
+  const { prompt, name = prompt, schema, options, requireUser = false, urgency, timeoutMs, remote, subkind } = question;
   checkWords(prompt, name);
   checkWait(timeoutMs);
+  checkUrgency(urgency);
   const stated = schema instanceof z.ZodType ? shownSchema(schema) : schema;
   const shown = options === undefined ? stated : withOptions(options, stated);
   if (shown !== undefined) checkSchema(shown);
@@ -40,7 +41,10 @@ export function asked<Answer>(question: AskQuestion<Answer>): Asked<Answer> {
       prompt,
       ...(shown === undefined ? {} : { schema: shown }),
       ...(requireUser ? { requireUser } : {}),
+      ...(urgency === undefined ? {} : { urgency }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(remote === undefined ? {} : { remote }),
+      ...(subkind === undefined ? {} : { subkind }),
     },
     read: (answer) => (schema instanceof z.ZodType ? parsedAnswer(schema, answer) : { value: answer as Answer }),
   };
@@ -98,6 +102,11 @@ export function checkWait(timeoutMs: number | undefined): void {
   if (timeoutMs === undefined) return;
   if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_WAIT_MS) return;
   throw wrong(`has the timeoutMs ${timeoutMs}, which is no whole number of milliseconds`);
+}
+
+function checkUrgency(urgency: string | undefined): void {
+  if (urgency === undefined || urgencies.some((known) => known === urgency)) return;
+  throw wrong(`has the urgency ${quoted(urgency, 40)}, which is none of ${urgencies.join(', ')}`);
 }
 
 function checkSchema(schema: JsonObject): void {

@@ -45,5 +45,7 @@ function perform(
   if (waitMs > 0) {
     return failed('rate_limited', `The tool ${toolId} may be called again in ${waitMs} ms.`, true);
   }
-  return new ToolEntry({ tool, agentId, principal, records, reasoning, call }, ports).enter(checked.input);
+  const { timeoutMs = tool.timeoutMs } = asked;
+  const limited = timeoutMs < tool.timeoutMs ? { ...tool, timeoutMs } : tool;
+  return new ToolEntry({ tool: limited, agentId, principal, records, reasoning, call }, ports).enter(checked.input);
 }

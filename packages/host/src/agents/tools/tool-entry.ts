@@ -12,7 +12,7 @@ import { Progress, type ProgressReport, progressRow } from './progress.ts';
 import { type Asked, asked, askedAgain } from './questions.ts';
 import { signInAsked } from './sign-in.ts';
 import { checkStepName, settledStep } from './step-settled.ts';
-import type { AskQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolRecord } from './tool.ts';
+import type { HostQuestion, HostToolContext, Tool, ToolContext, ToolOutcome, ToolRecord } from './tool.ts';
 import { failed, outcomeOf, type Settled, toolError } from './tool-error.ts';
 import { secretOf } from './tool-secret.ts';
 import { never, unwatched } from './unwatched.ts';
@@ -156,7 +156,7 @@ export class ToolEntry implements HostToolContext {
     this.#call.emit([row])?.catch(() => undefined);
   }
 
-  readonly ask = <Answer = Json>(question: AskQuestion<Answer>): Promise<Answer> =>
+  readonly ask = <Answer = Json>(question: HostQuestion<Answer>): Promise<Answer> =>
     unwatched(this.#ask(() => asked(question)));
   readonly signIn: ToolContext['signIn'] = (request) =>
     unwatched(

@@ -8,6 +8,8 @@ export const MAX_TOOL_ID = 64;
 
 /** Begins the ids of the tools of MCP servers: `mcp:<server>/<tool>`. */
 export const MCP_SCOPE = 'mcp:';
+/** Begins the ids of the tools that call A2A peers: `a2a:<peer>`. */
+export const A2A_SCOPE = 'a2a:';
 /** Server and tool have names of their own, so these ids may be longer. Models see a cut name. */
 export const mcpToolIdPattern = /^mcp:[A-Za-z0-9][A-Za-z0-9._-]*\/[A-Za-z0-9_][A-Za-z0-9._/-]*$/;
 export const MAX_MCP_TOOL_ID = 128;

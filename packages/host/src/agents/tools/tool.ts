@@ -1,5 +1,5 @@
 /** Types of tools: the tool itself, the context of its function, the records of a suspended call, and the outcome. */
-import type { ContextId, ErrorCode, Json, JsonObject, RemoteRun, RunId } from '@cairn/protocol';
+import type { ContextId, ErrorCode, Json, JsonObject, RemoteRun, RunId, Urgency } from '@cairn/protocol';
 import type { z } from 'zod';
 import type { Emission, StepSafety } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
@@ -111,6 +111,8 @@ export interface HostToolContext extends ToolContext {
   readonly requestedSeq: number;
   /** Whether an earlier entry into the function came further than this one is now. */
   readonly isReplayed: boolean;
+  /** Asks a person on behalf of somebody else, whom the question names. */
+  ask<Answer = Json>(question: HostQuestion<Answer>): Promise<NoInfer<Answer>>;
   /** Writes rows of the node; resolves once they are durable. */
   record(rows: readonly Emission[]): Promise<void>;
 }
@@ -136,8 +138,17 @@ export interface AskQuestion<Answer = Json> {
   readonly options?: readonly AskOption[] | undefined;
   /** Only the user who started the conversation may answer: no other person, no agent, no bearer of a token. */
   readonly requireUser?: boolean | undefined;
+  /** How soon an answer is needed, for front ends that sort or notify. */
+  readonly urgency?: Urgency | undefined;
   /** After this time without an answer, the call throws `interrupt_timeout` here. */
   readonly timeoutMs?: number | undefined;
+}
+
+/** A question, and where it comes from if a peer asks it. That is recorded with the question, and shown. */
+export interface HostQuestion<Answer = Json> extends AskQuestion<Answer> {
+  readonly remote?: JsonObject | undefined;
+  /** The peer waits for a sign-in on its own side, or for an approval. No agent answers either. */
+  readonly subkind?: 'auth' | 'approval' | undefined;
 }
 
 export interface SignInRequest {
@@ -182,7 +193,10 @@ export type PersonQuestion =
       readonly prompt: string;
       readonly schema?: JsonObject;
       readonly requireUser?: true;
+      readonly urgency?: Urgency;
       readonly timeoutMs?: number;
+      readonly remote?: JsonObject;
+      readonly subkind?: 'auth' | 'approval';
     }
   | {
       readonly kind: 'signIn';
@@ -224,6 +238,8 @@ export type ToolCallInput = {
   readonly principal: string | null;
   /** Which thoughts the run asks for. Default `summary`. */
   readonly reasoning?: ReasoningVerbosity;
+  /** Less than the limit of the tool. */
+  readonly timeoutMs?: number;
 };
 
 /** Outcome of the performer `cairn.tool`. It throws only for defects of the host. */

@@ -69,7 +69,7 @@ export const questionParts = (asked: readonly Question[]): readonly A2aPart[] =>
   asked.slice(0, MAX_SHOWN).flatMap(({ prompt, form }) => [{ text: prompt }, { data: form }]);
 
 function input(event: TaskEventOf<'input-required'>): Question {
-  const { inputId, inputType, prompt, schema, options, expiresAt, taskId, parentTaskId, metadata } = event;
+  const { inputId, inputType, prompt, schema, options, requireUser, expiresAt, taskId, parentTaskId, metadata } = event;
   const toolCall = inputType === 'tool-execution' ? metadata?.toolCall : undefined;
   return {
     id: inputId,
@@ -78,9 +78,9 @@ function input(event: TaskEventOf<'input-required'>): Question {
     interruptKind:
       inputType === 'confirmation' ? 'approval' : inputType === 'tool-execution' ? 'external-event' : 'clarification',
     prompt,
-    form: given({ inputId, inputType, schema, options, expiresAt, toolCall }),
+    form: given({ inputId, inputType, schema, options, requireUser, expiresAt, toolCall }),
     // Nobody is above a root task. The question of a subtask goes to the agent above it first.
-    isForCaller: event.requireUser === true || parentTaskId === undefined,
+    isForCaller: requireUser === true || parentTaskId === undefined,
   };
 }
 

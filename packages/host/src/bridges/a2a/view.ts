@@ -113,8 +113,8 @@ const failure = (error: TaskEventOf<'task-status'>['error']): { readonly more?: 
 
 function created({ taskId, hostId }: A2aView, event: TaskEventOf<'task-created'>): A2aUpdate {
   const { contextId, eventId, timestamp, metadata } = event;
-  const text = metadata?.message?.content;
-  const said = { messageId: eventId, role: 'user', contextId, taskId } as const;
+  const { content: text, messageId = eventId } = metadata?.message ?? {};
+  const said = { messageId, role: 'user', contextId, taskId } as const;
   return {
     type: 'task',
     task: {

@@ -32,7 +32,7 @@ const message = z.union([
 
 export const runAgentInput = z
   .looseObject({
-    threadId: id.describe('The conversation: a context. One that nobody has begins with the run.'),
+    threadId: id.describe('The conversation: the id of a context, or a name that the client made up.'),
     runId: id.describe('Identifies the run: a repeated request shows the same run again.'),
     parentRunId: z.string().max(256).optional(),
     messages: z.array(message).max(MAX_MESSAGES),

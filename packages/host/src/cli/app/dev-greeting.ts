@@ -4,6 +4,8 @@ import { safe } from '../render/style.ts';
 
 export interface Greeting {
   readonly url: string;
+  /** A link that opens Studio once. */
+  readonly studio: string;
   readonly key: string;
   readonly keyFile: string;
   /** Whether other commands find the host by themselves. */
@@ -21,6 +23,7 @@ export function sampleGreeting(greeting: Greeting): string {
   const { url, key } = greeting;
   const cairn = commandOf(greeting);
   return `
+${studioLine(greeting)}
 ${keyLine(greeting)}
 try it   ${cairn} run hello --input name=Ada     in another terminal${inThisFolder(greeting)}
          ${cairn} run review                     a run that asks you a question
@@ -41,10 +44,14 @@ export function appGreeting(greeting: Greeting, { workflows, agents }: App): str
   const lines = [...tries, ...answers].map((command) => `${cairn} ${command}`);
   const [first = `${cairn} --help`, ...rest] = lines;
   return `
+${studioLine(greeting)}
 ${keyLine(greeting)}
 try it   ${first}     in another terminal${inThisFolder(greeting)}
 ${rest.map((line) => `         ${line}\n`).join('')}`;
 }
+
+const studioLine = (greeting: Greeting): string =>
+  `studio   ${greeting.studio}\n         opens once, within 10 minutes; "${commandOf(greeting)} studio" prints another link`;
 
 const keyLine = ({ key, keyFile }: Greeting): string => `key      ${key}   (stored in ${keyFile})`;
 

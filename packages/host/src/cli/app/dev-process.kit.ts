@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Client, createClient } from '@cairn/client';
 import { onTestFinished } from 'vitest';
+import { compileCache } from '../../../test/kit/compile-cache.ts';
 import { readHostNote } from '../host-file.ts';
 
 const root = join(import.meta.dirname, '../../../../..');
@@ -39,7 +40,8 @@ export class DevProcess {
 
   constructor({ folder }: Project, args: readonly string[]) {
     this.#folder = folder;
-    const child = spawn(process.execPath, [bin, 'dev', '--port', '0', ...args], { cwd: folder, env: { HOME: folder } });
+    const env = { HOME: folder, ...compileCache };
+    const child = spawn(process.execPath, [bin, 'dev', '--port', '0', ...args], { cwd: folder, env });
     this.#process = child;
     this.#ended = new Promise((resolve) => child.once('close', resolve));
     for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', (line) => this.#add(line));

@@ -1,23 +1,11 @@
 /** Formats the difference of two runs as a page: where they part, what each did, what they hold and used. */
-import {
-  type DiffEntry,
-  diffSections,
-  isJsonObject,
-  type JsonObject,
-  type RunDiff,
-  type TextPart,
-  type ValueChange,
-} from '@cairn/protocol';
+import { type DiffEntry, diffSections, isJsonObject, type JsonObject, type RunDiff } from '@cairn/protocol';
+import { artifactLines } from './artifact-diff.ts';
+import { changeLines, type DiffPlace, markOf } from './change-lines.ts';
 import { lookOf } from './status.ts';
-import { oneLine, type Style, safe } from './style.ts';
+import { oneLine, safe } from './style.ts';
 import { table, wrap } from './table.ts';
 import { span } from './time.ts';
-
-export interface DiffPlace {
-  readonly style: Style;
-  /** The width of the screen; null for no limit. */
-  readonly columns: number | null;
-}
 
 type CairnDiff = RunDiff['stateDiff']['cairn'];
 
@@ -36,6 +24,7 @@ const states = ['variables', 'channels', 'inputs', 'outputs', 'error'] as const;
 export const isEqual = ({ stateDiff: { cairn, ...state } }: RunDiff): boolean =>
   cairn.firstDivergence === null &&
   diffSections.every((name) => cairn[name].changed === 0) &&
+  cairn.artifacts.changed === 0 &&
   Object.keys(state).length === 0;
 
 export function diffPage(diff: RunDiff, place: DiffPlace): readonly string[] {
@@ -48,6 +37,7 @@ export function diffPage(diff: RunDiff, place: DiffPlace): readonly string[] {
     lines.push('', `${style.bold(titles[name])}  ${style.dim(`${changed} differ, ${same} are the same`)}`);
     for (const entry of entries) lines.push(...entryLines(entry, place));
   }
+  lines.push(...artifactLines(cairn.artifacts, place));
   for (const name of states) {
     const changes = diff.stateDiff[name] ?? [];
     if (changes.length > 0)
@@ -107,53 +97,18 @@ function branchLines(name: string, { sourceRunId, fromSeq, overlay, rules }: Rea
   ];
 }
 
-const marks = { added: '+', removed: '-', changed: '~' } as const;
-
 function entryLines(entry: DiffEntry, place: DiffPlace): readonly string[] {
   const { style, columns } = place;
-  const paint = { added: style.green, removed: style.red, changed: style.yellow }[entry.op];
   const where = [
     entry.a === undefined ? '' : sideText('a', entry.a),
     entry.b === undefined ? '' : sideText('b', entry.b),
   ];
-  const head = `${paint(marks[entry.op])} ${safe(entry.key)}  ${style.dim(where.filter((text) => text !== '').join(', '))}`;
+  const head = `${markOf(entry.op, style)} ${safe(entry.key)}  ${style.dim(where.filter((text) => text !== '').join(', '))}`;
   return [...wrap(head, columns, '  '), ...entry.changes.flatMap((change) => changeLines(change, place, '      '))];
 }
 
 function sideText(name: string, { seq, reused, runId }: NonNullable<DiffEntry['a']>): string {
   return `${name} at event ${seq}${reused === true ? ' (reused)' : ''}${runId === undefined ? '' : ` ${safe(runId)}`}`;
-}
-
-function changeLines({ path, a, b, text }: ValueChange, place: DiffPlace, indent: string): readonly string[] {
-  const { style, columns } = place;
-  const lines = path === '' ? [] : wrap(style.cyan(oneLine(path)), columns, indent);
-  const inner = `${indent}  `;
-  if (text !== undefined) return [...lines, ...textLines(text, place, inner)];
-  return [
-    ...lines,
-    ...(a === undefined ? [] : wrap(style.red(`- ${oneLine(a)}`), columns, inner)),
-    ...(b === undefined ? [] : wrap(style.green(`+ ${oneLine(b)}`), columns, inner)),
-  ];
-}
-
-/** A text of several lines line by line; one line as a whole, with its changed words marked. */
-function textLines(parts: readonly TextPart[], { style, columns }: DiffPlace, indent: string): readonly string[] {
-  if (!parts.some(({ text }) => text.includes('\n'))) {
-    const shown = parts.map(({ op, text }) => {
-      if (op === 'added') return style.green(`{+${oneLine(text)}+}`);
-      return op === 'removed' ? style.red(`[-${oneLine(text)}-]`) : oneLine(text);
-    });
-    return wrap(shown.join(''), columns, indent);
-  }
-  return parts.flatMap(({ op, text }) =>
-    text
-      .replace(/\n$/, '')
-      .split('\n')
-      .flatMap((line) => {
-        if (op === 'added') return wrap(style.green(`+ ${safe(line)}`), columns, indent);
-        return wrap(op === 'removed' ? style.red(`- ${safe(line)}`) : style.dim(`  ${safe(line)}`), columns, indent);
-      }),
-  );
 }
 
 function totalLines({ totals }: CairnDiff, { style, columns }: DiffPlace): readonly string[] {

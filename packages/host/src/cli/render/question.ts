@@ -29,6 +29,14 @@ const askedOf = ({ id, question, schema }: Fields): Asked => ({
   ...(isFields(schema) ? { schema } : {}),
 });
 
+/** The only field of an answer that is an object with one text, as a form of another system has it. */
+export function onlyTextField(schema: Fields | undefined): string | null {
+  if (schema?.type !== 'object') return null;
+  const [field, ...others] = Object.entries(fieldsOf(schema.properties));
+  if (field === undefined || others.length > 0) return null;
+  return fieldsOf(field[1]).type === 'string' ? field[0] : null;
+}
+
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A step that may have taken effect, but whose result was not recorded. */
@@ -76,7 +84,9 @@ function wantedBy(schema: Fields | undefined): string {
   if (schema === undefined) return '';
   if (Array.isArray(schema.enum)) return `  (one of ${schema.enum.map((value) => oneLine(value, 40)).join(', ')})`;
   const isText = Object.keys(schema).length === 1 && schema.type === 'string';
-  return isText || Object.keys(schema).length === 0 ? '' : `  (${oneLine(schema, 200)})`;
+  return isText || onlyTextField(schema) !== null || Object.keys(schema).length === 0
+    ? ''
+    : `  (${oneLine(schema, 200)})`;
 }
 
 function headline(question: Question): string {
@@ -116,6 +126,10 @@ function interruptedLines({ payload }: Fields, style: Style): readonly string[] 
   ];
 }
 
+/** An answer that cannot be written as a word. */
+const needsJson = (schema: Fields | undefined): boolean =>
+  (schema?.type === 'object' && onlyTextField(schema) === null) || schema?.type === 'array';
+
 /** The command that answers the question; placeholders are in capitals. */
 export function answerCommand(runId: string, question: Question, isOnly = true): string {
   const { kind, nodeId, data } = question;
@@ -126,7 +140,7 @@ export function answerCommand(runId: string, question: Question, isOnly = true):
   if (isConversation(question)) return `${command} WORDS`;
   if (kind !== 'clarification') return `${command} --value JSON`;
   return `${command} ${questionsOf(data)
-    .map(({ id }) => `${quotedWord(id)}=ANSWER`)
+    .map(({ id, schema }) => `${quotedWord(id)}=${needsJson(schema) ? 'JSON' : 'ANSWER'}`)
     .join(' ')}`;
 }
 

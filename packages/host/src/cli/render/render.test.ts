@@ -75,6 +75,7 @@ test('no text from outside can hold a control character once it is printed', () 
     }),
   );
   expect(safe('Zürich\t€')).toBe('Zürich €');
+  expect(safe('one\ntwo')).toBe('one\\ntwo');
 });
 
 test.each([
@@ -134,6 +135,19 @@ test.each([
     { kind: 'custom', data: { customKind: 'another' } },
     ['? n waits for an answer of kind custom: {"customKind":"another"}'],
     'cairn answer run_a --value JSON',
+  ],
+  [
+    {
+      kind: 'clarification',
+      data: {
+        questions: [
+          { id: 'a', question: 'Size?', schema: { type: 'object', properties: { size: { type: 'string' } } } },
+          { id: 'b', question: 'Where?', schema: { type: 'object' } },
+        ],
+      },
+    },
+    ['? n asks:', '    a  Size?', '    b  Where?  ({"type":"object"})'],
+    'cairn answer run_a a=ANSWER b=JSON',
   ],
 ])('a question of %j is told with the words that answer it', (asked, lines, command) => {
   const question = { interruptId: 'i', nodeId: 'n', ...asked };

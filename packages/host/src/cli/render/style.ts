@@ -37,7 +37,12 @@ export const styleOf = (isColoured: boolean): Style => (isColoured ? coloured : 
 export const ownColour = /(\u001b\[(?:0|1|2|22|31|32|33|36|39)m)/;
 
 /** Escapes control characters, because text from a host, a workflow or a person could control the terminal. */
-export const safe = (text: string): string => escapeText(text, (character) => (character === '\t' ? ' ' : null));
+export const safe = (text: string): string => escapeText(text, (character) => shortForms.get(character) ?? null);
+
+const shortForms: ReadonlyMap<string, string> = new Map([
+  ['\t', ' '],
+  ['\n', '\\n'],
+]);
 
 /** A value as one line of JSON that is safe to print and parses to the same value. */
 export const jsonLine = (value: unknown): string => safe(JSON.stringify(value));

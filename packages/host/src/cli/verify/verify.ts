@@ -41,7 +41,8 @@ export async function verify(terminal: Terminal, name: string | undefined, flags
     const folder = name === undefined ? dataFolder(terminal, flags.data) : path;
     verifyAll(folder, { verdict, against: await checkpointFile(terminal, flags, folder) });
     return verdict.print(folder, flags.json === true);
-  } else {
+  } else if (stat?.isDirectory() === true) throw notAFolder(name);
+  else {
     const folder = dataFolder(terminal, flags.data);
     verifyRun(folder, name, { verdict, against: await checkpointFile(terminal, flags, folder) });
   }
@@ -75,6 +76,12 @@ function verifyAll(folder: string, { verdict, against }: Verification): void {
     log.close();
   }
 }
+
+const notAFolder = (name: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `The folder ${name} is no data folder: it has no cairn.db.`,
+    hint: 'Pass a run id, the path of a bundle, of a backup or of a data folder.',
+  });
 
 const noRun = (name: string, folder: string): TerminalError =>
   new TerminalError('not_found', {

@@ -1,9 +1,10 @@
 /** The hosts that a user has keys for, from a file: `{ "<hostId>": { "url": "…", "keyEnv": "…" } }`. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Client, createClient } from '@cairn/client';
+import type { Client } from '@cairn/client';
 import { TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
+import { peerClient } from '../peer-client.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HostNamed } from './walk-causes.ts';
 
@@ -24,7 +25,7 @@ export function namedHosts(file: string | undefined, { cwd, env }: Pick<Terminal
         hint: `Set ${keyEnv}, or remove ${hostId} from the file.`,
       });
     }
-    hosts.set(hostId, createClient({ url, key }));
+    hosts.set(hostId, peerClient({ url, key }));
   }
   return (hostId) => hosts.get(hostId) ?? null;
 }

@@ -88,6 +88,23 @@ test('why ends well at a run that somebody asked for, and gives the walk as data
   expect(walk.steps.at(-1)).toMatchObject({ hostId: 'alpha', runId: run.runId, event: { sequence: 0 } });
 });
 
+test('why without an event begins at the last one of the run', async () => {
+  const { alpha } = await chained();
+  const { runId } = await alpha.client.runs.create({ workflowId: 'top' });
+  await alpha.client.runs.wait(runId);
+  const env = { CAIRN_URL: alpha.url, CAIRN_KEY: key };
+  const { code, out } = await typed(['why', runId, '--json'], { env });
+  const { steps, end } = JSON.parse(out);
+  expect([code, end]).toEqual([0, { kind: 'root' }]);
+  expect(steps[0]).toMatchObject({ runId, event: { type: 'run.completed' } });
+  expect(steps.at(-1)).toMatchObject({ runId, event: { sequence: 0 } });
+});
+
+test('why refuses an event that is no number, and says so', async () => {
+  const { code, err } = await typed(['why', 'last', 'run.completed']);
+  expect([code, err]).toEqual([2, expect.stringContaining('The sequence of an event must be a number')]);
+});
+
 test('why without a key for the next host stops there, and sends it nothing', async () => {
   const { beta, last, event } = await chained();
   const env = { CAIRN_URL: beta.url, CAIRN_KEY: key };
@@ -114,10 +131,10 @@ test.for([
 const lying = (answer: (runId: string, of: number) => Causes) => {
   let asked = 0;
   const client = createClient({ url: 'http://127.0.0.1:9', key });
-  const causes = async (runId: string, { of = 0 } = {}) => {
+  const causes = async (runId: string, { of = 0 }: { readonly of?: number | 'last' } = {}) => {
     asked += 1;
     if (asked > 100) throw new Error('asked for ever');
-    return answer(runId, of);
+    return answer(runId, Number(of));
   };
   return { ...client, runs: { ...client.runs, causes } };
 };
@@ -142,7 +159,7 @@ test.for<[string, (runId: string, of: number) => Causes, RegExp]>([
   ['causes that lead forward', (_, of) => page({ events: [event(of)], next: of + 1 }), /caused by event/],
   [
     'runs without end',
-    (runId) => page({ events: [event(0, runId)], parent: parent(`${runId}a:0`) }),
+    (runId) => page({ runId, events: [event(0, runId)], parent: parent(`${runId}a:0`) }),
     /more than 5 runs/,
   ],
   [
@@ -154,6 +171,16 @@ test.for<[string, (runId: string, of: number) => Causes, RegExp]>([
     'the id of another run',
     () => page({ events: [event(0)], parent: { ...parent('run_b:1'), runId: 'run_c' } }),
     /no sequence/,
+  ],
+  [
+    'nothing of the next event',
+    (_, of) => page(of === 0 ? { events: [event(0)], next: null, parent: parent('run_b:7') } : { runId: 'run_b' }),
+    /says nothing of event 7/,
+  ],
+  [
+    'of another run',
+    (_, of) => page(of === 0 ? { events: [event(0)], parent: parent('run_b:7') } : { runId: 'run_c' }),
+    /answers for the run run_c/,
   ],
 ])('a host that tells %s does not keep the walk', async ([, answer, why]) => {
   const client = lying(answer);
@@ -170,4 +197,33 @@ test('a host that answers at the address of another is not believed', async () =
     hostNamed: () => lying(() => page({ hostId: 'gamma' })),
   });
   expect(walk.end).toEqual({ kind: 'lost', why: 'the host at that address is gamma, not beta' });
+});
+
+test('a host that tells of events without end does not keep the walk', async () => {
+  let asked = 0;
+  const client = createClient({ url: 'http://127.0.0.1:9', key });
+  const causes = async (_: string, { of = 0 }: { readonly of?: number | 'last' } = {}) => {
+    asked += 1;
+    const from = Number(of);
+    const events = Array.from({ length: 500 }, (_, i) => event(from - i));
+    return page({ events, next: from - 500 });
+  };
+  const endless = { ...client, runs: { ...client.runs, causes } };
+  const walk = await walkCauses(endless, { runId: 'run_a', sequence: 10 ** 15, maxRuns: 5, hostNamed: () => null });
+  expect(walk.end).toEqual({ kind: 'lost', why: expect.stringContaining('more than 10000 events') });
+  expect(asked).toBe(21);
+});
+
+test.for([
+  ['no events', { events: null }],
+  ['an event of the wrong kind', { events: [{ eventId: 7, sequence: 'x' }] }],
+  ['a parent that is a text', { parent: 'run_b:1' }],
+])('an answer with %s is malformed, not a defect here', async ([, wrong]) => {
+  const first = lying(() => page({ hostId: 'alpha', events: [event(0)], parent: parent('run_b:1', 'beta') }));
+  const other = lying((runId) => ({
+    ...page({ hostId: 'beta', runId, events: [event(1, runId)] }),
+    ...JSON.parse(JSON.stringify(wrong)),
+  }));
+  const walk = await walkCauses(first, { runId: 'run_a', sequence: 0, maxRuns: 5, hostNamed: () => other });
+  expect(walk.end).toEqual({ kind: 'lost', why: expect.stringContaining('its answer is malformed') });
 });

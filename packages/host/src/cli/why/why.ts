@@ -14,11 +14,12 @@ export interface WhyFlags extends HostFlags {
 
 const MAX_RUNS = 32;
 
-/** Exits with 1 if the walk does not reach an event that nothing caused. */
-export function why(terminal: Terminal, name: string, sequence: number, flags: WhyFlags): Promise<number> {
+/** From the last event of the run if none is named. Exits with 1 if the walk does not reach an event that nothing caused. */
+export function why(terminal: Terminal, name: string, event: number | undefined, flags: WhyFlags): Promise<number> {
   const hostNamed = namedHosts(flags.hosts, terminal);
   return withHost(terminal, flags, async (client) => {
     const runId = await runNamed(client, name);
+    const sequence = event ?? 'last';
     const walk = await walkCauses(client, { runId, sequence, maxRuns: flags.maxRuns ?? MAX_RUNS, hostNamed });
     if (flags.json === true) terminal.print(jsonLine(walk));
     else for (const line of whyLines(walk, styleOf(terminal.colours.out))) terminal.print(line);
@@ -35,6 +36,8 @@ function* whyLines({ steps, end }: Walk, style: Style): Generator<string> {
       yield `${style.bold(safe(step.runId))}  ${style.dim(`on ${safe(step.hostId)}`)}`;
     }
     yield stepLine(step, style);
+    const { remote } = step.event;
+    if (remote !== undefined) yield style.dim(`         it ran ${safe(remote.runId)} on ${safe(remote.hostId)}`);
     last = step;
   }
   if (end.kind === 'root') yield style.dim('Nothing caused this event: somebody asked for the run.');

@@ -5,7 +5,7 @@ import type { ForkRun } from '../engine.ts';
 import type { CutRun } from './tree-cut.ts';
 
 export function forkedPayload(
-  { principal, toolScopes = [], rules = [] }: ForkRun,
+  { principal, toolScopes = [], rules = [], runId: about, isRetry = false }: ForkRun,
   { place, parentRunId, children, state }: CutRun,
   cutAt: number,
 ): PayloadDraft<'cairn.run.forked'> {
@@ -15,6 +15,7 @@ export function forkedPayload(
     ...{ runId, sourceRunId: source.runId, fromSeq, mode: 'branch', contextId },
   };
   if (principal !== undefined) payload.forkedBy = principal;
+  if (isRetry && source.runId === about) payload.retryOf = about;
   if (scopes !== null) payload.toolScopes = sharedScopes(scopes, toolScopes);
   if (rules.length > 0) payload.rules = rules;
   if (cutAt > state.now) payload.cutAt = cutAt;

@@ -1,5 +1,5 @@
 /** Who is asked first: the agents of the runs above, or people. Decided when a question is asked, and recorded with it. */
-import { type InterruptKind, isSignIn, type JsonObject, requiresUser, row } from '@cairn/protocol';
+import { type InterruptKind, isJsonObject, isSignIn, type JsonObject, requiresUser, row } from '@cairn/protocol';
 import type { Draft, RunState } from '../core/state.ts';
 import { spentBy } from '../family/budget.ts';
 
@@ -16,8 +16,13 @@ export function routingOf(
   question: { readonly kind: InterruptKind; readonly data: JsonObject },
 ): 'agent' | 'user' | null {
   if (state.coordinators === undefined || requiresUser(question) || isSignIn(question)) return null;
-  return question.kind === 'clarification' && nextCoordinator(state, 0) !== null ? 'agent' : 'user';
+  const isForAgents = question.kind === 'clarification' && !decidesElsewhere(question.data);
+  return isForAgents && nextCoordinator(state, 0) !== null ? 'agent' : 'user';
 }
+
+/** An approval or a sign-in of a run on another host, which is asked for here. */
+const decidesElsewhere = ({ metadata }: JsonObject): boolean =>
+  isJsonObject(metadata) && metadata.subkind !== undefined;
 
 /** People are asked from now on. */
 export const forwarded = (inputId: string, cause?: number): Draft =>

@@ -38,7 +38,7 @@ export interface AnswerRequest {
   readonly value: Json;
   readonly principal?: string | undefined;
   readonly tokenId?: string | undefined;
-  /** The host that answers with its own key. */
+  /** The host that answers with its own key, and may not answer for users. */
   readonly peer?: string | undefined;
   /** The host itself has carried out the sign-in, or knows that the user refused. */
   readonly completesSignIn?: boolean | undefined;

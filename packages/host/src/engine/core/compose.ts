@@ -96,7 +96,8 @@ export function compose(moment: Moment): Batch {
     taken += 1;
     if (accept(fact, { state, now, workflow, limits, write, broken })) facts.push(fact);
   }
-  if (!state.ended && state.nextSeq > 0) write(dueTimers(state, now).map(timerFired));
+  const due = state.ended || state.nextSeq === 0 ? [] : dueTimers(state, now);
+  if (due.length > 0) write(due.map(timerFired));
   let takeOver = moment.takenOver;
   // A call requested by this batch needs no second request.
   const seenTo = (callId: string) => moment.underWay(callId) || effects.some((effect) => effect.callId === callId);
@@ -154,8 +155,8 @@ const failureOf = (error: unknown) => ({
 });
 
 function recordsOf(facts: readonly Fact[], state: RunState): Append['idempotency'] {
-  const records = facts.flatMap((fact) => fact.idempotencyRecord?.(state) ?? []);
-  return records.length === 0 ? undefined : records;
+  const requests = facts.filter(({ idempotencyRecord }) => idempotencyRecord !== undefined);
+  return requests.length === 0 ? undefined : requests.flatMap((fact) => fact.idempotencyRecord?.(state) ?? []);
 }
 
 interface Acceptance {

@@ -3,6 +3,7 @@ import { invariant, row, type TaskStatus } from '@cairn/protocol';
 import { routeQuestions } from '../coordination/route-questions.ts';
 import type { NodeAction } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
+import { awaitsChildren, closedQuestions, type Stopping } from './cancel-run.ts';
 import { askAgain, driveNodes, hasWritten, stoppedRows } from './driven.ts';
 import { expiryDrafts } from './interrupts.ts';
 import { activeContext, endNode, failNode, perform, startAgain, startNode } from './node-decisions.ts';
@@ -63,12 +64,14 @@ const taskStatus = (status: TaskStatus, cause: number): Draft => row('cairn.task
 function stopNodes(
   state: RunState,
   workflow: Workflow,
-  { cause, reason }: { readonly cause: number; readonly reason: string },
+  { reason, ...stopping }: Stopping & { readonly reason: string },
   last?: () => Draft,
 ): Decision {
+  const { seq: cause } = stopping;
   const drafts: Draft[] = [];
   for (const nodeId in state.active) {
     if (drafts.length >= AT_ONCE) return rows(...drafts);
+    drafts.push(...closedQuestions(state, nodeId, stopping));
     drafts.push(...stoppedRows(state, workflow, nodeId, cause));
     drafts.push(row('node.cancelled', { nodeId, reason }, { nodeId, cause }));
   }
@@ -77,7 +80,10 @@ function stopNodes(
 
 function cancel(state: RunState, workflow: Workflow, asked: NonNullable<RunState['cancel']>): Decision {
   const { seq, reason, by, parentRunId } = asked;
-  return stopNodes(state, workflow, { cause: seq, reason: 'run-cancelled' }, () => {
+  const stopping = { seq, by, reason: 'run-cancelled' };
+  // The end of each child comes first, so that readers of the tree see them in this order.
+  if (awaitsChildren(state)) return stopNodes(state, workflow, stopping);
+  return stopNodes(state, workflow, stopping, () => {
     const payload = {
       ...(reason === null ? {} : { reason }),
       ...(by === null ? {} : { cancelledBy: by }),
@@ -90,7 +96,7 @@ function cancel(state: RunState, workflow: Workflow, asked: NonNullable<RunState
 
 function failRun(state: RunState, workflow: Workflow, failure: NonNullable<RunState['failure']>): Decision {
   const { seq, nodeId, error } = failure;
-  return stopNodes(state, workflow, { cause: seq, reason: 'run-failed' }, () => {
+  return stopNodes(state, workflow, { seq, reason: 'run-failed' }, () => {
     const payload = { error, ...(nodeId === null ? {} : { failedNodeId: nodeId }), durationMs: sinceStart(state) };
     return row('run.failed', payload, { cause: seq });
   });
@@ -117,7 +123,7 @@ function completedRow(state: RunState, workflow: Workflow, cause: number): Draft
 /** Ends the run on request of a node and cancels the nodes that are still active. */
 function endRun(state: RunState, workflow: Workflow, { seq }: NonNullable<RunState['ending']>): Decision {
   if (state.activeCount === 0) return rows(taskStatus('completed', seq), completedRow(state, workflow, seq));
-  return stopNodes(state, workflow, { cause: seq, reason: 'run-terminated' });
+  return stopNodes(state, workflow, { seq, reason: 'run-terminated' });
 }
 
 function skip(unreachable: readonly Queued[]): Decision {
@@ -153,6 +159,8 @@ function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
 
 function actOnTimer(state: RunState, workflow: Workflow, timer: Timer, seq: number): Decision {
   if (timer.purpose === 'run-timeout') return rows(durationBreached(state, seq));
+  // Its fold has done all of it.
+  if (timer.purpose === 'cancel-deadline') return nothing;
   const node = nodeById(workflow, timer.nodeId);
   const context = activeContext(state, node, workflow);
   switch (timer.purpose) {

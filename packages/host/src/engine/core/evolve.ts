@@ -5,8 +5,9 @@ import { giveBack, lend, newAccount } from '../family/account.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
 import { addSealed } from '../sensitive/references.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { startDeadline } from './cancel-run.ts';
 import { cutShort } from './evolve/attempts.ts';
-import { stepRequested, stepReturned } from './evolve/calls.ts';
+import { childStarted, stepRequested, stepReturned } from './evolve/calls.ts';
 import { drive } from './evolve/driven.ts';
 import { noteReuse, runForked } from './evolve/forked.ts';
 import { interruptRequested, interruptResolved } from './evolve/interrupts.ts';
@@ -39,6 +40,7 @@ export function evolve(state: RunState, workflow: Workflow, event: FoldEvent): v
       state.pending = [];
       break;
     case 'cairn.cancel.requested':
+      if (state.cancel === null) startDeadline(state, event.seq, event.at);
       state.cancel ??= cancelOf(event);
       break;
     case 'cairn.pause.requested':
@@ -103,6 +105,9 @@ function foldFact(state: RunState, event: FoldEvent): void {
       break;
     case 'cairn.values.sealed':
       addSealed(state, event.payload.values);
+      break;
+    case 'node.dispatched':
+      childStarted(state, event.payload.childRunId);
       break;
     case 'cairn.timer.set':
       timerSet(state, event);

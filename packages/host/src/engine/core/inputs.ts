@@ -11,8 +11,11 @@ export function arrivedEdges(state: RunState, workflow: Workflow, node: Compiled
   return node.in.filter((edge) => state.edges[edge.id] === 'taken');
 }
 
+/** What inputs are resolved from. */
+type InputContext = Pick<NodeContext, 'state' | 'compiled' | 'expressionBudget'>;
+
 /** Throws `config_validation_failed` if a required value is missing, `expression_failed` if an expression fails. */
-export function resolveInputs(context: Omit<NodeContext, 'inputs'>, arrived: readonly CompiledEdge[]): JsonObject {
+export function resolveInputs(context: InputContext, arrived: readonly CompiledEdge[]): JsonObject {
   const { state, compiled: node } = context;
   const inputs: Record<string, Json> = {};
   const declared = node.node.inputs;
@@ -36,7 +39,7 @@ export function resolveInputs(context: Omit<NodeContext, 'inputs'>, arrived: rea
   return inputs;
 }
 
-function resolve(context: Omit<NodeContext, 'inputs'>, name: string, value: PortValue): Json | undefined {
+function resolve(context: InputContext, name: string, value: PortValue): Json | undefined {
   const { state, compiled: node, expressionBudget } = context;
   switch (value.type) {
     case 'static':

@@ -9,6 +9,7 @@ import {
   type PayloadOf,
   payloadId,
   row,
+  type Urgency,
 } from '@cairn/protocol';
 import { forwarded, routingOf } from '../coordination/routing.ts';
 import type { PayloadDraft } from './payload-draft.ts';
@@ -21,6 +22,7 @@ export interface Question {
   readonly data: JsonObject;
   readonly resumeSchema?: JsonObject | undefined;
   readonly timeoutMs?: number | undefined;
+  readonly urgency?: Urgency | undefined;
   /** The agent that asks. Default: the agent acting in the node. */
   readonly agentId?: string | undefined;
   /** Extra fields of `node.suspended`. If set, that row is written before the request. */
@@ -44,6 +46,7 @@ export function askDrafts(state: Readonly<RunState>, question: Question): Draft[
   const asked: PayloadDraft<'interrupt.requested'> = { runId, nodeId, interruptId, kind, key, data };
   if (question.resumeSchema !== undefined) asked.resumeSchema = question.resumeSchema;
   if (question.timeoutMs !== undefined) asked.timeoutMs = question.timeoutMs;
+  if (question.urgency !== undefined) asked.urgency = question.urgency;
   asked.requestedAt = isoTime(state.now);
   const routed = routingOf(state, question);
   if (routed === 'agent') asked.routedTo = 'agent';

@@ -23,20 +23,22 @@ export function startNode(state: RunState, workflow: Workflow, entry: Queued): D
   const tooOften = loopbackBreach(state, workflow, entry) ?? executionBreach(state, node.id, entry.cause);
   if (tooOften !== undefined) return rows(tooOften);
   const arrived = arrivedEdges(state, workflow, node, entry);
-  const context = {
-    ...contextOf(state, node, workflow),
-    visit: state.visits[node.id] ?? 0,
-    iteration: entry.edge === undefined ? 0 : (state.iterations[node.id] ?? 0) + 1,
-    sources: arrived.map((edge) => edge.source),
+  const expressionBudget = costBudget(node.expressionCost);
+  const contextWith = (inputs: JsonObject): NodeContext => {
+    const iteration = entry.edge === undefined ? 0 : (state.iterations[node.id] ?? 0) + 1;
+    const visit = { ...firstAttempt, visit: state.visits[node.id] ?? 0, iteration, inputs };
+    const sources = arrived.map((edge) => edge.source);
+    return contextOf(state, { node, pinned: workflow, sources, expressionBudget }, visit);
   };
   let inputs: JsonObject;
   try {
-    inputs = resolveInputs(context, arrived);
+    inputs = resolveInputs({ state, compiled: node, expressionBudget }, arrived);
   } catch (error) {
-    const failed = failNode({ ...context, inputs: {} }, errorOf(error), state.nextSeq);
-    return charged(context.expressionBudget, rows(started({ ...context, inputs: {} }, entry.cause), ...failed));
+    const context = contextWith({});
+    const failed = failNode(context, errorOf(error), state.nextSeq);
+    return charged(expressionBudget, rows(started(context, entry.cause), ...failed));
   }
-  return begin({ ...context, inputs }, entry.cause);
+  return begin(contextWith(inputs), entry.cause);
 }
 
 /** Starts the next attempt of a node with the inputs of the first. */
@@ -52,31 +54,45 @@ function begin(context: NodeContext, cause: number): Decision {
   return { ...performed, drafts: [first, ...performed.drafts] };
 }
 
-function contextOf(state: RunState, node: CompiledNode, { agents, prompts }: Pinned): Omit<NodeContext, 'inputs'> {
+interface NodePlace extends Pick<NodeContext, 'sources' | 'expressionBudget'> {
+  readonly node: CompiledNode;
+  readonly pinned: Pinned;
+}
+
+type Visit = Pick<NodeContext, 'visit' | 'attempt' | 'iteration' | 'inputs' | 'callAttempts' | 'abandoned'>;
+
+const firstAttempt = { attempt: 0, callAttempts: 0, abandoned: 0 };
+
+/** Each decision makes one: field by field, because a copy of part of it costs as much again. */
+function contextOf(state: RunState, { node, pinned, sources, expressionBudget }: NodePlace, of: Visit): NodeContext {
   return {
     runId: state.payloadRunId,
     node: node.node,
     config: node.config,
     compiled: node,
-    visit: 0,
-    attempt: 0,
-    iteration: 0,
-    sources: [],
+    inputs: of.inputs,
+    visit: of.visit,
+    attempt: of.attempt,
+    iteration: of.iteration,
+    sources,
     now: state.now,
-    callAttempts: 0,
-    abandoned: 0,
-    agents,
-    prompts,
-    expressionBudget: costBudget(node.expressionCost),
+    callAttempts: of.callAttempts,
+    abandoned: of.abandoned,
+    agents: pinned.agents,
+    prompts: pinned.prompts,
+    expressionBudget,
     state,
   };
 }
+
+const noSources: readonly string[] = [];
 
 /** Returns the context of an active node. */
 export function activeContext(state: RunState, node: CompiledNode, pinned: Pinned): NodeContext {
   const { visit, attempt, inputs, callAttempts, abandoned } = activeNode(state, node.id);
   const iteration = state.iterations[node.id] ?? 0;
-  return { ...contextOf(state, node, pinned), visit, attempt, inputs, callAttempts, abandoned, iteration };
+  const place = { node, pinned, sources: noSources, expressionBudget: costBudget(node.expressionCost) };
+  return contextOf(state, place, { visit, attempt, iteration, inputs, callAttempts, abandoned });
 }
 
 function started(context: NodeContext, cause: number): Draft {
@@ -199,7 +215,9 @@ const allFailed = ({ out }: CompiledNode): Record<string, EdgeOutcome> =>
 
 /** Skips a disabled node. The run continues past it as if the node had no outputs. */
 function passBy(state: RunState, node: CompiledNode, cause: number): Decision {
-  const context: NodeContext = { ...contextOf(state, node, nothingPinned), inputs: {} };
+  const expressionBudget = costBudget(node.expressionCost);
+  const place = { node, pinned: nothingPinned, sources: noSources, expressionBudget };
+  const context = contextOf(state, place, { ...firstAttempt, visit: 0, iteration: 0, inputs: {} });
   try {
     const ports = node.out.map((edge) => edge.port ?? 'output');
     const edges = edgeOutcomes(context, {}, ports, []);

@@ -20,17 +20,13 @@ export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draf
     const event = eventOf(draft, state.nextSeq, at);
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
-    const row: NewRow = {
-      at,
-      type: draft.type,
-      nodeId: draft.nodeId,
-      cause: draft.cause,
-      audience: isPrivateRow(state.view, draft) ? 'operator' : draft.audience,
-      payload: payloads[i] as string,
-      task: face === null ? null : JSON.stringify(face),
-    };
-    state.logBytes += rowBytes(row);
-    return row;
+    const payload = payloads[i] as string;
+    const task = face === null ? null : JSON.stringify(face);
+    const bytes = rowBytes({ payload, task });
+    state.logBytes += bytes;
+    const audience = isPrivateRow(state.view, draft) ? 'operator' : draft.audience;
+    const { type, nodeId, cause } = draft;
+    return { at, type, nodeId, cause, audience, payload, task, bytes };
   });
 }
 

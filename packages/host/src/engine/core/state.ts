@@ -75,7 +75,7 @@ export interface Route {
 
 export interface Timer {
   readonly timerId: string;
-  readonly purpose: 'delay' | 'retry' | 'node-timeout' | 'run-timeout' | 'interrupt-expiry';
+  readonly purpose: 'delay' | 'retry' | 'node-timeout' | 'run-timeout' | 'interrupt-expiry' | 'cancel-deadline';
   readonly nodeId?: string;
   /** The interrupt that expires, for an expiry timer. */
   readonly interruptId?: string;
@@ -160,6 +160,10 @@ export interface Child {
   readonly nodeId: string;
   /** Variables of the child that the node reads once the child has ended. */
   readonly harvest: readonly string[];
+  /** It goes on when this run ends. */
+  readonly isDetached?: boolean;
+  /** Its start is recorded. */
+  isStarted?: true;
 }
 
 /** Limits of a run, from its `run.started` event. */
@@ -175,6 +179,16 @@ export type SealedValues = Readonly<Record<string, string>>;
 export interface RemoteEvent {
   readonly hostId: string;
   readonly eventId: Cause;
+}
+
+/** The request to cancel a run. */
+export interface Cancellation {
+  readonly seq: number;
+  readonly reason: string | null;
+  readonly by: string | null;
+  readonly parentRunId: RunId | null;
+  /** The run has waited long enough for its children. */
+  isOverdue?: true;
 }
 
 export interface RunState {
@@ -262,7 +276,7 @@ export interface RunState {
   pending: Pending[];
   executions: number;
   interruptCount: number;
-  cancel: { seq: number; reason: string | null; by: string | null; parentRunId: RunId | null } | null;
+  cancel: Cancellation | null;
   pause: Pause | null;
   failure: { seq: number; nodeId: string | null; error: RunError } | null;
   ended: boolean;

@@ -3,9 +3,10 @@
  * of the rules say so as soon as they ask.
  */
 import { questionStatus, type RunView, type TaskStatus } from '@cairn/protocol';
+import { hasRulesOf } from './engine-version.ts';
 import type { RunState } from './state.ts';
 
-const defers = ({ engineVersion = '1' }: Readonly<RunView>): boolean => Number(engineVersion) >= 2;
+const defers = (view: Readonly<RunView>): boolean => hasRulesOf(2, view);
 
 /** Whether something of the run goes on while the node waits for an answer: a call, a node that may start, a timer. */
 function isAtWork(state: Readonly<RunState>, nodeId?: string): boolean {

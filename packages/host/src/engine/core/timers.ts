@@ -2,10 +2,11 @@
 import type { RunState, Timer } from './state.ts';
 
 /**
- * Time passes in a paused run, but its due timers wait until it is resumed. A pending immediate pause counts as paused.
+ * Time passes in a paused run, but its due timers wait until it is resumed. A pending immediate pause counts as paused. A
+ * cancellation ends a pause.
  */
-const isPaused = ({ pause }: RunState): boolean =>
-  pause !== null && (pause.pausedAt !== null || pause.drainPolicy === 'immediate');
+const isPaused = ({ pause, cancel }: RunState): boolean =>
+  pause !== null && cancel === null && (pause.pausedAt !== null || pause.drainPolicy === 'immediate');
 
 /** Returns when the next timer fires, or null if the run has no timer to wait for. */
 export function nextTimer(state: RunState): number | null {

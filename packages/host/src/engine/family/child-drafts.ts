@@ -1,10 +1,12 @@
 /** The rows by which a node starts a child run and reports its result. */
 import { type PayloadOf, type RunId, type RunStatus, row } from '@cairn/protocol';
+import { hasRulesOf } from '../core/engine-version.ts';
 import type { Draft, OpenCall, RunError } from '../core/state.ts';
 import { CHILD_PERFORMER } from '../performer-ids.ts';
 import type { CompiledNode, NodeContext } from '../workflow/node-type.ts';
 import { type Budget, nothingSpent } from './account.ts';
 import { budgetGranted, budgetReturned, budgetShare } from './budget.ts';
+import { type Mapping, projected } from './mappings.ts';
 
 /**
  * Derives the child's id from the parent run, so that a repeated start finds the first one. `ahead` is the number of
@@ -40,6 +42,13 @@ interface WantedChild {
   readonly harvest: readonly string[];
 }
 
+/** A child, with what it is asked to do. */
+interface NewChild extends WantedChild {
+  readonly workflowId: string;
+  readonly inputMapping: Mapping;
+  readonly isDetached: boolean;
+}
+
 /** The budget of each of `runs` child runs that a node starts, or the error when the budget does not allow them. */
 export function budgetOfEach({ state, compiled }: NodeContext, runs: number): Budget | RunError {
   const others = compiled.concurrentNodes().filter((node) => isStillToWork(state, node));
@@ -54,16 +63,46 @@ const isStillToWork = ({ active, view }: NodeContext['state'], { id, loops }: Co
 export function childWanted(
   context: NodeContext,
   callId: string,
-  child: WantedChild,
+  { childRunId, harvest, ...asked }: NewChild,
   budget: Budget,
 ): readonly Draft[] {
-  return [
-    childRequested(context, { callId, attempt: 1 }, child),
-    budgetGranted(context.node.id, child.childRunId, budget),
-  ];
+  const nodeId = context.node.id;
+  const payload = {
+    ...{ nodeId, callId, attempt: 1, childRunId, harvest, step: CHILD_PERFORMER, safety: 'idempotent' as const },
+    ...(hasRulesOf(2, context.state.view) && wordsOf(context, asked)),
+  };
+  return [row('cairn.step.requested', payload, { nodeId }), budgetGranted(nodeId, childRunId, budget)];
 }
 
-/** Requests a child run, for the first time or again. The loan does not change. */
+type Asked = Pick<NewChild, 'workflowId' | 'inputMapping' | 'isDetached'>;
+
+function wordsOf(context: NodeContext, { workflowId, inputMapping, isDetached }: Asked) {
+  const prompt = promptFor(context, inputMapping);
+  return {
+    childWorkflowId: workflowId,
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(isDetached ? { detached: true as const } : {}),
+  };
+}
+
+/** Inputs that say in words what a run is to do, by their usual names. */
+const wordedInputs = ['message', 'task', 'prompt'];
+
+const MAX_PROMPT = 1_000;
+
+/** A sealed value is no word of the user. */
+function promptFor(context: NodeContext, inputMapping: Mapping): string | undefined {
+  const { sealed = {} } = context.state;
+  const { inputs } = projected(context, inputMapping);
+  for (const name of wordedInputs) {
+    const said = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+    if (typeof said !== 'string' || said.trim() === '' || Object.hasOwn(sealed, said)) continue;
+    return said.length > MAX_PROMPT ? `${said.slice(0, MAX_PROMPT).toWellFormed()}…` : said;
+  }
+  return undefined;
+}
+
+/** Requests a child run again. The loan does not change. */
 export function childRequested(
   { node }: NodeContext,
   call: Pick<OpenCall, 'callId' | 'attempt'>,
@@ -95,6 +134,10 @@ export function childRefused(
 export function dispatched({ node }: NodeContext, childRunId: RunId, childWorkflowId: string): Draft {
   return row('node.dispatched', { childRunId, childWorkflowId, childStatus: 'running' }, { nodeId: node.id });
 }
+
+/** Whether the log says that the child started. The row that records its end does not name its workflow. */
+export const isDispatched = ({ state }: NodeContext, childRunId: RunId): boolean =>
+  state.view.childRuns.some(({ runId, workflowId }) => runId === childRunId && workflowId !== '');
 
 /** Gives a missing workflow an error code of its own. */
 export const unknownChild = (workflowId: string, error: RunError): RunError =>

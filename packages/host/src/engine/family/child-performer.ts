@@ -25,6 +25,8 @@ export interface ChildStart {
   /** seq of the row that requested it. */
   readonly requestedSeq: number;
   readonly trace?: TraceContext | undefined;
+  /** The workflow of the run that requested it. */
+  readonly parentWorkflowId?: string | undefined;
 }
 
 export interface ChildPorts {
@@ -79,7 +81,9 @@ async function begun({ log, clock, start }: ChildPorts, child: ChildStart, conte
   const backoff = new Backoff(clock);
   for (;;) {
     try {
-      if ((await log.head(child.child.childRunId)) === null) await start(child);
+      if ((await log.head(child.child.childRunId)) !== null) return;
+      const parent = await log.head(child.askedBy.runId);
+      await start({ ...child, parentWorkflowId: parent?.record.workflowId });
       return;
     } catch (error) {
       const { signal } = context;

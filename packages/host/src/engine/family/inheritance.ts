@@ -20,6 +20,8 @@ export type Inheritance = {
   readonly budget?: Budget;
   /** The agent that requested the child; null if none did. */
   readonly agentId: string | null;
+  /** The tool call as which the task view shows the node that requested the child. */
+  readonly toolCallId?: string;
   readonly memoryScope: MemoryScope;
   /** The agents of the runs above, nearest first: the parent's own, if it has one, and those above it. */
   readonly coordinators: readonly (string | null)[];
@@ -51,6 +53,7 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
   const budget = account.loans[childRunId];
   const { inputs, unset } = projected(context, inputMapping);
   const sealed = sealedIn(inputs, context.state.sealed);
+  const toolCallId = view.nodeStates[context.node.id]?.toolCallId ?? null;
   return {
     childRunId,
     workflowId,
@@ -64,6 +67,7 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
     isDetached,
     ...(budget === undefined ? {} : { budget }),
     agentId,
+    ...(toolCallId === null ? {} : { toolCallId }),
     memoryScope: scopeBelow(context.state, childRunId, isolation),
     coordinators: [coordinatorOf(context, agentId), ...(context.state.coordinators ?? [])],
   };

@@ -1,5 +1,5 @@
 /** Finds recorded results of a source run by the request that they answer, for the calls of a branch. */
-import { isJsonObject, type Json, type JsonObject, type RunId } from '@cairn/protocol';
+import { isJsonObject, isTerminalType, type Json, type JsonObject, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { isFull, type Row } from '../../log/ports/rows.ts';
 import { LruMap } from '../../lru-map.ts';
@@ -24,57 +24,101 @@ const PAGE = { limit: 500, maxBytes: 524_288 };
 /** Sources whose results are known in memory: each takes at most about 2 MB. */
 const SOURCES = 16;
 
-/** The rows with the results of each request, in their order. */
-type Recorded = ReadonlyMap<string, readonly number[]>;
+/** A call of a branch, by the request that it makes. */
+export interface WantedResult {
+  readonly workflow: Workflow;
+  readonly key: string;
+  readonly callId: string;
+}
+
+/** What has been read of a source. An active source goes on, so its results are read on from here. */
+interface KnownSource {
+  /** The rows with the results of each request, in their order. */
+  readonly seqs: Map<string, number[]>;
+  readonly keys: ReturnType<typeof requestKeys>;
+  after: number;
+  count: number;
+  /** The source has ended, or has more results than are kept. */
+  isWhole: boolean;
+  reading: Promise<void> | null;
+}
+
+/** What the calls of a branch have taken. A result is found some time before the log has it, and nobody else may find it meanwhile. */
+interface Taken {
+  readonly recorded: Set<number>;
+  /** How many entries of `reused` are in `recorded`. */
+  noted: number;
+  readonly claims: Map<number, string>;
+}
 
 export class RecordedResults {
   readonly #log: EventLog;
   readonly #sha256: Parameters<typeof requestKeys>[0];
-  readonly #sources = new LruMap<string, Promise<Recorded>>(SOURCES);
+  readonly #sources = new LruMap<string, KnownSource>(SOURCES);
+  readonly #taken = new WeakMap<ForkState, Taken>();
 
   constructor(log: EventLog, sha256: Parameters<typeof requestKeys>[0]) {
     this.#log = log;
     this.#sha256 = sha256;
   }
 
-  /** Returns the first result of this request that the branch has not taken yet; null if there is none. */
-  async find(fork: ForkState, workflow: Workflow, key: string): Promise<RecordedResult | null> {
-    const { sourceRunId: runId, reused } = fork;
+  /** Returns the first result of this request that no other call of the branch has taken; null if there is none. */
+  async find(fork: ForkState, { workflow, key, callId }: WantedResult): Promise<RecordedResult | null> {
+    const { sourceRunId: runId } = fork;
     const seqs = (await this.#recorded(fork, workflow)).get(key) ?? [];
-    const seq = seqs.find((one) => !reused.includes(one));
+    const { recorded, claims } = this.#takenBy(fork);
+    const seq = seqs.find((one) => !recorded.has(one) && (claims.get(one) ?? callId) === callId);
     if (seq === undefined) return null;
+    claims.set(seq, callId);
     const [row] = await this.#log.read({ runId, after: seq - 1, limit: 1 });
     const result = row?.seq === seq ? resultIn(row) : null;
     return result === null ? null : { result, from: { runId, seq } };
   }
 
-  #recorded(source: Source, workflow: Workflow): Promise<Recorded> {
-    const name = `${source.sourceRunId} ${source.fromSeq} ${source.scanFrom}`;
-    const known = this.#sources.get(name);
-    if (known !== undefined) return known;
-    const reading = this.#scan(source, workflow);
-    // A source that could not be read is read again for the next call.
-    reading.catch(() => this.#sources.delete(name));
-    return this.#sources.set(name, reading);
+  #takenBy(fork: ForkState): Taken {
+    const taken = this.#taken.get(fork) ?? { recorded: new Set(), noted: 0, claims: new Map() };
+    this.#taken.set(fork, taken);
+    for (; taken.noted < fork.reused.length; taken.noted += 1) {
+      const seq = fork.reused[taken.noted] ?? -1;
+      taken.recorded.add(seq);
+      taken.claims.delete(seq);
+    }
+    return taken;
   }
 
-  async #scan({ sourceRunId: runId, fromSeq, scanFrom }: Source, workflow: Workflow): Promise<Recorded> {
-    const recorded = new Map<string, number[]>();
-    const keys = requestKeys(this.#sha256, workflow);
-    let after = scanFrom - 1;
-    let count = 0;
-    for (;;) {
-      const rows = await this.#log.read({ runId, after, ...PAGE });
+  async #recorded(source: Source, workflow: Workflow): Promise<KnownSource['seqs']> {
+    const name = `${source.sourceRunId} ${source.fromSeq} ${source.scanFrom}`;
+    const known =
+      this.#sources.get(name) ??
+      this.#sources.set(name, {
+        ...{ seqs: new Map(), keys: requestKeys(this.#sha256, workflow) },
+        ...{ after: source.scanFrom - 1, count: 0, isWhole: false, reading: null },
+      });
+    if (!known.isWhole) {
+      known.reading ??= this.#readOn(source, known).finally(() => {
+        known.reading = null;
+      });
+      await known.reading;
+    }
+    return known.seqs;
+  }
+
+  /** A page that could not be read is read again for the next call. */
+  async #readOn({ sourceRunId: runId, fromSeq }: Source, known: KnownSource): Promise<void> {
+    while (!known.isWhole) {
+      const rows = await this.#log.read({ runId, after: known.after, ...PAGE });
       for (const row of rows) {
-        const key = keys.of(row);
+        known.after = row.seq;
+        const key = known.keys.of(row);
+        if (isTerminalType(row.type)) known.isWhole = true;
         if (key === null || row.seq < fromSeq) continue;
-        const seqs = recorded.get(key);
-        if (seqs === undefined) recorded.set(key, [row.seq]);
+        const seqs = known.seqs.get(key);
+        if (seqs === undefined) known.seqs.set(key, [row.seq]);
         else seqs.push(row.seq);
-        count += 1;
+        known.count += 1;
       }
-      after = rows.at(-1)?.seq ?? after;
-      if (!isFull(rows, PAGE) || count >= MAX_RECORDED) return recorded;
+      if (known.count >= MAX_RECORDED) known.isWhole = true;
+      if (!isFull(rows, PAGE)) return;
     }
   }
 }

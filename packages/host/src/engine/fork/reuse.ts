@@ -35,7 +35,7 @@ export function reuseOf(ports: ReusePorts, { state, workflow, call, input }: Reu
   if (workflow.nodes.get(call.nodeId)?.node.outputSensitivity !== undefined) return null;
   const isConfirmed = Object.hasOwn(fork.verdicts, call.callId);
   const found = async (key: string): Promise<RecordedResult | null> => {
-    const result = await ports.recorded.find(fork, workflow, key);
+    const result = await ports.recorded.find(fork, { workflow, key, callId: call.callId });
     if (result === null && isConfirmed) throw nothingRecorded(call, fork.sourceRunId);
     return result;
   };

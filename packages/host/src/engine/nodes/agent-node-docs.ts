@@ -41,9 +41,42 @@ export const agentNodeDocs: Readonly<Record<string, NodeDoc>> = {
     ...result,
   },
   'core.ai.callPrompt': {
-    summary: 'Calls a model with a prompt, as an agent or without one.',
-    settings: promptSettings,
-    ...result,
+    summary:
+      'Calls a model with a prompt, as an agent or without one. With `mcp` it calls a tool of an MCP server instead.',
+    settings: {
+      ...promptSettings,
+      mcp: 'The only setting then: `tool`, and `arguments`, `serverId` (by default the only server of the host), `timeoutMs`.',
+    },
+    outputs: { ...result.outputs, contentTrust: 'With `mcp`: `untrusted`.' },
+  },
+  'core.mcp.toolCall': {
+    summary: 'Calls a tool of an [MCP server](mcp.md) of the host, without a model.',
+    settings: {
+      serverId: 'The `id` of the server in the configuration.',
+      toolName: 'The name of the tool at the server.',
+      arguments: 'The arguments. Inputs of the node come before them.',
+      timeoutMs: 'Less than `timeoutMs` of the server.',
+    },
+    inputs: { arguments: 'An object of arguments. Any other input except `input` is one argument.' },
+    outputs: {
+      result: 'What the tool returned. It is third-party text or data.',
+      contentTrust: '`untrusted`.',
+    },
+  },
+  'core.a2a.invoke': {
+    summary: 'Sends a message to an A2A peer of the configuration, and waits for its answer.',
+    settings: {
+      peer: 'The name of the peer in `a2a.peers`. Default: the only one.',
+      skill: 'A skill of its card. The call fails if the card has skills, and not this one.',
+      prompt: 'The message. Default: the inputs of the node.',
+      agentSharing: 'With `shared`, calls of the same context go on with one conversation at the peer.',
+      outputSchema: 'A JSON Schema that the answer, as JSON, must fit.',
+    },
+    outputs: {
+      content: 'The answer of the peer.',
+      result: 'With a schema: the answer, parsed.',
+      agentId: 'The agent of the peer.',
+    },
   },
   'core.ai.structuredOutput': {
     summary: 'Calls a model for a result that fits a schema.',

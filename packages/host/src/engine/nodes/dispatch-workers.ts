@@ -66,7 +66,12 @@ export function begin(context: DispatchContext, workerIds: readonly string[], de
   for (const [ahead, workerId] of workerIds.entries()) {
     const place = `${node.id}#${visit}.${attempt}/${inner.workers.length + ahead}`;
     const callId = payloadId(state.view.idToken, 'call', place);
-    const child = { childRunId: nextChildId(context, ahead), harvest: harvestOf(context, workerId) };
+    const { perWorkerInputMappings, inputMapping: usual } = context.config;
+    const inputMapping = mappingFor(perWorkerInputMappings, workerId, usual);
+    const child = {
+      ...{ childRunId: nextChildId(context, ahead), harvest: harvestOf(context, workerId) },
+      ...{ workflowId: workerId, inputMapping, isDetached: false },
+    };
     const cause = state.nextSeq + drafts.length;
     const wanted = childWanted(context, callId, child, budget).map((draft) => ({ ...draft, cause }));
     drafts.push(chainEvent(context, 'dispatch.began', workerId, {}, decidedSeq), ...wanted);

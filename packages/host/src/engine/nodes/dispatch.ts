@@ -7,6 +7,7 @@ import {
   childRequested,
   childStarted,
   dispatched,
+  isDispatched,
   unknownChild,
 } from '../family/child-drafts.ts';
 import { childRequest } from '../family/inheritance.ts';
@@ -160,9 +161,12 @@ const driver: NodeDriver<Dispatch, DispatchConfig> = {
     const id = childOf(worker);
     const decidedSeq = decidedFor(context)?.seq ?? beganSeq;
     if (!('error' in result)) {
+      // The cut of a branch may divide these rows. Those before it are recorded.
       return [
-        chainEvent(context, 'dispatch.succeeded', workerId, { childRunId: id }, beganSeq),
-        { ...dispatched(context, id, workerId), cause: decidedSeq },
+        ...(worker.startedSeq === null
+          ? [chainEvent(context, 'dispatch.succeeded', workerId, { childRunId: id }, beganSeq)]
+          : []),
+        ...(isDispatched(context, id) ? [] : [{ ...dispatched(context, id, workerId), cause: decidedSeq }]),
         childStarted(context, call),
       ];
     }

@@ -10,6 +10,7 @@ import {
   childWanted,
   dispatched,
   failureOf,
+  isDispatched,
   nextChildId,
   unknownChild,
 } from '../family/child-drafts.ts';
@@ -67,7 +68,11 @@ const driver: NodeDriver<Sub, Config> = {
     if (inner.childRunId === null) {
       const budget = budgetOfEach(context, 1);
       if ('code' in budget) return { kind: 'fail', error: budget };
-      const child = { childRunId: nextChildId(context), harvest: harvestOf(context) };
+      const { workflowId, inputMapping = {}, propagateCancellation = true } = context.config;
+      const child = {
+        ...{ childRunId: nextChildId(context), harvest: harvestOf(context) },
+        ...{ workflowId, inputMapping, isDetached: !propagateCancellation },
+      };
       const callId = payloadId(state.view.idToken, 'call', `${node.id}#${visit}.${attempt}`);
       const drafts = childWanted(context, callId, child, budget);
       return { kind: 'wait', drafts, effects: [{ kind: 'step', callId }] };
@@ -89,7 +94,10 @@ const driver: NodeDriver<Sub, Config> = {
   returned(context, call, result) {
     const childRunId = childOf(context);
     const { workflowId } = context.config;
-    if (!('error' in result)) return [dispatched(context, childRunId, workflowId), childStarted(context, call)];
+    if (!('error' in result)) {
+      const told = isDispatched(context, childRunId) ? [] : [dispatched(context, childRunId, workflowId)];
+      return [...told, childStarted(context, call)];
+    }
     return childRefused(context, call, { childRunId, error: unknownChild(workflowId, result.error) });
   },
   again(context, { callId, attempt }) {

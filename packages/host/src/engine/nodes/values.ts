@@ -6,6 +6,10 @@ export const asOutputs = (value: Json): JsonObject => (isJsonObject(value) ? val
 
 /** Merges a node's inputs into one object: spreads the input `input`, and named inputs take precedence. */
 export function passedOn(inputs: JsonObject): JsonObject {
-  const { input, ...named } = inputs;
-  return input === undefined ? inputs : { ...asOutputs(input), ...named };
+  const { input } = inputs;
+  if (input === undefined) return inputs;
+  // Most nodes get nothing else.
+  if (Object.keys(inputs).length === 1) return asOutputs(input);
+  const { input: _, ...named } = inputs;
+  return { ...asOutputs(input), ...named };
 }

@@ -63,6 +63,12 @@ function mentionedAgents({ nodes }: Workflow, acting: ReadonlyMap<string, string
   return [...mentioned];
 }
 
+/** The agents that the nodes of the workflow act as, or mention. */
+export function namedAgents(workflow: Workflow): ReadonlySet<string> {
+  const acting = actingAgents(workflow);
+  return new Set([...acting.keys(), ...mentionedAgents(workflow, acting)]);
+}
+
 /** Throws when a node names another version of its agent than the pinned one. No version is substituted. */
 function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
   for (const { node, type } of nodes.values()) {

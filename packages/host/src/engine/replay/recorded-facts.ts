@@ -106,9 +106,21 @@ export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObj
       return row.nodeId === null && row.cause === null;
     case 'channel.written':
       return last?.kind === 'turn' && row.cause === last.seq && row.seq === last.seq + 1;
+    case 'cairn.artifact.chunk':
+    case 'artifact.created':
+      return isEmitted(state, row) || isOfQuestion(state, row);
     default:
       return isEmitted(state, row);
   }
+}
+
+/** An artifact holds the large parts of the answer to an open question. */
+function isOfQuestion({ view: { interrupts } }: RunState, { nodeId, cause }: RecordedRow): boolean {
+  for (const interruptId in interrupts) {
+    const open = interrupts[interruptId];
+    if (open?.seq === cause && open.nodeId === nodeId) return true;
+  }
+  return false;
 }
 
 /** The timer exists, it is due, and its row is the one that the present code writes for it. */

@@ -170,7 +170,10 @@ export class Redecision {
     // The rows about several calls are one decision, made at one time.
     const at = this.#tookOverAt ?? now;
     for (const callId in calls) {
-      if (calls[callId]?.nodeId !== row.nodeId || calls[callId]?.asked !== undefined) continue;
+      const call = calls[callId];
+      // A question to an agent above is asked on no node.
+      const nodeId = call?.routes === undefined ? call?.nodeId : null;
+      if (nodeId !== row.nodeId || call?.asked !== undefined) continue;
       state.now = at;
       const { drafts } = recover(state, this.#workflow, (other) => other !== callId);
       state.now = now;

@@ -79,3 +79,30 @@ test('the calls of a tenant, and all calls together, share the emissions that ma
   for (let i = 0; i < 400; i++) host.endCall('a');
   expect(host.emissionWindow('b')).toBe(128);
 });
+
+test('calls that emit much leave the event loop to others, and tenants take turns', async () => {
+  const turns: (() => void)[] = [];
+  const loop = { elapsedMs: () => 0, nextTurn: (go: () => void) => void turns.push(go) };
+  const host = new TenantShares({}, () => 0, loop);
+  const order: string[] = [];
+  const call = async (tenant: string, emissions: number) => {
+    for (let i = 0; i < emissions; i += 1) {
+      order.push(tenant);
+      await host.emitted(tenant, 64);
+    }
+  };
+  void call('loud', 40);
+  void call('loud', 40);
+  void call('quiet', 2);
+  const perTurn: number[] = [];
+  while (turns.length > 0 || perTurn.length === 0) {
+    const before = order.length;
+    for (const go of turns.splice(0)) go();
+    for (let i = 0; i < 100; i += 1) await null;
+    perTurn.push(order.length - before);
+  }
+  expect(order).toHaveLength(82);
+  // Four emissions fill a turn; the first one of each call comes before it waits.
+  expect(Math.max(...perTurn)).toBeLessThanOrEqual(6);
+  expect(order.lastIndexOf('quiet')).toBeLessThan(12);
+});

@@ -1,5 +1,6 @@
 /** What each tenant uses of the host, and its limits: active runs, starts per second, open calls and long work. */
 import { RetryableError } from '@cairn/protocol';
+import { FairTurns } from '../../fair-turns.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
 import type { EventLoop } from '../ports.ts';
 import { LongWork } from './long-work.ts';
@@ -35,6 +36,8 @@ const ACTIVE_RETRY_MS = 1_000;
 const EMISSIONS_PER_CALL = 128;
 const EMISSIONS_PER_TENANT = 1_024;
 const EMISSIONS = 4_096;
+/** Pieces that all calls emit in one turn of the event loop: a call that fills its window at once would stop it. */
+const PIECES_PER_TURN = 256;
 
 export class TenantShares {
   #openCalls = 0;
@@ -44,9 +47,11 @@ export class TenantShares {
 
   /** Tenants share the event loop for it. */
   readonly longWork: LongWork;
+  readonly #emissionTurns: FairTurns | null;
 
   constructor(limits: TenantLimits, now: () => number, loop: EventLoop | null = null) {
     this.longWork = new LongWork(loop);
+    this.#emissionTurns = loop && new FairTurns({ budget: PIECES_PER_TURN, nextTurn: (begin) => loop.nextTurn(begin) });
     const perSecond = limits.maxStartsPerSecondPerTenant;
     this.#limits = limits;
     this.#starts = perSecond === undefined ? null : new TokenBuckets({ perSecond, burst: perSecond, now });
@@ -90,6 +95,12 @@ export class TenantShares {
   emissionWindow(tenant: string): number {
     const ofTenant = EMISSIONS_PER_TENANT / (this.#accounts.get(tenant)?.openCalls ?? 1);
     return Math.max(1, Math.floor(Math.min(EMISSIONS_PER_CALL, ofTenant, EMISSIONS / this.#openCalls)));
+  }
+
+  /** Counts what a call emits. Returns a promise if the call has to leave this turn of the event loop to others. */
+  emitted(tenant: string, pieces: number): Promise<void> | undefined {
+    const turns = this.#emissionTurns;
+    return turns?.take(tenant, () => turns.charge(pieces)) ?? undefined;
   }
 
   /** Calls `begin` once a slot is free. It returns false to leave the slot to the next one. */

@@ -31,9 +31,10 @@ export class TurnRing {
     else lane.push(waiter);
   }
 
-  /** Removes and returns the next waiter, or null if there is none. */
-  next(): Waiter | null {
+  /** Removes and returns the next waiter of a tenant that may go on, or null if there is none. */
+  next(mayGoOn?: (tenant: string) => boolean): Waiter | null {
     for (const [tenant, lane] of this.#lanes) {
+      if (mayGoOn?.(tenant) === false) continue;
       this.#lanes.delete(tenant);
       const waiter = firstWaiting(lane);
       if (lane.length > 0) this.#lanes.set(tenant, lane);

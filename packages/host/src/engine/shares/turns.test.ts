@@ -116,14 +116,30 @@ test('a waiting run whose caller appears goes first, once', async () => {
 
 test('while too much waits for its commit, only commands go on', async () => {
   const { turns, work, order, run } = world();
-  turns.composed(600_000);
+  turns.composed('a', 600_000);
   void work('a', { name: 'step' });
   void work('b', { name: 'start', urgency: 'start' });
   await run();
   expect(order).toEqual(['start']);
-  turns.committed(600_000);
+  turns.committed('a', 600_000);
   await run();
   expect(order).toEqual(['start', 'step']);
+});
+
+test('on a shared host, rows of one tenant that wait for their commit hold up that tenant alone', async () => {
+  const { turns, work, order, run, pass } = world();
+  void work('a', { name: 'first', urgency: 'command' });
+  void work('b', { name: 'second', urgency: 'command' });
+  pass(20);
+  await run();
+  turns.composed('a', 20_000);
+  for (const name of ['a0', 'a1']) void work('a', { name });
+  void work('b');
+  await run();
+  expect(order.slice(2)).toEqual(['b']);
+  turns.committed('a', 20_000);
+  await run();
+  expect(order.slice(2)).toEqual(['b', 'a0', 'a1']);
 });
 
 test('appends are smaller while tenants share the host', async () => {

@@ -19,8 +19,8 @@ const COMMAND_MS = 2;
 const SHARED_FOR_MS = 1_000;
 
 /**
- * Characters of all rows that wait for their commit. Above it, runs wait before they compose more. Less on a shared
- * host, because the rows of a command wait behind them.
+ * Characters of rows that wait for their commit, of all tenants and, on a shared host, of each. Above it, runs wait
+ * before they compose more: the rows of the tenant's own commands wait behind them.
  */
 const MAX_UNCOMMITTED = 524_288;
 const MAX_SHARED_UNCOMMITTED = 16_384;
@@ -36,6 +36,7 @@ export class Turns {
   readonly #loop: EventLoop | null;
   readonly #rings = { command: new TurnRing(), start: new TurnRing(), step: new TurnRing() };
   #uncommitted = 0;
+  readonly #uncommittedOf = new Map<string, number>();
   #waiting = 0;
   #waitingCallers = 0;
   #sliceEnd = Number.NEGATIVE_INFINITY;
@@ -63,7 +64,7 @@ export class Turns {
     if (loop === null) return null;
     const now = loop.elapsedMs();
     if (!this.#isArmed) this.#beginSlice(loop, now);
-    if (this.#isNow(urgency, now)) {
+    if (this.#isNow(tenant, urgency, now)) {
       this.#took(tenant, now);
       return null;
     }
@@ -79,21 +80,25 @@ export class Turns {
   }
 
   /** Counts rows that wait for their commit. */
-  composed(size: number): void {
+  composed(tenant: string, size: number): void {
     this.#uncommitted += size;
+    this.#uncommittedOf.set(tenant, (this.#uncommittedOf.get(tenant) ?? 0) + size);
   }
 
   /** The commit of these rows succeeded or failed. */
-  committed(size: number): void {
+  committed(tenant: string, size: number): void {
     this.#uncommitted -= size;
+    const left = (this.#uncommittedOf.get(tenant) ?? 0) - size;
+    if (left > 0) this.#uncommittedOf.set(tenant, left);
+    else this.#uncommittedOf.delete(tenant);
     if (this.#loop === null || this.#waiting === 0 || this.#isGiving) return;
     if (!this.#isArmed) this.#beginSlice(this.#loop, this.#loop.elapsedMs());
     this.#giveNext();
   }
 
-  #isNow(urgency: Urgency, now: number): boolean {
+  #isNow(tenant: string, urgency: Urgency, now: number): boolean {
     if (urgency !== 'step') return this.#waitingCallers === 0 && now < this.#sliceEnd + COMMAND_MS;
-    return this.#waiting === 0 && now < this.#sliceEnd && this.#mayCompose;
+    return this.#waiting === 0 && now < this.#sliceEnd && this.#mayCompose(tenant);
   }
 
   #add(waiter: Waiter, urgency: Urgency): void {
@@ -141,14 +146,14 @@ export class Turns {
 
   #pick(): Waiter | null {
     const { command, start, step } = this.#rings;
-    const mayCompose = this.#mayCompose;
-    const first = this.#wasCaller && mayCompose ? step.next() : null;
-    return first ?? command.next() ?? start.next() ?? (mayCompose ? step.next() : null);
+    const first = this.#wasCaller ? step.next(this.#mayCompose) : null;
+    return first ?? command.next() ?? start.next() ?? step.next(this.#mayCompose);
   }
 
-  get #mayCompose(): boolean {
-    return this.#uncommitted < (this.#isShared ? MAX_SHARED_UNCOMMITTED : MAX_UNCOMMITTED);
-  }
+  readonly #mayCompose = (tenant: string): boolean => {
+    if (this.#uncommitted >= MAX_UNCOMMITTED) return false;
+    return !this.#isShared || (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
+  };
 
   #took(tenant: string, now: number): void {
     if (this.#lastTenant !== null && this.#lastTenant !== tenant) this.#sharedUntil = now + SHARED_FOR_MS;

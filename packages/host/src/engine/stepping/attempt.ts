@@ -157,8 +157,9 @@ export class Attempt implements CallContext {
     }
     running.then((outcome) => {
       const small = smallResult(outcome, redactor);
-      if (small === null) this.#recordInTurn(performer.typeId, outcome);
-      else this.#end(small);
+      if (small !== null) this.#end(small);
+      else if (performer.shrink === undefined) this.#recordInTurn(performer.typeId, outcome);
+      else performer.shrink(outcome, this).then((fitting) => this.#recordInTurn(performer.typeId, fitting), failed);
     }, failed);
   }
 
@@ -229,7 +230,7 @@ export class Attempt implements CallContext {
     const clean = redactedEmissions(rows, this.redactor);
     this.#emissionEnded ??= (refusal) => this.#endEmission(refusal);
     post(emitted(this.callId, this.attempt, clean, this.#emissionEnded));
-    if (this.#unrecorded < this.#window) return undefined;
+    if (this.#unrecorded < this.#window) return this.#ports.shares.emitted(this.#ports.tenant, rows.length);
     this.#room ??= Promise.withResolvers<void>();
     return this.#room.promise;
   }

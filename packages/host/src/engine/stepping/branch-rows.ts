@@ -51,7 +51,8 @@ export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
   return { rows, status: state.view.status };
 }
 
-const NAMED_QUESTIONS = 10;
+/** Open questions or calls that a refusal names. */
+const NAMED = 10;
 
 /** A refusal names the source and the cut: nobody will ever see the run that the branch would have been. */
 function answered<Result>({ request: { runId, fromSeq }, run }: Branch, give: () => Result): Result {
@@ -59,7 +60,7 @@ function answered<Result>({ request: { runId, fromSeq }, run }: Branch, give: ()
     return give();
   } catch (error) {
     if (!isCairnError(error, 'interrupt_not_found')) throw error;
-    const open = Object.keys(run.state.view.interrupts).slice(0, NAMED_QUESTIONS);
+    const open = Object.keys(run.state.view.interrupts).slice(0, NAMED);
     throw new TerminalError('interrupt_not_found', {
       message: `Run ${runId} has no such question that is open at ${fromSeq}; ${open.length === 0 ? 'none is open there' : `open there: ${open.join(', ')}`}.`,
       hint: 'Fork at the event that records its answer, so that the question is open at the cut.',
@@ -109,7 +110,7 @@ function forkedDraft(ports: ForkPorts, { request, run, cutAt }: Branch): { forke
 }
 
 function noOpenCall({ calls }: RunState, { runId, fromSeq }: ForkRun, callId: string): TerminalError {
-  const open = Object.keys(calls);
+  const open = Object.keys(calls).slice(0, NAMED);
   return new TerminalError('validation_error', {
     message: `Run ${runId} has no open call ${callId} at ${fromSeq}; ${open.length === 0 ? 'no call is open there' : `open there: ${open.join(', ')}`}.`,
     hint: 'Fork at the event that records the result, so that its call is open at the cut.',

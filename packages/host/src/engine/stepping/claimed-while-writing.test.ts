@@ -27,7 +27,7 @@ test('a run that is claimed for its timer while an answer is written starts what
   const runId = await begin(engine, { ...flow, edges: flow.edges.slice(0, 1) });
   await seen(runId, 'node.suspended');
   await quiet();
-  clock.set(clock.now() + 40);
+  clock.pass(40);
   await engine.answer({ tenant: 't', runId, nodeId: 'n1', value: { action: 'accept' }, principal: 'ada' });
   await quiet();
   expect(isAnswered).toBe(true);

@@ -1,10 +1,11 @@
 /** Commands as facts: the rows each proposes to a run, and the answer its sender gets once they are recorded. */
 import type { Json } from '@cairn/protocol';
-import { answerDrafts } from '../core/answers.ts';
+import { type AnswerDrafts, answerDrafts } from '../core/answers.ts';
 import { callCanceled } from '../core/cancel-call.ts';
 import { cancelRequested, type Fact } from '../core/facts.ts';
+import { isLargeAnswer, withoutLargeParts } from '../core/large-answer.ts';
 import { pauseRequested, resumed } from '../core/pause.ts';
-import type { RunState } from '../core/state.ts';
+import type { Draft, RunState } from '../core/state.ts';
 import type {
   AnswerInterrupt,
   CancelCall,
@@ -50,14 +51,31 @@ export function answerCommand(
       interruptId = answer.interruptId;
       nodeId = answer.nodeId;
       const hidden = sealVerdict(sealing, { state, workflow, tenant: request.tenant, interruptId }, value);
-      if (hidden === null) return answer.drafts;
-      const { drafts } = answerDrafts({ state, workflow }, { ...request, value: hidden.value }, now);
-      return [sealedRow(hidden.sealed), ...drafts];
+      if (hidden === null) return recordable(answer, { state, value, sealing });
+      const sealed = answerDrafts({ state, workflow }, { ...request, value: hidden.value }, now);
+      return [sealedRow(hidden.sealed), ...recordable(sealed, { state, value: hidden.value, sealing })];
     },
     look: ({ view }) => ({ nodeId, status: view.status }),
     idempotency: request.idempotency,
     answers: () => interruptId,
   };
+}
+
+interface Answered {
+  readonly state: RunState;
+  readonly value: Json;
+  readonly sealing: SealPorts;
+}
+
+/** A reference may stand in the answers to these questions. Those of others have texts, such as the feedback to an approval. */
+const takesAnyJson: ReadonlySet<string> = new Set(['clarification', 'external-event', 'custom']);
+
+/** Artifacts hold what does not fit in the events of an answer. */
+function recordable(answer: AnswerDrafts, { state, value, sealing }: Answered): readonly Draft[] {
+  const { interruptId, nodeId, drafts } = answer;
+  const question = state.view.interrupts[interruptId];
+  if (question === undefined || !takesAnyJson.has(question.kind) || !isLargeAnswer(value)) return drafts;
+  return withoutLargeParts(drafts, { interruptId, nodeId, seq: question.seq, nextSeq: state.nextSeq }, sealing.sha256);
 }
 
 export const cancelCommand = ({ reason, principal, idempotency }: CancelRun): Command<RunCancelled> => ({

@@ -3,6 +3,7 @@ import type { PayloadOf } from '@cairn/protocol';
 import type { Store } from '../../log/ports/store.ts';
 import type { HostLimits } from '../core/limits.ts';
 import type {
+  AgentMetadata,
   AgentSource,
   Clock,
   CrashRecord,
@@ -24,6 +25,8 @@ export interface EngineOptions {
   readonly clock: Clock;
   /** Lets runs step in slices. Default: runs never yield the event loop. */
   readonly eventLoop?: EventLoop | null;
+  /** The event loop for work of milliseconds, which may have to wait longer. Default: `eventLoop`. */
+  readonly longTurns?: EventLoop | null;
   /** Attributes the death of the process to a run. Default: no attribution. */
   readonly crashes?: CrashRecord | null;
   readonly uniqueId: UniqueId;
@@ -36,6 +39,8 @@ export interface EngineOptions {
   readonly performers?: readonly Performer[];
   /** Source of agents. Default: this host has none. */
   readonly agents?: AgentSource | null;
+  /** What new runs record about the identities of their agents. Default: nothing. */
+  readonly agentMetadata?: AgentMetadata | null;
   /** Source of prompt templates. Default: this host has none. */
   readonly prompts?: PromptSource | null;
   readonly limits: HostLimits;

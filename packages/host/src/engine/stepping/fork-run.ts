@@ -14,6 +14,7 @@ import {
 import type { OtherFork, RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
 import { isTombstone } from '../../log/ports/rows.ts';
 import { sourcePurged } from '../../log/ports/run-purged.ts';
+import { refuseDeepFork } from '../branching/fork-depth.ts';
 import { relativeRows } from '../branching/relative-rows.ts';
 import { type CutRun, cutTree } from '../branching/tree-cut.ts';
 import { endedAbove, treePlace } from '../branching/tree-place.ts';
@@ -39,6 +40,7 @@ export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunFo
 
 async function stored(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
   const source = await sourceOf(ports, request);
+  await refuseDeepFork(ports.store.log, source);
   ports.shares.start(request.tenant);
   const fork = request.mode === 'branch' ? await branch(ports, request, source) : await replay(ports, request, source);
   const { runId: id, contextId: context, status, others = [] } = fork;
@@ -92,7 +94,7 @@ async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Prom
 /** A branch that shares everything before the failed node. */
 export async function retryRun(ports: ForkPorts, request: RetryRun): Promise<RunForked> {
   const fromSeq = await retryPoint(ports, request.tenant, request.runId);
-  return forkRun(ports, { ...request, mode: 'branch', fromSeq });
+  return forkRun(ports, { ...request, mode: 'branch', fromSeq, isRetry: true });
 }
 
 async function sourceOf({ store }: ForkPorts, { tenant, runId: id, fromSeq, mode }: ForkRun): Promise<RunHead> {

@@ -154,10 +154,9 @@ export class HeldRun {
   }
 
   #attemptsOf({ tenant, contextId, fork }: RestingRun['record'], workflow: Workflow): Attempts {
-    const { performers, ...ports } = this.#ports;
     const { post } = this.#holder;
     const run = { runId: this.#runId, tenant, contextId, isReplay: fork?.mode === 'replay' };
-    this.#attempts = new Attempts(workflow, performers, { ...ports, ...run, post });
+    this.#attempts = new Attempts(workflow, this.#ports.performers, { ...this.#ports, ...run, post });
     return this.#attempts;
   }
 
@@ -202,15 +201,15 @@ export class HeldRun {
     const relatives = replay === null ? this.#relatives.toTell(state) : [];
     const request = { runId: this.#runId, batch, creating: this.#creating, fence: this.#lease.fence, relatives };
     const size = sizeOf(batch);
-    turns.composed(size);
+    turns.composed(this.tenant, size);
     return store.log.append(appendOf(this.#ports, request)).then(
       ({ fence }) => {
-        turns.committed(size);
+        turns.committed(this.tenant, size);
         this.appended(batch, fence);
         return 'acknowledged';
       },
       (error: unknown) => {
-        turns.committed(size);
+        turns.committed(this.tenant, size);
         return refused(error);
       },
     );

@@ -83,7 +83,7 @@ class Runtime implements Engine {
     const { steps, nodeTypes: others = [], performers = [] } = options;
     const children = createChildPerformer(options, (child) => this.#startChild(child));
     this.#steps = new StepTypes(steps, others, [...performers, children]);
-    this.shares = new TenantShares(options.limits, clock.now, options.eventLoop);
+    this.shares = new TenantShares(options.limits, clock.now, options.longTurns ?? options.eventLoop);
     const { longWork } = this.shares;
     this.#workflows = createWorkflowRegistry({ ...options, nodeTypes: this.#steps.nodeTypes, longWork });
     const pins = createRunPins(options);

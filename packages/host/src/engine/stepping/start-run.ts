@@ -22,7 +22,7 @@ import type { Budget } from '../family/account.ts';
 import { budgetProblems, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
 import { recordCaller } from '../family/remote-parent.ts';
-import type { Pins } from '../pins/run-pins.ts';
+import type { FoundPins } from '../pins/run-pins.ts';
 import type { TraceContext } from '../ports.ts';
 import { sensitiveNames } from '../sensitive/seal-inputs.ts';
 import { schemaProblems } from '../values/schemas.ts';
@@ -55,7 +55,7 @@ export function startedDraft(start: {
   readonly workflow: Workflow;
   readonly request: RunRequest;
   readonly limits: HostLimits;
-  readonly pins?: Pins;
+  readonly pins?: FoundPins;
   /** The token of the ids inside payloads. Default: none. */
   readonly idToken?: string | undefined;
   /** The options of the host. Default: any. */
@@ -102,6 +102,7 @@ export function startedDraft(start: {
     limits: runLimits(definition, configurable, start.limits),
     budget,
   };
+  if (start.request.transport !== undefined) payload.contentTrust = 'untrusted';
   const sensitive = sensitiveNames(definition);
   if (sensitive !== undefined) payload.sensitive = sensitive;
   if (channels !== undefined) payload.channels = channels;
@@ -110,7 +111,8 @@ export function startedDraft(start: {
   if (actsAs !== null) payload.actsAs = actsAs;
   if (start.pins?.prompts !== undefined) payload.prompts = start.pins.prompts;
   if (options.tags !== undefined) payload.tags = options.tags;
-  if (options.metadata !== undefined) payload.metadata = options.metadata;
+  const metadata = metadataOf(options.metadata, start.pins?.metadata);
+  if (metadata !== undefined) payload.metadata = metadata;
   if (options.configurable !== undefined) payload.configurable = configurable;
   if (trace !== undefined) payload.traceparent = trace.traceparent;
   if (trace?.tracestate !== undefined) payload.tracestate = trace.tracestate;
@@ -126,6 +128,10 @@ export function startedDraft(start: {
   const asked = child === undefined ? undefined : eventId(child.askedBy.runId, child.requestedSeq);
   return row('run.started', payload, { cause: caller?.eventId ?? asked });
 }
+
+/** What the host adds stands above what the caller gave. */
+const metadataOf = (given: JsonObject | undefined, added: JsonObject | undefined): JsonObject | undefined =>
+  added === undefined ? given : { ...given, ...added };
 
 /** What a branch runs with: the inputs and options of its source, and what its overlay changes. */
 export interface BranchStart {
@@ -149,12 +155,14 @@ export function checkBranchStart({ workflow, inputs, sealed, configurable, budge
   refuse(definition, nodeProblems(workflow, { configurable, budget }));
 }
 
-function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy }: ChildStart): void {
+function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy, parentWorkflowId }: ChildStart): void {
   payload.parentRunId = askedBy.runId;
   payload.parentNodeId = askedBy.nodeId;
+  if (parentWorkflowId !== undefined) payload.parentWorkflowId = parentWorkflowId;
   payload.depth = child.depth;
   payload.memoryScope = child.memoryScope;
   payload.coordinators = child.coordinators;
+  if (child.toolCallId !== undefined) payload.parentToolCallId = child.toolCallId;
   if (child.agentId !== null) payload.parentAgentId = child.agentId;
   if (child.isDetached) payload.detached = true;
 }

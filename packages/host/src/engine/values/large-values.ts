@@ -2,7 +2,7 @@
  * Values that do not fit in an event. An artifact holds such a value, and a reference stands for it in rows, in the state
  * of the run and in expressions. Only an effect gets the value itself.
  */
-import { isJsonObject, type Json, type JsonObject, jsonSize } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject, jsonSize, LARGE_VALUE } from '@cairn/protocol';
 
 /** Largest value that is kept, in bytes of JSON: reading and writing it takes less than a turn of the event loop. */
 export const MAX_VALUE_BYTES = 2_000_000;
@@ -12,9 +12,6 @@ const MIN_VALUE_BYTES = 16_384;
 
 /** Characters of a value that its reference shows. */
 const PREVIEW = 500;
-
-/** The member of a reference that names the artifact. */
-const NAME = 'cairn.artifact';
 
 export interface ValueRef {
   readonly artifactId: string;
@@ -50,14 +47,22 @@ export async function withoutLarge(value: Json, fits: number, keep: KeepValue): 
 
 async function kept(value: Json, place: number, keep: KeepValue): Promise<JsonObject> {
   const text = JSON.stringify(value);
-  const { artifactId, version, bytes, sha256 } = await keep(text, place);
+  return referenceTo(text, await keep(text, place));
+}
+
+/** What stands for a value that an artifact holds as this JSON text. */
+export function referenceTo(text: string, { artifactId, version, bytes, sha256 }: ValueRef): JsonObject {
   const note = `The value has ${bytes} bytes, too many for an event. The file ${artifactId} holds it.`;
-  return { [NAME]: { artifactId, version, bytes, sha256 }, note, preview: text.slice(0, PREVIEW).toWellFormed() };
+  return {
+    [LARGE_VALUE]: { artifactId, version, bytes, sha256 },
+    note,
+    preview: text.slice(0, PREVIEW).toWellFormed(),
+  };
 }
 
 /** What a value refers to, if it is a reference. */
 function refOf(value: Json): ValueRef | null {
-  const named = isJsonObject(value) && Object.hasOwn(value, NAME) ? value[NAME] : undefined;
+  const named = isJsonObject(value) && Object.hasOwn(value, LARGE_VALUE) ? value[LARGE_VALUE] : undefined;
   if (!isJsonObject(named)) return null;
   const { artifactId, version, bytes, sha256 } = named;
   if (typeof artifactId !== 'string' || typeof version !== 'number' || typeof bytes !== 'number') return null;

@@ -56,7 +56,8 @@ interface Measure {
   readonly parts: number;
 }
 
-function measure(given: Json | undefined): Measure {
+/** Of any value. */
+export function measure(given: Json | undefined): Measure {
   let cost = 0;
   let parts = 0;
   const walk = (value: Json | undefined, name: string): void => {

@@ -2,7 +2,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
-import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import { context, creation, row, runA, runB } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
 import { counted } from './counted-store.kit.ts';
 import { LiveFeed } from './feed.ts';
@@ -23,6 +23,21 @@ describe('a young run', () => {
     await fact(store);
     await settled();
     expect(sink.positions()).toEqual([0, 1, 2]);
+    expect(reads).toEqual([]);
+  });
+
+  it('is followed from its first event, with all runs of the context that it began, without a read of the log', async () => {
+    const store = inMemoryStore();
+    const { reads, log } = counted(store);
+    const feed = new LiveFeed({ ...log, contextTenant: () => Promise.reject(new Error('Nothing is read.')) });
+    await store.log.append(creation(runA));
+    await fact(store);
+    const sink = collector();
+    feed.subscribe({ contextId: context, afterCursor: 0, begunBy: { runId: runA, tenant: 't' } }, sink);
+    await settled();
+    await store.log.append(creation(runB));
+    await settled();
+    expect(sink.positions()).toEqual([0, 1, 0]);
     expect(reads).toEqual([]);
   });
 

@@ -33,6 +33,8 @@ const turns = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('let time pass' as const), microtasks: fc.nat(6) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('be busy' as const), isBusy: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('write what was held' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('end the turn' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('begin a turn' as const), room: fc.nat(4) }) },
 );
 
 const limits = fc.record({
@@ -106,9 +108,14 @@ describe('the live feed', () => {
         let isBusy = false;
         const held: (() => void)[] = [];
         const pace: Pace = { holdMs: () => (isBusy ? 20 : 0), after: (_ms, wake) => void held.push(wake) };
-        const early = isYoung ? new LiveFeed(distant(store), { ...sizes, pace }) : null;
+        // A turn may be over: then the write waits.
+        const waiting: (() => void)[] = [];
+        let isSpent = false;
+        const inTurn = (_owner: string, work: () => void) => (isSpent ? void waiting.push(work) : work());
+        const options = { ...sizes, pace, inTurn };
+        const early = isYoung ? new LiveFeed(distant(store), options) : null;
         for (const runId of runs) await store.log.append(creation(runId));
-        const feed = early ?? new LiveFeed(distant(store), { ...sizes, pace });
+        const feed = early ?? new LiveFeed(distant(store), options);
         const subscribers: Follower[] = [];
         const subscribe = (range: FeedRange): void => {
           const sink = collector();
@@ -127,6 +134,11 @@ describe('the live feed', () => {
             for (let i = 0; i < step.microtasks; i += 1) await null;
           } else if (step.do === 'be busy') {
             isBusy = step.isBusy;
+          } else if (step.do === 'end the turn') {
+            isSpent = true;
+          } else if (step.do === 'begin a turn') {
+            isSpent = false;
+            for (const work of waiting.splice(0, step.room)) work();
           } else if (step.do === 'write what was held') {
             for (const wake of held.splice(0)) wake();
           } else if (step.do === 'leave') {
@@ -143,7 +155,11 @@ describe('the live feed', () => {
           sink.accepts = true;
           subscription.resume();
         }
-        for (let i = 0; i < 20; i += 1) await settled();
+        isSpent = false;
+        for (let i = 0; i < 20; i += 1) {
+          for (const work of waiting.splice(0)) work();
+          await settled();
+        }
         for (const { range, sink } of subscribers) {
           expect(sink.positions()).toEqual(await expected(store, range));
           // A context goes on after its runs.

@@ -4,16 +4,21 @@ import type { Commit, EventLog } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
 import type { RunRecord } from '../ports/run-index.ts';
 import { Beginnings } from './beginnings.ts';
+import { KeptPages } from './kept-pages.ts';
 import { everything, type Lens } from './lens.ts';
 import { isUrgent, type Pace } from './pace.ts';
 import type { Range } from './range.ts';
 import { Ring, type RingLimits } from './ring.ts';
-import { NOWHERE, RowSource, type RowStore } from './row-source.ts';
+import { MIN_CHUNK, NOWHERE, RowSource, type RowStore } from './row-source.ts';
 import type { Sink, Subscription } from './sink.ts';
 import { Subscriber } from './subscriber.ts';
 
 /** A range, and how its rows are shown. Default: every row in a frame of its own. */
-export type FeedRange = Range & { readonly lens?: Lens };
+export type FeedRange = Range & {
+  readonly lens?: Lens;
+  /** The run that began the context a moment ago, here. While memory has all its rows, none is read. */
+  readonly begunBy?: Pick<RunRecord, 'runId' | 'tenant'> | undefined;
+};
 
 export interface FeedLimits {
   /** What is kept of each context that somebody follows. Default: 4,096 events or 4 Mi characters. */
@@ -30,45 +35,65 @@ const defaults: FeedLimits = {
   page: { events: 500, size: 262_144 },
 };
 
-/** Characters in a ring from which on a write pays off by itself. */
+/** New characters of a context from which on a write pays off by itself. */
 const WORTH_A_WRITE = 32_768;
 
+/** Characters of one write. Of many subscribers, each gets less at once: what waits for those that do not read is bounded. */
+const MAX_CHUNK = 65_536;
+const MANY_SUBSCRIBERS = 256;
+
 const atOnce: Pace = { holdMs: () => 0, after: () => {} };
+
+/** Does the work of a tenant now, or in a later turn of the event loop when this one has done much. */
+export type InTurn = (tenant: string, work: () => void) => void;
 
 export interface FeedOptions extends Partial<FeedLimits> {
   /** Default: each event is written as it comes. */
   readonly pace?: Pace;
+  /** A thousand writes take 20 ms. Default: all at once. */
+  readonly inTurn?: InTurn;
 }
 
 type RowSubscriber = Subscriber<RowSource>;
 
 /** A context that somebody follows. */
 interface Followed extends RowStore {
+  readonly tenant: string;
   readonly subscribers: Set<RowSubscriber>;
+  chunk: number;
+  /** Subscribers that wait for their turn. */
+  waiting: number;
+  /** Once nobody waits, the ring drops what every subscriber has. */
+  isOffered: boolean;
+  /** Of the ring's `added`, what subscribers were told of. */
+  offered: number;
 }
 
 /** What the log knows of a range. */
 interface Found {
-  readonly record: Pick<RunRecord, 'contextId' | 'endedAt'>;
+  readonly record: Pick<RunRecord, 'contextId' | 'tenant' | 'endedAt'>;
 }
 
 export class LiveFeed {
   readonly pace: Pace;
   readonly #log: EventLog;
   readonly #limits: FeedLimits;
+  readonly #inTurn: InTurn;
   readonly #contexts = new Map<ContextId, Followed>();
   /** Contexts whose new events are offered as soon as the whole transaction is known. */
   readonly #fresh = new Set<Followed>();
   /** Contexts whose new events wait for more. */
   readonly #held = new Set<Followed>();
   readonly #beginnings = new Beginnings();
+  readonly #pages = new KeptPages();
   /** Characters in all rings. */
   #kept = 0;
 
-  constructor(log: EventLog, { pace = atOnce, ...limits }: FeedOptions = {}) {
+  constructor(log: EventLog, { pace = atOnce, inTurn = (_, work) => work(), ...limits }: FeedOptions = {}) {
     this.#log = log;
     this.#limits = { ...defaults, ...limits };
     this.pace = pace;
+    this.#inTurn = inTurn;
     log.follow((commit) => this.#onCommit(commit));
   }
 
@@ -87,6 +112,7 @@ export class LiveFeed {
   /** Drops what memory holds of a context, because runs of it were purged. Who is behind reads what the log has left. */
   forget(contextId: ContextId): void {
     this.#beginnings.forget(contextId);
+    this.#pages.clear();
     const followed = this.#contexts.get(contextId);
     if (followed === undefined) return;
     this.#kept -= followed.ring.size;
@@ -95,15 +121,15 @@ export class LiveFeed {
 
   async #join(subscriber: RowSubscriber, range: FeedRange): Promise<void> {
     try {
-      const found = 'runId' in range ? await this.#log.head(range.runId) : await this.#context(range.contextId);
+      const found = await this.#find(range);
       if (subscriber.isClosed) return;
       if (found === null) return subscriber.finish();
-      const { contextId, endedAt } = found.record;
+      const { contextId, tenant, endedAt } = found.record;
       const known = this.#contexts.get(contextId);
-      const followed = known ?? this.#follow(contextId);
+      const followed = known ?? this.#follow(contextId, tenant);
       const { ring } = followed;
       // Only into a new ring: its next commit is the one that follows the beginning.
-      const runId = 'runId' in range ? range.runId : null;
+      const runId = 'runId' in range ? range.runId : (range.begunBy?.runId ?? null);
       const beginning = known === undefined ? this.#beginnings.take(runId, contextId) : null;
       const place = beginning === null ? NOWHERE : ring.end;
       if (beginning !== null) this.#push(followed, beginning);
@@ -121,15 +147,22 @@ export class LiveFeed {
     }
   }
 
-  /** A context that has a run, in the shape of a run's head: it never ends. */
-  async #context(contextId: ContextId): Promise<Found | null> {
-    const tenant = await this.#log.contextTenant(contextId);
-    return tenant === null ? null : { record: { contextId, endedAt: null } };
+  /** A context that has a run has the shape of a run's head, and never ends. */
+  async #find(range: FeedRange): Promise<Found | null> {
+    if ('runId' in range) return this.#log.head(range.runId);
+    const { contextId, begunBy } = range;
+    const tenant = begunBy?.tenant ?? (await this.#log.contextTenant(contextId));
+    return tenant === null ? null : { record: { contextId, tenant, endedAt: null } };
   }
 
-  #follow(contextId: ContextId): Followed {
-    const { ring, page } = this.#limits;
-    const followed: Followed = { log: this.#log, page, ring: new Ring(ring), subscribers: new Set() };
+  #follow(contextId: ContextId, tenant: string): Followed {
+    const { page } = this.#limits;
+    const ring = new Ring(this.#limits.ring);
+    const chunk = Math.min(page.size, MAX_CHUNK);
+    const followed: Followed = {
+      ...{ log: this.#log, page, pages: this.#pages, ring, chunk, tenant },
+      ...{ subscribers: new Set(), waiting: 0, isOffered: false, offered: 0 },
+    };
     this.#contexts.set(contextId, followed);
     return followed;
   }
@@ -137,16 +170,31 @@ export class LiveFeed {
   #enter(contextId: ContextId, followed: Followed, subscriber: RowSubscriber): void {
     const { ring, subscribers } = followed;
     subscribers.add(subscriber);
-    ring.isShared = subscribers.size > 1;
+    this.#share(followed);
+    subscriber.inTurn = (pump) => {
+      followed.waiting += 1;
+      this.#inTurn(followed.tenant, () => {
+        pump();
+        followed.waiting -= 1;
+        this.#trim(followed);
+      });
+    };
     subscriber.onClose = () => {
       subscriber.source?.close();
       subscribers.delete(subscriber);
-      ring.isShared = subscribers.size > 1;
+      this.#share(followed);
       if (subscribers.size > 0) return;
       this.#contexts.delete(contextId);
       this.#kept -= ring.size;
       ring.clear();
+      this.#pages.forget(contextId);
     };
+  }
+
+  #share(followed: Followed): void {
+    const { ring, page, subscribers } = followed;
+    ring.isShared = subscribers.size > 1;
+    followed.chunk = Math.min(page.size, subscribers.size > MANY_SUBSCRIBERS ? MIN_CHUNK : MAX_CHUNK);
   }
 
   /** The commits of one transaction come in one go, so that each subscriber gets them in one write. */
@@ -184,7 +232,7 @@ export class LiveFeed {
   /** Whether the new events of the context wait for more. They do not while there is time to write each by itself. */
   #holds(followed: Followed): boolean {
     const ms = this.pace.holdMs();
-    if (ms === 0 || followed.ring.size >= WORTH_A_WRITE) return false;
+    if (ms === 0 || followed.ring.added - followed.offered >= WORTH_A_WRITE) return false;
     if (this.#held.size === 0) this.pace.after(ms, () => this.#offer(this.#held));
     this.#held.add(followed);
     return true;
@@ -193,18 +241,28 @@ export class LiveFeed {
   #offer(waiting: Set<Followed>): void {
     const contexts = [...waiting];
     waiting.clear();
-    for (const { ring, subscribers } of contexts) {
-      let needed = ring.end;
-      for (const subscriber of subscribers) {
-        subscriber.pump();
-        const needs = subscriber.source?.needs ?? NOWHERE;
-        if (needs !== NOWHERE && needs < needed) needed = needs;
-      }
-      const before = ring.size;
-      ring.trim(needed);
-      ring.forgetTexts();
-      this.#kept += ring.size - before;
+    for (const followed of contexts) {
+      followed.offered = followed.ring.added;
+      for (const subscriber of followed.subscribers) subscriber.pump();
+      followed.isOffered = true;
+      this.#trim(followed);
     }
+  }
+
+  /** Drops what every subscriber has, after the last one had its turn. */
+  #trim(followed: Followed): void {
+    if (followed.waiting > 0 || !followed.isOffered) return;
+    followed.isOffered = false;
+    const { ring, subscribers } = followed;
+    let needed = ring.end;
+    for (const { source } of subscribers) {
+      const needs = source?.needs ?? NOWHERE;
+      if (needs !== NOWHERE && needs < needed) needed = needs;
+    }
+    const before = ring.size;
+    ring.trim(needed);
+    ring.forgetTexts();
+    this.#kept += ring.size - before;
   }
 }
 

@@ -35,9 +35,16 @@ export class Instants {
 
 /** A document on one line. A line break in a JSON text can only lie between two tokens, where a space says the same. */
 export function lineText(row: ShownRow, name: string, timestamp: string): string {
-  const payload = lineBreak.test(row.payload) ? row.payload.replaceAll(lineBreaks, ' ') : row.payload;
-  return spliced(row, payload, timestamp, name);
+  return spliced(
+    row,
+    hasLineBreak(row.payload) ? row.payload.replaceAll(lineBreaks, ' ') : row.payload,
+    timestamp,
+    name,
+  );
 }
+
+/** Two searches for one character take a tenth of the time of a pattern. */
+const hasLineBreak = (text: string): boolean => text.includes('\n') || text.includes('\r');
 
 function spliced({ runId, seq, nodeId, cause }: ShownRow, payload: string, timestamp: string, type: string): string {
   const node = nodeId === null ? '' : `,"nodeId":${jsonText(nodeId)}`;
@@ -47,5 +54,4 @@ function spliced({ runId, seq, nodeId, cause }: ShownRow, payload: string, times
   return `{"eventId":"${runId}:${seq}","runId":"${runId}","type":${jsonText(type)},"payload":${payload},"timestamp":"${timestamp}","sequence":${seq}${node}${caused}}`;
 }
 
-const lineBreak = /[\r\n]/;
 const lineBreaks = /[\r\n]/g;

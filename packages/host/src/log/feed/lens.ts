@@ -5,8 +5,8 @@ import { isUrgent } from './pace.ts';
 import type { Chunk } from './sink.ts';
 
 export interface Lens {
-  /** Subscribers whose lenses have the same key see the same, and share one text. */
-  readonly key: string;
+  /** Subscribers whose lenses have the same key see the same, and share one text. Null: a view with a state of its own. */
+  readonly key: string | null;
   /** The text of a row that it renders; it hides rows without one, unless it takes any. Pages are read without the other. */
   readonly face: 'payload' | 'task' | 'any';
   /** Replaces the rows of a page for a subscriber that is behind. */

@@ -1,7 +1,7 @@
 /** The newest rows of one context, and their frames, built once and shared by all its subscribers. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import { bodySize, type Row } from '../ports/rows.ts';
-import { Instants, sseFrame } from './frame.ts';
+import { Instants } from './frame.ts';
 import { type Lens, shownName } from './lens.ts';
 import { isUrgent } from './pace.ts';
 import type { Chunk } from './sink.ts';
@@ -14,8 +14,10 @@ export interface RingLimits {
 
 interface Slot {
   readonly row: Row;
-  /** Its frame under its own type, once a subscriber wanted it: nearly all show it so. */
-  frame: string | null;
+  /** The last text that was made of it, and how: nearly all subscribers of a context show a row the same way. */
+  text: string | null;
+  name: string;
+  render: Lens['render'] | null;
 }
 
 /** What a stretch of the ring holds for one subscriber. */
@@ -41,6 +43,9 @@ const MAX_REMEMBERED = 8;
 /** Characters from which on a stretch is not remembered beyond one round of subscribers. */
 const LARGE_TEXT = 32_768;
 
+/** Rows of one stretch: a lens that hides all of them, or only keeps count of them, is not done quicker. */
+const MAX_ROWS = 512;
+
 interface Remembered extends Wanted {
   readonly from: number;
   readonly stretch: Stretch;
@@ -59,6 +64,7 @@ export class Ring {
   #gone = 0;
   #cut = 0;
   #size = 0;
+  #added = 0;
   /** More than one subscriber reads it, so that the text for one is worth remembering for the others. */
   isShared = false;
   /** The last stretch of each kind of subscriber. */
@@ -81,10 +87,17 @@ export class Ring {
     return this.#size;
   }
 
+  /** Characters of the bodies that were ever added. */
+  get added(): number {
+    return this.#added;
+  }
+
   push(rows: readonly Row[]): void {
     for (const row of rows) {
-      this.#slots.push({ row, frame: null });
-      this.#size += bodySize(row);
+      this.#slots.push({ row, text: null, name: '', render: null });
+      const size = bodySize(row);
+      this.#size += size;
+      this.#added += size;
     }
     while (this.end - this.start > this.#limits.events || (this.#size > this.#limits.size && this.start < this.end)) {
       this.#letGo();
@@ -132,13 +145,13 @@ export class Ring {
 
   /** What lies from a place on, up to about `max` characters; subscribers at the same place share one text. */
   read(from: number, wanted: Wanted, max: number): Stretch {
-    if (!this.isShared) return this.#collect(from, wanted, max);
+    if (!this.isShared || wanted.lens.key === null) return this.#collect(from, wanted, max);
     const kind = this.#last.findIndex((last) => isSameKind(last, wanted));
     const last = this.#last[kind];
     if (last !== undefined && isAt(last, from, wanted) && (last.isFull || last.stretch.end === this.end)) {
       return last.stretch;
     }
-    const stretch = this.#collect(from, wanted, max);
+    const stretch = { ...this.#collect(from, wanted, max), shared: { bytes: null } };
     const { runId, after, audience, lens } = wanted;
     const remembered = { runId, after, audience, lens, from, stretch, isFull: stretch.end < this.end };
     if (kind >= 0) this.#last[kind] = remembered;
@@ -153,7 +166,8 @@ export class Ring {
     let newest = after;
     let isLast = false;
     let place = from;
-    for (; place < this.end && text.length < max && !isLast; place += 1) {
+    const end = Math.min(this.end, from + MAX_ROWS);
+    for (; place < end && text.length < max && !isLast; place += 1) {
       const slot = this.#slots[place - this.#cut];
       if (slot === undefined || (runId !== null && slot.row.runId !== runId)) continue;
       const { row } = slot;
@@ -173,13 +187,16 @@ export class Ring {
     return { text, upTo, urgent, isLast, end: place, after: newest };
   }
 
-  #textOf(slot: Slot, name: string, { render }: Lens): string {
+  #textOf(slot: Slot, name: string, { render, key }: Lens): string {
+    if (slot.text !== null && slot.render === render && slot.name === name) return slot.text;
     const { row } = slot;
-    const isPlain = render === sseFrame && name === row.type;
-    if (isPlain && slot.frame !== null) return slot.frame;
     const text = render(row, name, instants.textOf(row.at));
-    // A frame that only one subscriber wants would just stay in the heap.
-    if (isPlain && this.isShared) slot.frame = text;
+    // A text that only one subscriber wants would just stay in the heap.
+    if (this.isShared && key !== null) {
+      slot.text = text;
+      slot.name = name;
+      slot.render = render;
+    }
     return text;
   }
 }

@@ -2,6 +2,7 @@
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../ports/event-log.ts';
 import { isFull, type Row } from '../ports/rows.ts';
+import { KeptPage, type KeptPages } from './kept-pages.ts';
 import { type Lens, rendered } from './lens.ts';
 import { cursorOf, type Range, seqOf } from './range.ts';
 import type { Ring, RingLimits, Wanted } from './ring.ts';
@@ -17,6 +18,9 @@ export interface RowSourceOptions {
   readonly isOver: boolean;
 }
 
+/** The least that is written at once, and the most that a view with a state makes at once: about 2 ms. */
+export const MIN_CHUNK = 16_384;
+
 /** No place of a ring: before all of them, so that the log is read first. */
 export const NOWHERE = -1;
 
@@ -26,6 +30,10 @@ export interface RowStore {
   readonly ring: Ring;
   /** Most that is read from the log at once. */
   readonly page: RingLimits;
+  /** Most characters that one subscriber gets at once, also while it is behind. */
+  readonly chunk: number;
+  /** Of all contexts. */
+  readonly pages: KeptPages;
 }
 
 export class RowSource implements Source, Wanted {
@@ -38,8 +46,12 @@ export class RowSource implements Source, Wanted {
   after: number;
   /** The next place in the ring. */
   #place: number;
-  /** Where in the ring to go on after the page that is being read. */
+  /** Where in the ring to go on after the page that is being read, or after the last row of a kept one. */
   #joinAt = NOWHERE;
+  #joinAfter = Number.POSITIVE_INFINITY;
+  /** What of the log it reads. */
+  readonly #view: string;
+  readonly #positionOf: (row: Row) => number;
   #isOver: boolean;
   #isClosed = false;
 
@@ -52,10 +64,23 @@ export class RowSource implements Source, Wanted {
     this.after = 'runId' in range ? range.after : range.afterCursor;
     this.#place = place;
     this.#isOver = isOver;
+    // A client may give its context the name of somebody's run.
+    const name = 'runId' in range ? `run ${range.runId}` : `context ${range.contextId}`;
+    this.#view = `${name} ${range.audience} ${lens.face}`;
+    this.#positionOf = this.runId === null ? cursorOf : seqOf;
   }
 
   get isBehind(): boolean {
+    return this.#isOffRing && this.#kept === null;
+  }
+
+  get #isOffRing(): boolean {
     return this.#place < this.#from.ring.start;
+  }
+
+  /** A page that was read before and goes on from here. */
+  get #kept(): KeptPage | null {
+    return this.#from.ring.isShared ? this.#from.pages.find(this.#view, this.after) : null;
   }
 
   /** The first place of the ring that is still needed here; `NOWHERE` when the log is read before it. */
@@ -70,22 +95,60 @@ export class RowSource implements Source, Wanted {
   }
 
   next(): Chunk | null {
-    const { ring, page } = this.#from;
+    const { ring } = this.#from;
+    if (this.#isOffRing) return this.#nextKept();
     if (this.#place === ring.end) return null;
-    const stretch = ring.read(this.#place, this, page.size);
+    const stretch = ring.read(this.#place, this, this.#chunk);
     this.#place = stretch.end;
     this.after = stretch.after;
     return stretch;
   }
 
+  get #chunk(): number {
+    return this.lens.key === null ? Math.min(this.#from.chunk, MIN_CHUNK) : this.#from.chunk;
+  }
+
+  #nextKept(): Chunk | null {
+    const page = this.#kept;
+    if (page === null) return null;
+    const chunk = this.lens.condensed === undefined ? this.#stretch(page) : this.#rest(page);
+    if (this.after >= this.#joinAfter) this.#join(this.#joinAt);
+    return chunk;
+  }
+
+  #stretch(page: KeptPage): Chunk {
+    const stretch = page.read(this, this.#chunk);
+    this.after = stretch.after;
+    return stretch;
+  }
+
+  #rest(page: KeptPage): Chunk {
+    return this.#shown(page.rows.slice(page.placeAfter(this.after)), false);
+  }
+
+  /** Goes on in the ring. */
+  #join(place: number): void {
+    this.#place = place;
+    this.#joinAt = NOWHERE;
+    this.#joinAfter = Number.POSITIVE_INFINITY;
+  }
+
   async page(): Promise<Chunk | null> {
+    const { pages, ring } = this.#from;
     // Commits from here on are in the ring; earlier ones are in the log.
-    const place = this.#from.ring.end;
-    this.#place = NOWHERE;
+    const place = ring.end;
+    this.#join(NOWHERE);
     this.#joinAt = place;
+    let isKept = false;
     try {
-      const { events: limit, size: maxBytes } = this.#from.page;
-      const rows = await this.#rows(limit, maxBytes);
+      const { after } = this;
+      const others = pages.reading(this.#view, after);
+      if (others !== undefined) {
+        await others;
+        // What it brought may be kept now. If not, the next call reads.
+        if (this.#isClosed || this.#kept !== null) return null;
+      }
+      const { rows, mayBeMore, kept } = await pages.announce(this.#view, after, this.#read());
       if (this.#isClosed) return null;
       const last = rows.at(-1);
       // The terminal event may have passed through the ring unseen, and lie before the position that was asked for.
@@ -93,16 +156,38 @@ export class RowSource implements Source, Wanted {
         this.#isOver = true;
         return null;
       }
-      const mayBeMore = isFull(rows, { limit, maxBytes });
+      if (kept !== null) {
+        isKept = !mayBeMore && !this.#isOver;
+        if (isKept) this.#joinAfter = kept.through;
+        return null;
+      }
       if (!mayBeMore) this.#place = place;
       return this.#shown(rows, this.#isOver && !mayBeMore);
     } finally {
-      this.#joinAt = NOWHERE;
+      if (!isKept) this.#joinAt = NOWHERE;
     }
   }
 
+  async #read() {
+    const { events: limit, size: maxBytes } = this.#from.page;
+    const { after } = this;
+    const rows = await this.#rows(limit, maxBytes);
+    const mayBeMore = isFull(rows, { limit, maxBytes });
+    return { rows, mayBeMore, kept: this.#keep(rows, after, mayBeMore) };
+  }
+
+  /** Keeps a page that others may want, or that is too large to be written at once. */
+  #keep(rows: readonly Row[], after: number, mayBeMore: boolean): KeptPage | null {
+    const { ring, pages, chunk } = this.#from;
+    if (!ring.isShared || rows.length === 0) return null;
+    const page = new KeptPage(this.#view, { after, rows, positionOf: this.#positionOf });
+    if (!mayBeMore && page.size <= chunk) return null;
+    pages.keep(page);
+    return page;
+  }
+
   #shown(rows: readonly Row[], isAll: boolean): Chunk {
-    const positionOf = this.runId === null ? cursorOf : seqOf;
+    const positionOf = this.#positionOf;
     const last = rows.at(-1);
     if (last !== undefined) this.after = positionOf(last);
     const isEnd = last !== undefined && this.runId !== null && isTerminalType(last.type);

@@ -4,6 +4,8 @@
 export interface ChunkText {
   /** Empty only in the last chunk. */
   readonly text: string;
+  /** Set on a text that many sinks get. The first to encode it leaves the bytes here for the others. */
+  readonly shared?: { bytes: Uint8Array | null };
   /** What follows it, in parts, if the whole is too large to be written in one turn of the event loop. */
   readonly rest?: readonly string[];
 }

@@ -16,6 +16,9 @@ export interface Source {
   page(): Promise<Chunk | null>;
 }
 
+/** Of one turn. A client that reads fast would otherwise take all that memory holds. */
+const MAX_CHUNKS = 4;
+
 export class Subscriber<Followed extends Source = Source> implements Subscription {
   readonly #sink: Sink;
   /** Set by `begin`. */
@@ -24,8 +27,12 @@ export class Subscriber<Followed extends Source = Source> implements Subscriptio
   #isReading = false;
   /** The sink knows that it is level. */
   #isLevel = false;
+  /** A turn will come, and brings all that there is by then. */
+  #isWoken = false;
   isClosed = false;
   onClose: (() => void) | null = null;
+  /** Gives it its turn, now or later. Who shares the event loop with many others sets it. */
+  inTurn: (pump: () => void) => void = (pump) => pump();
 
   constructor(sink: Sink) {
     this.#sink = sink;
@@ -36,11 +43,24 @@ export class Subscriber<Followed extends Source = Source> implements Subscriptio
     this.source = source;
   }
 
-  /** Writes what there is until the sink is full. Called after each change of the source. */
+  /** Writes what there is, in its turn. Called after each change of the source. */
   pump(): void {
+    if (this.#isWoken || this.#isReading || this.#isStalled || this.source === null) return;
+    this.#isWoken = true;
+    this.inTurn(() => {
+      this.#isWoken = false;
+      this.#writeAll();
+    });
+  }
+
+  #writeAll(): void {
     const { source } = this;
     if (source === null || this.#isReading) return;
-    while (!this.isClosed && !this.#isStalled) {
+    for (let chunks = 0; !this.isClosed && !this.#isStalled; chunks += 1) {
+      if (chunks === MAX_CHUNKS) {
+        queueMicrotask(() => this.pump());
+        return;
+      }
       if (source.isBehind) {
         this.#isReading = true;
         this.#isLevel = false;

@@ -176,4 +176,44 @@ export function artifactsContract(open: Open<'log' | 'retention' | 'artifacts'>)
     expect(await store().artifacts.get(contextId, 'report.md')).toMatchObject({ version: 1, runId: runB });
     expect(await current()).toBe(2);
   });
+
+  it('gives a fork of a fork nothing that the first run wrote after its own cut', async () => {
+    const notes = [row('log.appended'), row('log.appended')];
+    await store().log.append(creation(runA, { rows: [started(), ...notes, chunk(1, 0, last)] }));
+    const [first, second] = ['ctx_first', 'ctx_second'] as [ContextId, ContextId];
+    const common = { tenant: 't', originRunId: runA, at: 2_000 };
+    const cut = (sourceRunId: RunId, fromSeq: number) => ({ fork: { sourceRunId, fromSeq, mode: 'branch' as const } });
+    const again = 'run_again' as RunId;
+    await store().log.fork({ ...common, runId: runB, contextId: first, ...cut(runA, 2) });
+    await append(runB, ...notes, ...notes);
+    await store().log.fork({ ...common, runId: again, contextId: second, ...cut(runB, 5) });
+    expect(await store().artifacts.list(second, { limit: 9 })).toEqual([]);
+    await append(again, chunk(1, 0, last));
+    expect(await store().artifacts.get(second, 'report.md')).toMatchObject({ version: 1, firstSeq: 5, runId: again });
+  });
+
+  it('does not give the number of a version again that the cut of a branch left open', async () => {
+    const rows = [started(), chunk(1, 0, { name: 'Report' }), chunk(1, 1, last)];
+    await store().log.append(creation(runA, { rows }));
+    const contextId = 'ctx_branch' as ContextId;
+    const fork = { sourceRunId: runA, fromSeq: 2, mode: 'branch' as const };
+    await store().log.fork({ runId: runB, tenant: 't', contextId, originRunId: runA, fork, at: 2_000 });
+    expect(await store().artifacts.get(contextId, 'report.md')).toBeNull();
+    expect(await claim({ runId: runB, contextId })).toBe(2);
+    await append(runB, chunk(2, 0, last));
+    const of = { version: 2, firstSeq: 2, name: 'Report', size: 2 };
+    expect(await store().artifacts.get(contextId, 'report.md')).toMatchObject(of);
+    expect(await store().artifacts.get(contextId, 'report.md', 1)).toMatchObject({ state: 'abandoned', runId: runB });
+  });
+
+  it('gives a replay that is cut within a version the whole of it', async () => {
+    const pieces = [chunk(1, 0, { name: 'Report' }), chunk(1, 1), chunk(1, 2, last)];
+    await store().log.append(creation(runA, { rows: [started(), ...pieces] }));
+    const contextId = 'ctx_replay' as ContextId;
+    const fork = { sourceRunId: runA, fromSeq: 2, mode: 'replay' as const };
+    await store().log.fork({ runId: runB, tenant: 't', contextId, originRunId: runA, fork, at: 2_000 });
+    await append(runB, ...pieces.slice(1));
+    const of = { version: 1, size: 6, firstSeq: 1, lastSeq: 3, name: 'Report', state: 'complete' };
+    expect(await store().artifacts.get(contextId, 'report.md')).toMatchObject({ ...of, runId: runB });
+  });
 }

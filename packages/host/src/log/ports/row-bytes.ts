@@ -8,3 +8,10 @@ export const ROW_OVERHEAD_BYTES = 256;
 /** A value counts in each event that holds it, however the store keeps it. */
 export const rowBytes = ({ payload, task }: Pick<NewRow, 'payload' | 'task'>): number =>
   ROW_OVERHEAD_BYTES + utf8Size(payload) + (task === null ? 0 : utf8Size(task));
+
+/** What rows count together. */
+export function bytesOf(rows: readonly NewRow[]): number {
+  let bytes = 0;
+  for (const row of rows) bytes += row.bytes ?? rowBytes(row);
+  return bytes;
+}

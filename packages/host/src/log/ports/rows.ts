@@ -12,6 +12,8 @@ export interface NewRow {
   readonly payload: string;
   /** The task face: the body of the task event for this row, or null when the task view hides the row. */
   readonly task: string | null;
+  /** What the row counts in quotas (`row-bytes.ts`), from a writer that has counted it. The store then does not. */
+  readonly bytes?: number | undefined;
 }
 
 /** A stored row. Reads return it without parsing its bodies. */

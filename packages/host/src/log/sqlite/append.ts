@@ -1,15 +1,16 @@
 /** Executes appends in a transaction: checks guards on cached heads, then writes rows, index, wakes and results. */
 import type { DatabaseSync } from 'node:sqlite';
-import { type CairnError, type ContextId, invariant, isCairnError, type RunId } from '@cairn/protocol';
+import { type CairnError, type ContextId, isCairnError, type RunId } from '@cairn/protocol';
 import { type AdmittedAppend, admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
 import type { NewestPieces } from '../artifact-changes.ts';
 import { idempotencyRefused, importMismatch, runExists } from '../errors.ts';
 import type { Followers } from '../feed/followers.ts';
 import type { Append, Appended, Commit, ImportRun } from '../ports/event-log.ts';
 import { maySave } from '../ports/idempotency.ts';
-import { rowBytes } from '../ports/row-bytes.ts';
-import { bodySize, type NewRow, type Row } from '../ports/rows.ts';
+import { bytesOf, rowBytes } from '../ports/row-bytes.ts';
+import type { NewRow, Row } from '../ports/rows.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
+import { AppendWork } from './append-work.ts';
 import { ArtifactTables } from './artifacts/artifact-tables.ts';
 import type { BlobTables } from './blobs/blob-tables.ts';
 import { chunksOf } from './chunks-of.ts';
@@ -132,6 +133,10 @@ export class Appender implements GuardQueries {
     return new AppendWork(this, append);
   }
 
+  tenantOf(runId: RunId): string | undefined {
+    return this.#heads.tenantOf(runId);
+  }
+
   /** Checks every guard. Throws on failure, changing nothing. */
   admit(append: Append): { readonly entry: CachedHead | null; readonly admitted: AdmittedAppend } {
     this.#usage.load();
@@ -157,7 +162,8 @@ export class Appender implements GuardQueries {
     // Read before the entry gets the new head.
     if (isIndexDue(entry?.head.seq ?? -1, head)) this.#indexes.put(key, head.seq, head);
     if (entry !== null) this.#heads.set(entry, head);
-    this.#usage.add(head.record.tenant, this.#insertAll(key, rows), rows.length);
+    for (const row of rows) this.#insert(key, row);
+    this.#usage.add(head.record.tenant, bytesOf(append.rows), rows.length);
     this.#note(key, rows);
     for (const interrupt of interrupts) this.#runs.interrupt(key, interrupt, head.record);
     for (const change of memories) this.#memories.apply(head.record.tenant, key, change);
@@ -210,7 +216,12 @@ export class Appender implements GuardQueries {
       const admitted = admitImported(head, chunk, this.cursor, this);
       head = admitted.head;
       key ??= this.#runs.create(run.runId, head).key;
-      this.#usage.add(run.tenant, this.#insertAll(key, admitted.rows), chunk.length);
+      let bytes = 0;
+      for (const row of admitted.rows) {
+        this.#insert(key, row);
+        bytes += rowBytes(row);
+      }
+      this.#usage.add(run.tenant, bytes, chunk.length);
       this.#note(key, admitted.rows);
       for (const interrupt of admitted.interrupts) this.#runs.interrupt(key, interrupt, head.record);
       this.#blobs.name(run.tenant, key, admitted.blobs);
@@ -227,18 +238,7 @@ export class Appender implements GuardQueries {
     if (first !== undefined) this.#segments.note(first.contextId, run, first);
   }
 
-  /** Returns the bytes that the rows count in quotas. */
-  #insertAll(run: number, rows: readonly Row[]): number {
-    let total = 0;
-    for (const row of rows) {
-      const bytes = rowBytes(row);
-      this.#insert(run, row, bytes);
-      total += bytes;
-    }
-    return total;
-  }
-
-  #insert(run: number, row: Row, bytes: number): void {
+  #insert(run: number, row: Row): void {
     const audience = row.audience === 'client' ? 0 : 1;
     const { cursor, seq, at, type, nodeId, cause, payload, task, rowHash, hash, face } = row;
     const { insert, insertCut } = this.#statements;
@@ -250,51 +250,11 @@ export class Appender implements GuardQueries {
     const kept = this.#values.keep(run, payload, task);
     const { cuts } = kept;
     const place = [cursor, run, seq, at, type, nodeId, cause, audience] as const;
-    insertCut.run(...place, kept.payload, kept.task, rowHash, hash, face, cuts, bytes);
+    insertCut.run(...place, kept.payload, kept.task, rowHash, hash, face, cuts, rowBytes(row));
   }
 
   #wake(runId: RunId, at: number): void {
     const entry = this.#heads.get(runId);
     if (entry !== null) this.#heads.set(entry, woken(entry.head, at));
-  }
-}
-
-/** One append in a transaction. A class for speed: every step of every run creates one. */
-class AppendWork implements Work<Appended> {
-  readonly runId: RunId;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly #appender: Appender;
-  readonly #append: Append;
-  #ready: ReturnType<Appender['admit']> | null = null;
-
-  constructor(appender: Appender, append: Append) {
-    this.#appender = appender;
-    this.#append = append;
-    this.runId = append.runId;
-    this.rows = append.rows.length;
-    let bytes = 0;
-    for (const row of append.rows) bytes += bodySize(row);
-    this.bytes = bytes;
-  }
-
-  prepare(): void {
-    this.#ready = this.#appender.admit(this.#append);
-  }
-
-  apply(): Appended {
-    const { entry, admitted } = this.#admitted();
-    return this.#appender.write(this.#append, entry, admitted);
-  }
-
-  committed(): void {
-    const { rows, head } = this.#admitted().admitted;
-    this.#appender.tell({ runId: this.runId, contextId: head.record.contextId, rows });
-  }
-
-  #admitted(): ReturnType<Appender['admit']> {
-    const ready = this.#ready;
-    invariant(ready !== null, 'append-is-prepared');
-    return ready;
   }
 }

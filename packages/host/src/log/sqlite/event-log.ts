@@ -36,6 +36,7 @@ interface EventLogPorts extends Connection {
   readonly appender: Appender;
   readonly followers: Followers;
   readonly forks: Forks;
+  readonly nextTurn: (go: () => void) => void;
 }
 
 /**
@@ -53,7 +54,8 @@ const SCAN_COST = 128;
 /** The owner of reads that serve the host itself. */
 const HOST = '';
 
-export function sqliteEventLog({ db, writer, read, heads, appender, followers, forks }: EventLogPorts): EventLog {
+export function sqliteEventLog(ports: EventLogPorts): EventLog {
+  const { db, writer, read, heads, appender, followers, forks, nextTurn } = ports;
   const rows = new RowReader(db, heads);
   const changes = new ChangesReader(db);
   const purged = new PurgedRuns(db);
@@ -64,7 +66,7 @@ export function sqliteEventLog({ db, writer, read, heads, appender, followers, f
   const turns = new FairTurns({
     budget: TURN_BYTES,
     // Within `read`, because a transaction that is not durable yet may have begun meanwhile.
-    nextTurn: (begin) => setImmediate(() => void duringRead(begin)),
+    nextTurn: (begin) => nextTurn(() => void duringRead(begin)),
   });
   const duringRead = async (begin: () => void): Promise<void> => {
     try {

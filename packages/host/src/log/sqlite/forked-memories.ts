@@ -7,9 +7,6 @@ import { PurgedRows } from './forks/purged-rows.ts';
 import { SharedRows, type Stretches, stretchWith } from './forks/stretches.ts';
 import { query } from './query.ts';
 
-/** Runs never nest deeper. */
-const MAX_DEPTH = 64;
-
 /** A stretch of a fork's rows, as memories need it. */
 interface Top {
   readonly runId: RunId;
@@ -28,7 +25,7 @@ export interface ForkView {
 }
 
 /** Returns undefined for a run that is no fork, and null for one that the tenant does not have. */
-export type ForkViews = (tenant: string, scope: number, asOf: AsOf) => ForkView | null | undefined;
+export type ForkViews = (tenant: string, asOf: AsOf) => ForkView | null | undefined;
 
 export function forkViews(db: DatabaseSync): ForkViews {
   const shared = new SharedRows(db);
@@ -49,7 +46,7 @@ export function forkViews(db: DatabaseSync): ForkViews {
   const row = query<[cursor: number]>(db, 'SELECT cursor FROM events WHERE run = ? AND seq = ?');
   const cursorAt = (owner: number, seq: number): number | null =>
     row.get(owner, seq)?.[0] ?? purged.cursorAt(owner, seq);
-  const endedBelow = endedWriters(db, shared, lastOf);
+  const seenBelow = endedBelow(db, shared, lastOf);
 
   const topsOf = (stretches: Stretches, beforeSeq: number): readonly Top[] =>
     stretches.map(({ owner, through }) => {
@@ -60,7 +57,7 @@ export function forkViews(db: DatabaseSync): ForkViews {
       return { runId, key: owner, through: Math.min(through, beforeSeq), end };
     });
 
-  return (tenant, scope, { runId, beforeSeq }) => {
+  return (tenant, { runId, beforeSeq }) => {
     const [key, fromSeq, origin] = fork.get(runId, tenant) ?? [];
     if (key === undefined || origin === undefined) return null;
     if (fromSeq === null || fromSeq === undefined) return undefined;
@@ -69,43 +66,24 @@ export function forkViews(db: DatabaseSync): ForkViews {
     if (start === null) return null;
     const tops = topsOf(shared.of(key, { fromSeq }), beforeSeq);
     const own = tops.map((top) => [top.key, top.through, 1]);
-    return { start, seen: JSON.stringify([...own, ...endedBelow(scope, start, tops)]) };
+    return { start, seen: JSON.stringify([...own, ...seenBelow(tops)]) };
   };
 }
 
-/** The runs that wrote to a memory, or whose forks have the rows that did, and that ended below one of the tops. */
-function endedWriters(db: DatabaseSync, shared: SharedRows, lastOf: ReturnType<typeof lastRowReader>) {
-  const writers = query<[run: number]>(
+/**
+ * The runs that ended below one of the tops, and the runs whose rows they share. They are found by their ids, which begin
+ * with those of the runs above them: a memory may have thousands of other writers.
+ */
+function endedBelow(db: DatabaseSync, shared: SharedRows, lastOf: ReturnType<typeof lastRowReader>) {
+  const below = query<[key: number, fromSeq: number | null]>(
     db,
-    `SELECT run FROM memory_entries WHERE scope = ?1 AND cursor > ?2
-       UNION SELECT run FROM memory_drops WHERE scope = ?1 AND cursor > ?2`,
+    `SELECT key, fork_seq FROM runs WHERE id > ?1 || '.' AND id < ?1 || '/' AND parent IS NOT NULL AND ended_at IS NOT NULL`,
   );
-  const having = query<[run: number, through: number]>(
-    db,
-    `SELECT ?1, ${Number.MAX_SAFE_INTEGER} UNION ALL SELECT run, through FROM shared_rows WHERE owner = ?1`,
-  );
-  const run = query<[parent: RunId | null, fromSeq: number | null, endedAt: number | null]>(
-    db,
-    'SELECT parent, fork_seq, ended_at FROM runs WHERE key = ?',
-  );
-  const parentOf = query<[parent: RunId | null]>(db, 'SELECT parent FROM runs WHERE id = ?');
-  const above = (parent: RunId): ReadonlySet<RunId> => {
-    const found = new Set<RunId>();
-    for (let id: RunId | null = parent; id !== null && found.size < MAX_DEPTH; id = parentOf.get(id)?.[0] ?? null)
-      found.add(id);
-    return found;
-  };
-  const hasEndedBelow = (key: number, tops: readonly Top[]): boolean => {
-    const [parent = null, fromSeq = null, endedAt = null] = run.get(key) ?? [];
-    if (parent === null || endedAt === null) return false;
-    const last = lastOf(shared.of(key, fromSeq === null ? null : { fromSeq }));
-    const ids = above(parent);
-    return last !== null && tops.some(({ runId, end }) => last.cursor < end && ids.has(runId));
-  };
-  return (scope: number, start: number, tops: readonly Top[]): readonly (readonly number[])[] =>
-    writers
-      .all(scope, start)
-      .flatMap(([writer]) =>
-        having.all(writer).flatMap(([key, through]) => (hasEndedBelow(key, tops) ? [[writer, through, 0]] : [])),
-      );
+  const seenOf = ({ runId, end }: Top): readonly (readonly number[])[] =>
+    below.all(runId).flatMap(([key, fromSeq]) => {
+      const stretches = shared.of(key, fromSeq === null ? null : { fromSeq });
+      const last = lastOf(stretches);
+      return last === null || last.cursor >= end ? [] : stretches.map(({ owner, through }) => [owner, through, 0]);
+    });
+  return (tops: readonly Top[]): readonly (readonly number[])[] => tops.flatMap(seenOf);
 }

@@ -74,6 +74,11 @@ export class HeadCache {
     return loaded;
   }
 
+  /** Without a read: undefined unless the run is in memory. */
+  tenantOf(runId: RunId): string | undefined {
+    return (this.#young.get(runId) ?? this.#old.get(runId))?.head.record.tenant;
+  }
+
   keep(runId: RunId, entry: CachedHead): void {
     this.#young.set(runId, entry);
     if (this.#young.size < CAPACITY / 2) return;

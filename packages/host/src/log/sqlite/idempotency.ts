@@ -59,6 +59,7 @@ export function sqliteIdempotency({ db, writer, read }: Connection): Idempotency
     get: async (key) => read(() => get(key)),
     claim: (claim) =>
       writer.submit({
+        tenant: claim.tenant,
         rows: 1,
         bytes: 0,
         apply: () => {
@@ -70,6 +71,7 @@ export function sqliteIdempotency({ db, writer, read }: Connection): Idempotency
       }),
     save: ({ record, owner }) =>
       writer.submit({
+        tenant: record.tenant,
         rows: 1,
         bytes: record.body.length,
         apply: () => {
@@ -77,7 +79,7 @@ export function sqliteIdempotency({ db, writer, read }: Connection): Idempotency
         },
       }),
     drop: ({ tenant, endpoint, key, owner }) =>
-      writer.submit({ rows: 1, bytes: 0, apply: () => void remove.run(tenant, endpoint, key, owner) }),
+      writer.submit({ tenant, rows: 1, bytes: 0, apply: () => void remove.run(tenant, endpoint, key, owner) }),
     expire: (before) => writer.submit({ rows: 1, bytes: 0, apply: () => Number(expire.run(before).changes) }),
   };
 }

@@ -126,7 +126,7 @@ function visibility(db: DatabaseSync): (of: Omit<MemoryRecordQuery, 'limit'>) =>
     const scope = scopes.get(tenant, memoryRef.toWellFormed())?.[0];
     if (scope === undefined) return null;
     if (asOf === undefined) return { ...EVERYTHING, scope, now };
-    const fork = forkOf(tenant, scope, asOf);
+    const fork = forkOf(tenant, asOf);
     if (fork === null) return null;
     if (fork !== undefined) return { scope, now, turn: asOf.turn ?? null, ...fork };
     const found = placesOf(tenant, asOf);

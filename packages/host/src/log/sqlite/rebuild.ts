@@ -46,7 +46,7 @@ export async function rebuild(db: DatabaseSync, { writer, heads, listed }: Rebui
         const firstOwnSeq = record.fork?.fromSeq ?? 0;
         const ownRows = noted.filter((row) => isMemoryRow(row) && row.seq >= firstOwnSeq);
         const place = { context: record.contextId, run: key };
-        const isArtifactWrong = artifacts.repair(place, artifactChanges(noted), firstOwnSeq);
+        const isArtifactWrong = artifacts.repair(place, artifactChanges(noted), record.fork);
         const changes = asksNobody(record) ? [] : memoryChanges(ownRows);
         const isMemoryWrong = repairMemories(record.tenant, key, changes);
         if (sameIndex(fresh, stored) && listed.isRight(key, fresh.record)) return isMemoryWrong || isArtifactWrong;

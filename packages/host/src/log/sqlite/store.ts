@@ -56,6 +56,8 @@ export interface SqliteStorePorts {
   readonly flush?: Flush | undefined;
   /** Default: no disk counts as slow. */
   readonly elapsedMs?: ElapsedMs | undefined;
+  /** Calls back in a later turn of the event loop. Default: in the next one. */
+  readonly nextTurn?: ((go: () => void) => void) | undefined;
 }
 
 /** A store over an open, migrated database without other writers. */
@@ -89,7 +91,7 @@ export function assembleStore({
   // Next to the real file, even if the name in the folder is a link.
   const walFile = `${db.location()}-wal`;
   const wal = walFlush(walFile);
-  const { flush = wal.flush, elapsedMs = () => 0 } = ports;
+  const { flush = wal.flush, elapsedMs = () => 0, nextTurn = setImmediate } = ports;
   const writer = new GroupCommit(db, { file, flush, hooks, elapsedMs });
   const checkpointer = new Checkpointer(db, { file, writer, onFault });
   let closing: Promise<void> | null = null;
@@ -113,7 +115,7 @@ export function assembleStore({
     closed(writer.isBroken ? 'broken' : 'whole');
   };
   const connection: Connection = { db, writer, read };
-  const log = sqliteEventLog({ ...connection, heads, appender, followers, forks });
+  const log = sqliteEventLog({ ...connection, heads, appender, followers, forks, nextTurn });
   return {
     log,
     runIndex: sqliteRunIndex({ ...connection, heads, listed, usage }),

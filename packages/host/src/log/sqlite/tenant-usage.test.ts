@@ -27,6 +27,15 @@ it.each([10, 999, 1_000, 2_500])('counts %i rows the same after a restart and af
   }
 });
 
+it('takes over what a writer has counted', async () => {
+  const store = await open(fresh());
+  await store.log.append(creation(runA, { rows: [started()] }));
+  const before = await store.runIndex.tenantLogBytes('t');
+  await store.log.append({ runId: runA, rows: [{ ...row('a'), bytes: 1_000 }, row('b')] });
+  expect(await store.runIndex.tenantLogBytes('t')).toBe(before + 1_000 + rowBytes(row('b')));
+  await store.close();
+});
+
 it('does not count an import that was rolled back, nor forget what came before it', async () => {
   const store = await open(fresh());
   await store.log.append(creation(runA, { rows: [started(), ...many(5)] }));

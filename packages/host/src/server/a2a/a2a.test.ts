@@ -57,8 +57,16 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
   it('begins a context with an id of its own', async () => {
     const client = await peer.client(version);
     const contextId = `mine-${version}`;
-    const task = taskIn(await client.sendMessage(send(peer.message('Hi.', { contextId }))));
+    const message = peer.message('Hi.', { contextId });
+    const task = taskIn(await client.sendMessage(send(message)));
     expect(task.contextId).toBe(contextId);
+    // The run has the names that the client gave, and so has the history.
+    expect(task.history.map(({ messageId }) => messageId)).toEqual([message.messageId]);
+    const run = await fetch(`${peer.url}/v1/runs/${task.id}`, { headers: { authorization: `Bearer ${keys.ann}` } });
+    expect(await run.json()).toMatchObject({
+      tags: [`a2a:${contextId}`],
+      metadata: { a2a: { messageId: message.messageId } },
+    });
   });
 
   it('gets an answer at once when it does not wait, follows the task, and cancels it', async () => {
@@ -133,10 +141,32 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
     await expect(client.sendMessage(send(other))).rejects.toThrow(/was used for another/);
   });
 
-  it('reads the card of its caller, with every agent as a skill', async () => {
+  it('reads the card of its caller, with every agent and workflow as a skill', async () => {
     const client = await peer.client(version);
     const card = await client.getAgentCard();
-    expect(card.skills.map(({ id }) => id).toSorted()).toEqual(['host:desk', 'host:plain']);
+    expect(card.skills.map(({ id }) => id).toSorted()).toEqual(['gate', 'host:desk', 'host:plain', 'note']);
+    expect(card.capabilities?.pushNotifications).toBe(true);
+    const other = await (await peer.client(version, { key: keys.looker })).getAgentCard();
+    expect(other.skills).toEqual([]);
+  });
+
+  it('sends a message to a workflow: data parts are its inputs, text is the one it requires', async () => {
+    const client = await peer.client(version, { agentId: 'note' });
+    const both = peer.message('Rain.', { contextId: `notes-${version}` });
+    const task = taskIn(await client.sendMessage(send({ ...both, parts: [...both.parts, dataPart({ weight: 3 })] })));
+    expect(stateOf(task)).toBe('TASK_STATE_COMPLETED');
+    expect(task.contextId).toBe(`notes-${version}`);
+    const run = await fetch(`${peer.url}/v1/runs/${task.id}`, { headers: { authorization: `Bearer ${keys.ann}` } });
+    expect(await run.json()).toMatchObject({ workflowId: 'note', variables: { about: 'Rain.', weight: 3 } });
+    const outputs = [{ $case: 'data', value: { about: 'Rain.', weight: 3 } }];
+    expect(task.artifacts.map(({ parts }) => parts.map(({ content }) => content))).toEqual([outputs]);
+    const events = await all(client.sendMessageStream(send(peer.message('Snow.'))));
+    expect(events.map(({ payload }) => payload?.$case).slice(-2)).toEqual(['artifactUpdate', 'statusUpdate']);
+    expect(received(events).states.at(-1)).toBe('COMPLETED');
+    const unknown = peer.message('', { parts: [dataPart({ colour: 'red' })] });
+    await expect(client.sendMessage(send(unknown))).rejects.toThrow(/colour|about/);
+    const taken = peer.message('Again.', { parts: [...peer.message('x').parts, dataPart({ about: 'y' })] });
+    await expect(client.sendMessage(send(taken))).rejects.toThrow(/about, weight/);
   });
 
   it('gets the files and records of a task as artifacts', async () => {

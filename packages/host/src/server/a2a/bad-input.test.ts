@@ -137,21 +137,11 @@ it('the open card says nothing of other agents, and the card of an agent needs a
   const card = await (await fetch(`${peer.url}/.well-known/agent-card.json`)).json();
   expect(card).toMatchObject({
     supportedInterfaces: [{ url: `${peer.url}/v1/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     skills: [{ id: 'host:plain' }],
   });
   expect(await (await fetch(`${peer.url}/v1/a2a/agent.json`)).json()).toEqual(card);
   expect((await fetch(`${peer.url}/v1/a2a/host:desk/.well-known/agent-card.json`)).status).toBe(401);
-});
-
-it('what the card does not offer is refused', async () => {
-  const push = { taskId: 'x', url: 'http://127.0.0.1:1/' };
-  for (const method of ['CreateTaskPushNotificationConfig', 'ListTaskPushNotificationConfigs']) {
-    expect((await peer.rpc(call(method, push))).body).toMatchObject({ error: { code: -32003 } });
-  }
-  const configuration = { taskPushNotificationConfig: push };
-  const { body } = await peer.rpc(call('SendMessage', { message: message(), configuration }));
-  expect(body).toMatchObject({ error: { code: -32003 } });
 });
 
 it('a body over the limit is refused before it is read', async () => {

@@ -1,11 +1,14 @@
-/** Agent cards: what peers learn about this host and its agents, in the form of each version. */
-import { type AgentInventoryEntry, agentIdProblem } from '@cairn/protocol';
+/** Agent cards: what peers learn about this host, its agents and its workflows, in the form of each version. */
 import type { AgentRegistry } from '../../agents/registry.ts';
+import type { Caller } from '../access/auth.ts';
+import type { WorkflowFace } from '../catalogue/workflow-faces.ts';
 import { RpcError } from './rpc.ts';
 import type { A2aVersion } from './versions.ts';
+import { isWorkflowId, listedWorkflows, type WorkflowPorts, workflowFace } from './workflows.ts';
 
-export interface CardPorts {
+export interface CardPorts extends WorkflowPorts {
   readonly registry: Pick<AgentRegistry, 'agents'>;
+  readonly runsAgents: boolean;
   readonly baseUrl: () => string;
   /** The version of this program. */
   readonly version: string;
@@ -16,14 +19,20 @@ export interface CardPorts {
 
 export interface CardRequest {
   readonly version: A2aVersion;
-  /** The agent whose card it is; undefined for that of the host. */
-  readonly agentId: string | undefined;
+  /** The agent or workflow whose card it is; undefined for that of the host. */
+  readonly skillId: string | undefined;
 }
 
 /** Text and data are read and written. */
 const MODES = ['text/plain', 'application/json'];
 
-type Skill = Pick<AgentInventoryEntry, 'agentId' | 'label' | 'description' | 'persona'>;
+/** The id of a skill is that of its agent or workflow. */
+interface Skill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+}
 
 /** Agents of the whole host, whatever its tenants installed. No tenant has an empty name. */
 const NO_TENANT = '';
@@ -38,36 +47,58 @@ export class Cards {
   /** For everybody: it names the default agent alone, and only if all tenants have it. */
   async open(version: A2aVersion): Promise<object> {
     const { defaultAgent } = this.#ports;
-    const agents = await this.#ports.registry.agents(NO_TENANT);
-    const skills = agents.filter(({ agentId }) => agentId === defaultAgent);
-    return this.#card({ version, agentId: undefined }, skills);
+    const agents = await this.#agents(NO_TENANT);
+    return this.#card(
+      { version, skillId: undefined },
+      agents.filter(({ id }) => id === defaultAgent),
+    );
   }
 
-  /** For an authenticated caller: every agent that its tenant may use, or the one of the path. */
-  async extended(tenant: string, request: CardRequest): Promise<object> {
-    const agents = await this.#ports.registry.agents(tenant);
-    const { agentId } = request;
-    const skills = agentId === undefined ? agents : agents.filter((agent) => agent.agentId === agentId);
-    if (agentId !== undefined && skills.length === 0) throw noAgent(agentId);
-    return this.#card(request, skills);
+  /** For an authenticated caller: everything that it may start, or what the path names. */
+  async extended({ tenant, scopes }: Caller, request: CardRequest): Promise<object> {
+    const { skillId } = request;
+    const skills = skillId === undefined ? await this.#all(tenant) : await this.#named(tenant, skillId);
+    // Skills are what a caller can send messages to.
+    return this.#card(request, skillId !== undefined || scopes.has('runs:create') ? skills : []);
   }
 
-  #card({ version, agentId }: CardRequest, agents: readonly Skill[]): object {
-    const [only] = agents;
-    const isOne = agentId !== undefined && only !== undefined;
+  async #all(tenant: string): Promise<readonly Skill[]> {
+    const workflows = (await listedWorkflows(tenant, this.#ports)).map(workflowSkill);
+    return [...(await this.#agents(tenant)), ...workflows];
+  }
+
+  async #named(tenant: string, skillId: string): Promise<readonly Skill[]> {
+    if (isWorkflowId(skillId)) return [workflowSkill(await workflowFace(tenant, skillId, this.#ports))];
+    const agent = (await this.#agents(tenant)).find(({ id }) => id === skillId);
+    if (agent === undefined) throw new RpcError('params', 'There is no such agent or workflow.');
+    return [agent];
+  }
+
+  async #agents(tenant: string): Promise<readonly Skill[]> {
+    const { registry, runsAgents } = this.#ports;
+    const agents = runsAgents ? await registry.agents(tenant) : [];
+    return agents.map(({ agentId, label, description, persona }) => ({
+      id: agentId,
+      name: label,
+      description: description ?? persona,
+      tags: ['agent'],
+    }));
+  }
+
+  #card({ version, skillId }: CardRequest, skills: readonly Skill[]): object {
+    const [only] = skills;
+    const isOne = skillId !== undefined && only !== undefined;
     const about = {
-      name: isOne ? only.label : 'Cairn',
-      description: isOne
-        ? (only.description ?? only.persona)
-        : 'Agents of a Cairn host. Messages go to its default agent.',
+      name: isOne ? only.name : 'Cairn',
+      description: isOne ? only.description : ABOUT,
       version: this.#ports.version,
       defaultInputModes: MODES,
       defaultOutputModes: MODES,
-      skills: agents.map(skillOf),
+      skills,
     };
-    const mount = agentId === undefined ? '' : `/${encodeURIComponent(agentId)}`;
+    const mount = skillId === undefined ? '' : `/${encodeURIComponent(skillId)}`;
     const url = `${this.#ports.baseUrl()}/v1/a2a${mount}`;
-    const capabilities = { streaming: true, pushNotifications: false };
+    const capabilities = { streaming: true, pushNotifications: true };
     return version === '1.0'
       ? {
           ...about,
@@ -93,16 +124,10 @@ export class Cards {
   }
 }
 
-/** The id of a skill is that of its agent. */
-const skillOf = ({ agentId, label, description, persona }: Skill) => ({
-  id: agentId,
-  name: label,
-  description: description ?? persona,
-  tags: ['agent'],
-});
+const ABOUT =
+  'Agents and workflows of a Cairn host. Messages go to its default agent; those to /v1/a2a/{id} go to the skill with this id.';
 
-const noAgent = (agentId: string): RpcError =>
-  new RpcError(
-    'params',
-    agentIdProblem(agentId) === null ? `There is no agent ${agentId}.` : 'There is no such agent.',
-  );
+const workflowSkill = ({ id, name, description }: WorkflowFace): Skill => ({
+  ...{ id, name, description },
+  tags: ['workflow'],
+});

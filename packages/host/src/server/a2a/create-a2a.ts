@@ -2,23 +2,37 @@
 import type { Discovery } from '@cairn/protocol';
 import type { Route } from '../http/routes.ts';
 import { type CardPorts, Cards } from './cards.ts';
+import { Pushes, type PushPorts } from './push/pushes.ts';
 import type { A2aSurface } from './routes.ts';
 import { a2aRoutes } from './routes.ts';
 import { A2aTasks, type TaskPorts } from './tasks.ts';
 import type { A2aVersion } from './versions.ts';
 
-export type A2aPorts = Omit<A2aSurface, 'cards' | 'tasks'> & Omit<TaskPorts, 'log'> & Omit<CardPorts, 'versions'>;
+export type A2aPorts = Omit<A2aSurface, 'cards' | 'tasks' | 'pushes'> &
+  Omit<TaskPorts, 'log'> &
+  Omit<CardPorts, 'versions'> &
+  Omit<PushPorts, 'tasks'>;
 
 export interface A2a {
   readonly routes: readonly Route[];
+  /** Sends push notifications from now on. */
+  open(): Promise<void>;
   /** Ends whatever waits. */
   close(): void;
+  /** Stops push notifications once no request is served. */
+  closePushes(): Promise<void>;
 }
 
 export function createA2a(ports: A2aPorts): A2a {
   const tasks = new A2aTasks(ports);
   const cards = new Cards(ports);
-  return { routes: a2aRoutes({ ...ports, tasks, cards }), close: () => tasks.close() };
+  const pushes = new Pushes({ ...ports, tasks });
+  return {
+    routes: a2aRoutes({ ...ports, tasks, cards, pushes }),
+    open: () => pushes.open(),
+    close: () => tasks.close(),
+    closePushes: () => pushes.close(),
+  };
 }
 
 /** What the discovery document says of A2A. */
@@ -29,7 +43,7 @@ export function withA2a(document: Discovery, versions: readonly A2aVersion[], ba
     supported: true,
     agentCardUrl: `${baseUrl}/.well-known/agent-card.json`,
     streaming: true,
-    pushNotifications: false,
+    pushNotifications: true,
     durableTasks: true,
   };
   const added = { supportedTransports: ['rest' as const, 'a2a' as const], a2a };

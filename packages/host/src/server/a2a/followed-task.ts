@@ -1,5 +1,5 @@
 /** A task as a peer follows it: rows of the log in, A2A updates out. */
-import type { ContextId, TaskEvent, TaskEventKind } from '@cairn/protocol';
+import { type ContextId, isTerminalType, type TaskEvent, type TaskEventKind } from '@cairn/protocol';
 import { foldTask, newTaskFold, type TaskFold } from '../../bridges/a2a/fold-task.ts';
 import { askedOfCaller, type Question } from '../../bridges/a2a/questions.ts';
 import { type A2aState, type A2aUpdate, isTerminal } from '../../bridges/a2a/update.ts';
@@ -50,6 +50,8 @@ export class FollowedTask {
   changes = 0;
   /** The last row that was folded in. */
   cursor: number;
+  /** The last row of the task itself, if it came with its payload: nobody has to read it then. */
+  end: Row | null = null;
 
   constructor(options: A2aViewOptions & { readonly after: number }) {
     this.#view = newA2aView(options);
@@ -71,6 +73,7 @@ export class FollowedTask {
   take(row: Row, timestamp: string): readonly A2aUpdate[] {
     if (row.cursor <= this.cursor || this.phase === 'over') return [];
     this.cursor = row.cursor;
+    if (row.runId === this.#view.taskId && isTerminalType(row.type) && row.payload !== '') this.end = row;
     const kind = shownKind(this.#filter, row);
     if (kind === null || (row.runId !== this.#view.taskId && notBelow.has(kind))) return [];
     const event = JSON.parse(taskEventText(row, timestamp)) as TaskEvent;

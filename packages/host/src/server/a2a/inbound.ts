@@ -1,6 +1,9 @@
 /** Parameters of A2A methods in both versions, as one shape. What the host does not read is ignored. */
-import { isJsonObject, type Json, type JsonObject, MAX_ID_LENGTH } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
+import { idParam, optionalIdParam, parsed } from './params.ts';
+import type { PushParams } from './push/config.ts';
+import { v1PushInMessage, v03PushInMessage } from './push/params.ts';
 import { RpcError } from './rpc.ts';
 import type { A2aVersion } from './versions.ts';
 
@@ -20,26 +23,20 @@ export interface SendParams {
   /** Answers at once, with the task as it is. */
   readonly isImmediate: boolean;
   readonly historyLength: number | undefined;
-  readonly push: unknown;
+  /** Where the host tells how the task goes. */
+  readonly push: PushParams | undefined;
 }
 
 /** The body is JSON already. */
 const jsonObject = z.custom<JsonObject>((value) => isJsonObject(value as Json), 'must be an object');
 
-const id = z.string().min(1).max(MAX_ID_LENGTH);
-/** Protocol buffers write an absent text as an empty one. */
-const optionalId = z
-  .string()
-  .max(MAX_ID_LENGTH)
-  .optional()
-  .transform((text) => (text === '' ? undefined : text));
 const historyLength = z.int().min(0).optional();
 const metadata = jsonObject.optional().transform((value) => value ?? {});
 
 /** Messages have at most so many parts. */
 const MAX_PARTS = 64;
 
-const fields = { messageId: id, contextId: optionalId, taskId: optionalId, metadata };
+const fields = { messageId: idParam, contextId: optionalIdParam, taskId: optionalIdParam, metadata };
 
 const v1Message = z.object({
   ...fields,
@@ -59,7 +56,7 @@ const v1Send = z.object({
     .object({
       returnImmediately: z.boolean().optional(),
       historyLength,
-      taskPushNotificationConfig: z.unknown().optional(),
+      taskPushNotificationConfig: v1PushInMessage,
     })
     .optional(),
 });
@@ -67,7 +64,7 @@ const v1Send = z.object({
 const v03Send = z.object({
   message: v03Message,
   configuration: z
-    .object({ blocking: z.boolean().optional(), historyLength, pushNotificationConfig: z.unknown().optional() })
+    .object({ blocking: z.boolean().optional(), historyLength, pushNotificationConfig: v03PushInMessage })
     .optional(),
 });
 
@@ -78,7 +75,7 @@ export function sendParams(version: A2aVersion, params: JsonObject): SendParams 
       message: { ...message, ...contentOf(message.parts.map(v1Part)) },
       isImmediate: configuration?.returnImmediately === true,
       historyLength: configuration?.historyLength,
-      push: configuration?.taskPushNotificationConfig,
+      push: configuration?.taskPushNotificationConfig ?? undefined,
     };
   }
   const { message, configuration } = parsed(v03Send, params);
@@ -86,7 +83,7 @@ export function sendParams(version: A2aVersion, params: JsonObject): SendParams 
     message: { ...message, ...contentOf(message.parts.map(v03Part)) },
     isImmediate: configuration?.blocking === false,
     historyLength: configuration?.historyLength,
-    push: configuration?.pushNotificationConfig,
+    push: configuration?.pushNotificationConfig ?? undefined,
   };
 }
 
@@ -119,14 +116,14 @@ function contentOf(parts: readonly Part[]): Pick<InboundMessage, 'text' | 'data'
   };
 }
 
-const taskParams = z.object({ id, historyLength });
+const taskParams = z.object({ id: idParam, historyLength });
 
 export type TaskParams = z.infer<typeof taskParams>;
 
 export const taskParamsOf = (params: JsonObject): TaskParams => parsed(taskParams, params);
 
 const listParams = z.object({
-  contextId: optionalId,
+  contextId: optionalIdParam,
   status: z.string().optional(),
   pageSize: z.int().min(1).max(100).optional(),
   pageToken: z.string().max(1_000).optional(),
@@ -137,12 +134,3 @@ const listParams = z.object({
 export type ListParams = z.infer<typeof listParams>;
 
 export const listParamsOf = (params: JsonObject): ListParams => parsed(listParams, params);
-
-/** Says which parameter is wrong, and how. */
-function parsed<Shape extends z.ZodType>(shape: Shape, params: Json): z.infer<Shape> {
-  const result = shape.safeParse(params);
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  throw new RpcError('params', `${path === '' ? 'params' : path}: ${issue?.message ?? 'invalid'}.`);
-}

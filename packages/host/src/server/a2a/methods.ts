@@ -3,29 +3,28 @@ import type { A2aTask, A2aUpdate } from '../../bridges/a2a/update.ts';
 import { v1Task, v1Update } from '../../bridges/a2a/v1.ts';
 import { v03Task, v03Update } from '../../bridges/a2a/v03.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { RunRecord } from '../../log/ports/run-index.ts';
 import { requireScope } from '../access/auth.ts';
-import type { Call } from '../http/routes.ts';
 import type { Cards } from './cards.ts';
-import { sendParams, taskParamsOf } from './inbound.ts';
+import { type SendParams, sendParams, taskParamsOf } from './inbound.ts';
 import { type ListPorts, listedTasks } from './list-tasks.ts';
-import { RpcError, type RpcId, type RpcRequest, resultText } from './rpc.ts';
+import {
+  checkedPush,
+  deletePush,
+  getPush,
+  listPush,
+  type PushMethodPorts,
+  refuseUntold,
+  setPush,
+} from './push/methods.ts';
+import type { A2aRequest } from './request.ts';
+import { RpcError, type RpcId, resultText } from './rpc.ts';
 import { type SendPorts, sent } from './send.ts';
-import { shownTask } from './tasks.ts';
+import { shownTask, type Task } from './tasks.ts';
 import type { A2aVersion } from './versions.ts';
 
-export interface MethodPorts extends SendPorts, ListPorts {
-  readonly engine: Pick<Engine, 'cancel'>;
+export interface MethodPorts extends SendPorts, ListPorts, PushMethodPorts {
+  readonly engine: Pick<Engine, 'cancel' | 'workflow'>;
   readonly cards: Cards;
-}
-
-/** One request of a peer. */
-export interface A2aRequest {
-  readonly call: Call;
-  readonly version: A2aVersion;
-  readonly rpc: RpcRequest;
-  /** The agent in the path. */
-  readonly agentId: string | undefined;
 }
 
 /** Returns the response, or undefined once it streams. */
@@ -37,12 +36,13 @@ const MAX_WAIT_MS = 600_000;
 /** How long a cancelled task may take to stop. */
 const MAX_CANCEL_MS = 6_000;
 
-const send: Method = async ({ call, version, rpc, agentId }, ports) => {
-  const { message, isImmediate, historyLength, push } = sendParams(version, rpc.params);
-  if (push !== undefined) throw noPush();
+const send: Method = async (request, ports) => {
+  const { call, version, rpc } = request;
+  const params = sendParams(version, rpc.params);
+  const { message, isImmediate, historyLength } = params;
   const { tasks } = ports;
   const earlier = message.taskId === undefined ? null : await tasks.read(await tasks.find(message.taskId, call.caller));
-  const record = await sent(call, ports, { message, agentId });
+  const record = await taken(request, params, ports);
   const followed = earlier ?? (await tasks.begin(record));
   if (isImmediate) await tasks.catchUp(record, followed);
   else await tasks.settle(record, followed, { call, withinMs: MAX_WAIT_MS });
@@ -50,18 +50,35 @@ const send: Method = async ({ call, version, rpc, agentId }, ports) => {
   return resultText(rpc.id, version === '1.0' ? { task: v1Task(task) } : v03Task(task));
 };
 
-const sendStream: Method = async ({ call, version, rpc, agentId }, ports) => {
-  const { message, push } = sendParams(version, rpc.params);
-  if (push !== undefined) throw noPush();
-  const record = await sent(call, ports, { message, agentId });
-  if (message.taskId !== undefined) return subscribed({ call, version, rpc, agentId }, record, ports);
+const sendStream: Method = async (request, ports) => {
+  const { call, version, rpc } = request;
+  const params = sendParams(version, rpc.params);
+  const record = await taken(request, params, ports);
+  if (params.message.taskId !== undefined) return subscribed(request, record, ports);
   const frame = framesOf(version, rpc.id);
   ports.tasks.stream(call, record, await ports.tasks.begin(record), { first: '', frame });
   return undefined;
 };
 
+/** Sends the message, and remembers whom to tell of its task. */
+async function taken(
+  { call, version, skillId }: A2aRequest,
+  { message, push }: SendParams,
+  ports: MethodPorts,
+): Promise<Task> {
+  if (push === undefined) return sent(call, ports, { message, skillId });
+  await checkedPush(call, push, ports);
+  ports.pushes.admit(call.caller.tenant);
+  const { runId } = await sent(call, ports, { message, skillId });
+  const task = await ports.tasks.find(runId, call.caller);
+  refuseUntold(task);
+  // Told from its first status on.
+  await ports.pushes.set({ task, version, params: push, sent: -1 });
+  return task;
+}
+
 /** The task as it is, then what follows. */
-async function subscribed({ call, version, rpc }: A2aRequest, record: RunRecord, { tasks }: MethodPorts) {
+async function subscribed({ call, version, rpc }: A2aRequest, record: Task, { tasks }: MethodPorts) {
   const followed = await tasks.read(record);
   const frame = framesOf(version, rpc.id);
   const first = frame({ type: 'task', task: shownTask(followed, undefined) });
@@ -97,15 +114,9 @@ const cancel: Method = async ({ call, version, rpc }, { tasks, engine }) => {
 
 const list: Method = async ({ call, rpc }, ports) => resultText(rpc.id, await listedTasks(call, rpc.params, ports));
 
-const extendedCard: Method = async ({ call, version, rpc, agentId }, { cards }) => {
+const extendedCard: Method = async ({ call, version, rpc, skillId }, { cards }) => {
   requireScope(call.caller, 'manifest:read');
-  return resultText(rpc.id, await cards.extended(call.caller.tenant, { version, agentId }));
-};
-
-const noPush = (): RpcError => new RpcError('noPush', 'This host sends no push notifications. Subscribe to the task.');
-
-const pushConfig: Method = async () => {
-  throw noPush();
+  return resultText(rpc.id, await cards.extended(call.caller, { version, skillId }));
 };
 
 const v1: Readonly<Record<string, Method>> = {
@@ -116,10 +127,10 @@ const v1: Readonly<Record<string, Method>> = {
   CancelTask: cancel,
   SubscribeToTask: subscribe,
   GetExtendedAgentCard: extendedCard,
-  CreateTaskPushNotificationConfig: pushConfig,
-  GetTaskPushNotificationConfig: pushConfig,
-  ListTaskPushNotificationConfigs: pushConfig,
-  DeleteTaskPushNotificationConfig: pushConfig,
+  CreateTaskPushNotificationConfig: setPush,
+  GetTaskPushNotificationConfig: getPush,
+  ListTaskPushNotificationConfigs: listPush,
+  DeleteTaskPushNotificationConfig: deletePush,
 };
 
 const v03: Readonly<Record<string, Method>> = {
@@ -129,20 +140,22 @@ const v03: Readonly<Record<string, Method>> = {
   'tasks/cancel': cancel,
   'tasks/resubscribe': subscribe,
   'agent/getAuthenticatedExtendedCard': extendedCard,
-  'tasks/pushNotificationConfig/set': pushConfig,
-  'tasks/pushNotificationConfig/get': pushConfig,
-  'tasks/pushNotificationConfig/list': pushConfig,
-  'tasks/pushNotificationConfig/delete': pushConfig,
+  'tasks/pushNotificationConfig/set': setPush,
+  'tasks/pushNotificationConfig/get': getPush,
+  'tasks/pushNotificationConfig/list': listPush,
+  'tasks/pushNotificationConfig/delete': deletePush,
 };
 
 const methods: Readonly<Record<A2aVersion, Readonly<Record<string, Method>>>> = { '1.0': v1, '0.3': v03 };
+
+export const a2aMethodNames = (version: A2aVersion): readonly string[] => Object.keys(methods[version]);
 
 export function methodNamed({ version, rpc }: Pick<A2aRequest, 'version' | 'rpc'>): Method {
   const found = Object.hasOwn(methods[version], rpc.method) ? methods[version][rpc.method] : undefined;
   if (found !== undefined) return found;
   throw new RpcError(
     'method',
-    `A2A ${version} has no method of this name. It has ${Object.keys(methods[version]).join(', ')}.`,
+    `A2A ${version} has no method of this name. It has ${a2aMethodNames(version).join(', ')}.`,
   );
 }
 

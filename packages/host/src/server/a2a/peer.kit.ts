@@ -5,69 +5,71 @@ import { join } from 'node:path';
 import { type Message, Role, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import type { Json, JsonObject } from '@cairn/protocol';
-import { z } from 'zod';
-import { defineAgent } from '../../agents/define-agent.ts';
-import { defineTool } from '../../agents/tools/define-tool.ts';
 import type { ToolContext } from '../../agents/tools/tool.ts';
+import type { Report } from '../../engine/ports.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
+import { alphaAgents, alphaConfig, keys } from '../alpha.kit.ts';
 import { createHost, type Host } from '../create-host.ts';
 import type { A2aVersion } from './versions.ts';
 
-export const keys = {
-  ann: 'ann-key-0123456789-abcdefghijklmnop',
-  bob: 'bob-key-0123456789-abcdefghijklmnop',
-  other: 'other-key-0123456789-abcdefghijklmno',
-  reader: 'reader-key-0123456789-abcdefghijklm',
-  beta: 'beta-key-0123456789-abcdefghijklmnop',
-};
+export { BETA, keys } from '../alpha.kit.ts';
 
-export const BETA = 'hosts.example.org/beta';
+interface PeerOptions {
+  /** Origins on this machine that get push notifications. */
+  readonly allow?: () => readonly string[];
+  readonly report?: Report;
+}
 
 export class PeerHost {
   readonly #folder = mkdtempSync(join(tmpdir(), 'cairn-a2a-'));
   readonly #versions: readonly A2aVersion[];
+  readonly #options: PeerOptions;
   #host: Host | null = null;
   #messages = 0;
   /** What the tool of `host:desk` does in the test that runs. */
   work: (context: ToolContext) => Promise<Json> = async () => null;
 
-  constructor(versions: readonly A2aVersion[] = ['1.0', '0.3']) {
+  constructor(versions: readonly A2aVersion[] = ['1.0', '0.3'], options: PeerOptions = {}) {
     this.#versions = versions;
+    this.#options = options;
+  }
+
+  /** The data folder. */
+  get folder(): string {
+    return this.#folder;
   }
 
   async start(): Promise<void> {
-    const tool = defineTool({
-      id: 'acme.desk:work',
-      description: 'Works.',
-      input: z.object({}),
-      safety: 'idempotent',
-      run: (_input, context) => this.work(context),
-    });
-    const calls = [[{ say: ['I ', 'look.'] }, { call: { tool: tool.id, input: {} } }], [{ say: ['Do', 'ne.'] }]];
-    const about = { persona: 'Desk', instructions: 'Do it.' };
     this.#host = await createHost({
       config: {
-        port: 0,
-        data: this.#folder,
-        hostId: 'hosts.example.org/alpha',
-        peers: [{ hostId: BETA, url: 'https://beta.example.org' }],
+        ...alphaConfig(this.#folder),
         defaultAgent: 'host:plain',
         a2a: { versions: [...this.#versions] },
-        keys: [
-          { key: keys.ann, tenant: 't', principal: 'ann' },
-          { key: keys.bob, tenant: 't', principal: 'bob' },
-          { key: keys.other, tenant: 'u', principal: 'eve' },
-          { key: keys.beta, tenant: 't', principal: 'beta', peer: BETA },
-          { key: keys.reader, tenant: 't', principal: 'rea', scopes: ['runs:read'] },
-        ],
+        egress: { allow: [...(this.#options.allow?.() ?? [])] },
       },
-      tools: [tool],
-      agents: [
-        defineAgent({ id: 'host:plain', ...about, rehearsal: { turns: [[{ say: ['Hel', 'lo.'] }]] } }),
-        defineAgent({ id: 'host:desk', ...about, tools: [tool.id], rehearsal: { turns: calls } }),
+      ...alphaAgents((context) => this.work(context)),
+      workflows: [
+        defineWorkflow({ id: 'gate', version: '1', nodes: { ask: { type: 'core.approvalGate' } } }),
+        defineWorkflow({
+          id: 'note',
+          version: '1',
+          description: 'Takes a note.',
+          variables: {
+            about: { type: 'string', required: true },
+            weight: { type: 'number', defaultValue: 1 },
+          },
+          nodes: {
+            keep: {
+              type: 'core.identity',
+              inputs: {
+                about: { type: 'variable', variableName: 'about' },
+                weight: { type: 'variable', variableName: 'weight' },
+              },
+            },
+          },
+        }),
       ],
-      workflows: [defineWorkflow({ id: 'gate', version: '1', nodes: { ask: { type: 'core.approvalGate' } } })],
-      report: () => undefined,
+      report: this.#options.report ?? (() => undefined),
     });
   }
 

@@ -1,4 +1,4 @@
-/** The routes of A2A: JSON-RPC at `/v1/a2a` and for each agent, and the agent cards. */
+/** The routes of A2A: JSON-RPC at `/v1/a2a` and for each skill, and the agent cards. */
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { type Call, type KeyedRoute, type OpenCall, pathParam, type Route } from '../http/routes.ts';
@@ -7,6 +7,7 @@ import type { Cards } from './cards.ts';
 import { type MethodPorts, methodNamed } from './methods.ts';
 import { errorText, idOf, parseRpc, RpcError, rpcErrorOf } from './rpc.ts';
 import { type A2aVersion, a2aVersions } from './versions.ts';
+import { isWorkflowId } from './workflows.ts';
 
 export interface A2aSurface extends MethodPorts {
   readonly cards: Cards;
@@ -20,10 +21,15 @@ export const a2aRoutes = (surface: A2aSurface): readonly Route[] =>
     ? []
     : [
         rpcRoute('callA2a', '/v1/a2a', 'Call an A2A method; messages go to the default agent', surface),
-        rpcRoute('callA2aAgent', '/v1/a2a/{agentId}', 'Call an A2A method; messages go to this agent', surface),
+        rpcRoute(
+          'callA2aSkill',
+          '/v1/a2a/{skillId}',
+          'Call an A2A method; messages go to this agent or workflow',
+          surface,
+        ),
         openCard('getAgentCard', '/.well-known/agent-card.json', surface),
         openCard('getA2aCard', '/v1/a2a/agent.json', surface),
-        agentCard(surface),
+        skillCard(surface),
       ];
 
 const request = z
@@ -52,12 +58,16 @@ const versionHeader = z.object({
   'a2a-version': z.string().optional().describe('The version of the protocol: 1.0 or 0.3. Absent: 0.3.'),
 });
 
+/** What a message to a workflow takes. Sixteen that come together begin in one turn, and share its commit. */
+const WORKFLOW_MS = 0.2;
+
 /** The scopes of a method are checked when it is called; every method shows tasks. */
 const rpcRoute = (id: string, path: string, summary: string, surface: A2aSurface): KeyedRoute => ({
   method: 'POST',
   path,
   scope: 'runs:read',
   holds: true,
+  laterMs: (call) => (isWorkflowId(pathParam(call, 'skillId')) ? WORKFLOW_MS : undefined),
   isEventBody: true,
   // The id of a message is its key.
   repeatable: true,
@@ -83,8 +93,8 @@ async function answered(call: Call, surface: A2aSurface): Promise<string | undef
   try {
     const rpc = parseRpc(body as Parameters<typeof parseRpc>[0]);
     const version = versionAsked(call, surface.versions);
-    const agentId = pathParam(call, 'agentId');
-    const asked = { call, version, rpc, agentId: agentId === '' ? undefined : agentId };
+    const skillId = pathParam(call, 'skillId');
+    const asked = { call, version, rpc, skillId: skillId === '' ? undefined : skillId };
     const text = await methodNamed(asked)(asked, surface);
     if (text !== undefined && text.length >= LARGE_BYTES) {
       surface.unread.admit(call.caller.tenant, call.reply.raw, text.length);
@@ -139,18 +149,18 @@ const openCard = (id: string, path: string, { cards, versions }: A2aSurface): Ro
   },
 });
 
-const agentCard = ({ cards, versions }: A2aSurface): Route => ({
+const skillCard = ({ cards, versions }: A2aSurface): Route => ({
   method: 'GET',
-  path: '/v1/a2a/{agentId}/.well-known/agent-card.json',
+  path: '/v1/a2a/{skillId}/.well-known/agent-card.json',
   scope: 'manifest:read',
   handle: async (call) => {
     call.reply.header('vary', 'A2A-Version');
-    const asked = { version: cardVersion(call, versions), agentId: pathParam(call, 'agentId') };
-    return JSON.stringify(await cards.extended(call.caller.tenant, asked).catch(asNotFound));
+    const asked = { version: cardVersion(call, versions), skillId: pathParam(call, 'skillId') };
+    return JSON.stringify(await cards.extended(call.caller, asked).catch(asNotFound));
   },
   doc: {
-    id: 'getA2aAgentCard',
-    summary: 'The A2A agent card of one agent',
+    id: 'getA2aSkillCard',
+    summary: 'The A2A agent card of one agent or workflow',
     headers: versionHeader,
     responses: { 200: { description: 'The card, in the form of the version.', shape: card } },
     errors: ['not_found'],
@@ -159,5 +169,8 @@ const agentCard = ({ cards, versions }: A2aSurface): Route => ({
 
 function asNotFound(error: unknown): never {
   if (!(error instanceof RpcError)) throw error;
-  throw new TerminalError('not_found', { message: error.message, hint: 'GET /v1/agents lists those of the tenant.' });
+  throw new TerminalError('not_found', {
+    message: error.message,
+    hint: 'GET /v1/agents and GET /v1/workflows list those of the tenant.',
+  });
 }

@@ -18,7 +18,6 @@ const codes = {
   params: [-32602, 'INVALID_PARAMS'],
   taskNotFound: [-32001, 'TASK_NOT_FOUND'],
   notCancelable: [-32002, 'TASK_NOT_CANCELABLE'],
-  noPush: [-32003, 'PUSH_NOTIFICATION_NOT_SUPPORTED'],
   unsupported: [-32004, 'UNSUPPORTED_OPERATION'],
   contentType: [-32005, 'CONTENT_TYPE_NOT_SUPPORTED'],
   version: [-32009, 'VERSION_NOT_SUPPORTED'],

@@ -1,21 +1,22 @@
 /** Messages of peers: each starts a task, or answers what a task asks. */
 import { type AnswerInput, isJsonObject, type JsonObject, parseShape, sendMessage } from '@cairn/protocol';
+import type { RunStarted } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
-import type { RunRecord } from '../../log/ports/run-index.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
 import { requireScope } from '../access/auth.ts';
 import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
-import { type MessageSurface, startTask } from '../contexts/messages.ts';
+import { startTask, startWorkflowTask, type TaskSurface } from '../contexts/start-task.ts';
 import type { Call } from '../http/routes.ts';
 import type { HttpResponse, Idempotency } from '../idempotency/idempotency.ts';
 import { statedCaller } from '../peers/stated-caller.ts';
 import type { FollowedTask } from './followed-task.ts';
 import type { InboundMessage } from './inbound.ts';
 import { nameOfCode, RpcError } from './rpc.ts';
-import type { A2aTasks } from './tasks.ts';
+import type { A2aTasks, Task } from './tasks.ts';
+import { inputsIn, isWorkflowId, type WorkflowPorts, workflowNamed } from './workflows.ts';
 
-export interface SendPorts {
-  readonly conversations: MessageSurface & InputSurface;
+export interface SendPorts extends WorkflowPorts {
+  readonly conversations: TaskSurface & InputSurface;
   readonly tasks: A2aTasks;
   readonly requests: Idempotency;
   readonly report: Report;
@@ -24,22 +25,33 @@ export interface SendPorts {
 /** Where a message goes. */
 interface Sent {
   readonly message: InboundMessage;
-  /** The agent in the path; undefined for the one of the context or of the host. */
-  readonly agentId: string | undefined;
+  /** The agent or workflow in the path; undefined for the agent of the context or of the host. */
+  readonly skillId: string | undefined;
+}
+
+/** The workflow that the message has started in a context of its own. */
+interface Begun {
+  task: Task | null;
+}
+
+interface NewTask extends Sent {
+  readonly begun: Begun;
 }
 
 /** The task that a message started or answered. A repeated message is the same one. */
-export async function sent(call: Call, ports: SendPorts, { message, agentId }: Sent): Promise<RunRecord> {
+export async function sent(call: Call, ports: SendPorts, { message, skillId }: Sent): Promise<Task> {
   const { tenant, principal } = call.caller;
   const { messageId, metadata: _, ...content } = message;
   const key = { tenant, endpoint: 'A2A message', key: JSON.stringify([principal ?? null, messageId]) };
+  const begun: Begun = { task: null };
+  const isNew = message.taskId === undefined && message.contextId === undefined;
   const response = await ports.requests.carryOut(
-    { ...key, content: { ...content, agentId: agentId ?? null }, recordsItself: true },
+    { ...key, content: { ...content, skillId: skillId ?? null }, recordsItself: true, looksLater: isNew },
     async (requestKey): Promise<HttpResponse> => {
       const keyed = { ...call, requestKey };
       const body =
         message.taskId === undefined
-          ? await started(keyed, ports, { message, agentId })
+          ? await started(keyed, ports, { message, skillId, begun })
           : await answered(keyed, ports, { message, taskId: message.taskId });
       return { status: 202, headers: {}, body };
     },
@@ -48,31 +60,49 @@ export async function sent(call: Call, ports: SendPorts, { message, agentId }: S
   call.reply.code(200);
   const recorded: JsonObject = JSON.parse(response.body);
   if (response.status >= 300) throw refused(recorded);
-  return ports.tasks.find(String(recorded.taskId), call.caller);
+  // Another node may have been first, and then it is the task of that one.
+  const own = response.isReplayed ? null : begun.task;
+  return own ?? ports.tasks.find(String(recorded.taskId), call.caller);
 }
 
-async function started(call: Call, ports: SendPorts, { message, agentId }: Sent): Promise<string> {
+async function started(call: Call, ports: SendPorts, { message, skillId, begun }: NewTask): Promise<string> {
   requireScope(call.caller, 'runs:create');
-  const { contextId, text, data } = message;
-  const content = [...(text === '' ? [] : [text]), ...data.map((part) => JSON.stringify(part))].join('\n');
-  const body = parseShape(
-    sendMessage,
-    { message: { role: 'user', content }, ...(agentId !== undefined && { agentId }) },
-    'The message',
-  );
-  const { openwop } = message.metadata;
+  const { contextId, text, data, metadata } = message;
+  const { openwop } = metadata;
   const said = isJsonObject(openwop) ? openwop : {};
-  return startTask(call, ports.conversations, {
-    body,
+  const options = {
     contextId,
-    ifBusy: 'queue',
+    ifBusy: 'queue' as const,
     mayBeginContext: true,
-    transport: 'a2a',
+    transport: 'a2a' as const,
+    kept: keptOf(message),
     // Comes before that of the headers. Garbage is no trace.
     trace: inboundTrace(said),
     caller: statedCaller(call.caller, { stated: said.causation, cause: 'a2a-message' }, ports.report),
-  });
+  };
+  if (skillId !== undefined && isWorkflowId(skillId)) {
+    const inputs = inputsIn(message, await workflowNamed(call.caller.tenant, skillId, ports));
+    const recorded = ({ runId, contextId: begins }: RunStarted): string => {
+      const { tenant } = call.caller;
+      if (contextId === undefined) begun.task = { runId, contextId: begins, workflowId: skillId, tenant, isNew: true };
+      return JSON.stringify({ contextId: begins, taskId: runId });
+    };
+    return startWorkflowTask(call, ports.conversations, { ...options, workflowId: skillId, inputs, recorded });
+  }
+  const content = [...(text === '' ? [] : [text]), ...data.map((part) => JSON.stringify(part))].join('\n');
+  const body = parseShape(
+    sendMessage,
+    { message: { role: 'user', content }, ...(skillId !== undefined && { agentId: skillId }) },
+    'The message',
+  );
+  return startTask(call, ports.conversations, { ...options, body });
 }
+
+/** The names that the peer gave, so that a run is found by them. */
+const keptOf = ({ contextId, messageId }: InboundMessage) => ({
+  ...(contextId !== undefined && { tags: [`a2a:${contextId}`] }),
+  metadata: { a2a: { messageId } },
+});
 
 interface Answer {
   readonly message: InboundMessage;

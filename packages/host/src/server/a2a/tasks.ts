@@ -6,6 +6,7 @@ import type { Timers } from '../../engine/ports.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import { Instants } from '../../log/feed/frame.ts';
 import type { Lens } from '../../log/feed/lens.ts';
+import type { Chunk } from '../../log/feed/sink.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Caller } from '../access/auth.ts';
@@ -13,6 +14,7 @@ import { takenOver } from '../http/large-response.ts';
 import type { Call } from '../http/routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import { caughtUp, FollowedTask } from './followed-task.ts';
+import { takeOutputs } from './outputs.ts';
 import { RpcError } from './rpc.ts';
 
 export interface TaskPorts {
@@ -24,7 +26,10 @@ export interface TaskPorts {
   readonly baseUrl: () => string;
 }
 
-type Task = Pick<RunRecord, 'runId' | 'contextId'>;
+export interface Task extends Pick<RunRecord, 'runId' | 'contextId' | 'workflowId' | 'tenant'> {
+  /** It has just begun, and its context with it: memory has all its rows. Default: false. */
+  readonly isNew?: boolean;
+}
 
 export interface StreamOptions {
   /** Sent before the updates that follow. */
@@ -32,10 +37,15 @@ export interface StreamOptions {
   readonly frame: (update: A2aUpdate) => string;
 }
 
+interface TaskLens extends Lens {
+  readonly isDone: () => boolean;
+  /** The text of the last update. */
+  readonly endText: string;
+}
+
 export class A2aTasks {
   readonly #ports: TaskPorts;
   readonly #waiting = new Set<() => void>();
-  #streams = 0;
 
   constructor(ports: TaskPorts) {
     this.#ports = ports;
@@ -50,9 +60,9 @@ export class A2aTasks {
   }
 
   /** A task before its first event. */
-  async begin({ runId, contextId }: Task): Promise<FollowedTask> {
-    const [first] = await this.#ports.log.read({ runId, after: -1, limit: 1, isForFrames: true });
-    const { hostId, baseUrl } = this.#ports;
+  async begin({ runId, contextId, isNew = false }: Task): Promise<FollowedTask> {
+    const { log, hostId, baseUrl } = this.#ports;
+    const [first] = isNew ? [] : await log.read({ runId, after: -1, limit: 1, isForFrames: true });
     const artifacts = `${baseUrl()}/api/contexts/${encodeURIComponent(contextId)}/artifacts/`;
     return new FollowedTask({
       taskId: runId,
@@ -70,14 +80,15 @@ export class A2aTasks {
   }
 
   /** Folds in what happened since. Ends with the task: what follows in its context is not read. */
-  catchUp({ contextId }: Task, followed: FollowedTask): Promise<void> {
-    return caughtUp(this.#ports.log, contextId, followed);
+  async catchUp(task: Task, followed: FollowedTask): Promise<void> {
+    await caughtUp(this.#ports.log, task.contextId, followed);
+    await takeOutputs(this.#ports.log, task, followed);
   }
 
   /** Sends the updates that follow, until the task ends or asks its caller. */
   stream(call: Call, task: Task, followed: FollowedTask, { first, frame }: StreamOptions): void {
     const { tenant, expiresAt } = call.caller;
-    const { feed, streams } = this.#ports;
+    const { feed, log, streams } = this.#ports;
     const { contextId, runId } = task;
     const isOver = followed.phase === 'over';
     const lens = this.#lensOf(followed, frame);
@@ -85,13 +96,16 @@ export class A2aTasks {
       if (first !== '' || isOver) sink.write({ text: first, upTo: -1, urgent: true, isLast: isOver });
       if (isOver) return { resume: () => {}, close: () => {} };
       const subscription = feed.subscribe(
-        { contextId, afterCursor: followed.cursor, lens },
+        { contextId, afterCursor: followed.cursor, lens, begunBy: begunBy(task) },
         {
           end: (fault) => sink.end(fault),
           write(chunk) {
             if (!lens.isDone()) return sink.write(chunk);
-            sink.write({ ...chunk, isLast: true });
             subscription.close();
+            void takeOutputs(log, task, followed).then(
+              (outputs) => sink.write({ ...beforeEnd(chunk, outputs.map(frame).join(''), lens.endText), isLast: true }),
+              (fault: unknown) => sink.end(fault),
+            );
             return false;
           },
         },
@@ -101,8 +115,14 @@ export class A2aTasks {
   }
 
   /** Resolves when the task ends or waits for somebody, at the latest after `withinMs` or when the caller leaves. */
-  async settle({ contextId }: Task, followed: FollowedTask, { call, withinMs }: { call: Call; withinMs: number }) {
+  async settle(task: Task, followed: FollowedTask, { call, withinMs }: { call: Call; withinMs: number }) {
     if (followed.phase === 'over') return;
+    await this.#settled(task, followed, { call, withinMs });
+    await takeOutputs(this.#ports.log, task, followed);
+  }
+
+  async #settled(task: Task, followed: FollowedTask, { call, withinMs }: { call: Call; withinMs: number }) {
+    const { contextId } = task;
     const { feed, timers } = this.#ports;
     const { raw } = call.reply;
     await new Promise<void>((resolve, reject) => {
@@ -120,7 +140,7 @@ export class A2aTasks {
       const cancel = timers.after(withinMs, done);
       const lens = this.#lensOf(followed, () => ' ');
       const subscription = feed.subscribe(
-        { contextId, afterCursor: followed.cursor, lens },
+        { contextId, afterCursor: followed.cursor, lens, begunBy: begunBy(task) },
         {
           end: (fault) => {
             leave();
@@ -145,26 +165,47 @@ export class A2aTasks {
     for (const done of [...this.#waiting]) done();
   }
 
-  /** Its key is its own, so that it sees every row once. */
-  #lensOf(followed: FollowedTask, frame: (update: A2aUpdate) => string): Lens & { readonly isDone: () => boolean } {
-    this.#streams += 1;
+  /** It sees every row once. */
+  #lensOf(followed: FollowedTask, frame: (update: A2aUpdate) => string): TaskLens {
     const before = followed.changes;
     const isDone = () => followed.phase === 'over' || (followed.phase === 'asks' && followed.changes > before);
     const instants = new Instants();
     let updates: readonly A2aUpdate[] = [];
+    let endText = '';
     return {
-      key: `a2a ${this.#streams}`,
+      key: null,
       face: 'task',
       nameOf: (_, row) => {
         if (isDone()) return null;
         updates = followed.take(row, instants.textOf(row.at));
         return updates.length === 0 ? null : 'a2a';
       },
-      render: () => updates.map(frame).join(''),
+      render: () => {
+        const texts = updates.map(frame);
+        endText = texts.at(-1) ?? '';
+        return texts.join('');
+      },
+      get endText() {
+        return endText;
+      },
       separator: '',
       isDone,
     };
   }
+}
+
+const begunBy = (task: Task): Task | undefined => (task.isNew === true ? task : undefined);
+
+/** The chunk with a text before its end. */
+function beforeEnd(chunk: Chunk, added: string, end: string): Chunk {
+  if (added === '') return chunk;
+  const [text = '', ...rest] = [chunk.text, ...(chunk.rest ?? [])].toSpliced(-1, 1, ...lastWith(chunk, added, end));
+  return { ...chunk, text, rest };
+}
+
+function lastWith({ text, rest = [] }: Chunk, added: string, end: string): readonly string[] {
+  const last = rest.at(-1) ?? text;
+  return last.endsWith(end) ? [last.slice(0, last.length - end.length), added, end] : [last, added];
 }
 
 /** The task as far as it was followed. Only a purged run has none. */

@@ -1,6 +1,6 @@
 /** Authenticates a request by a key or token in the Authorization header, or by a browser session cookie. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { TerminalError } from '@cairn/protocol';
+import { SESSION_TOKEN_HEADER, TerminalError } from '@cairn/protocol';
 import type { Caller } from './auth.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -20,12 +20,14 @@ export interface CredentialSources {
   /** Null when the configuration has no `jwt`. */
   readonly token: ((text: string) => Promise<Caller>) | null;
   readonly sessions: Sessions;
+  /** Whether a page of this origin is a page of the host itself. */
+  readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean;
 }
 
 /** Three base64url parts: the form of a signed token. An access key hardly ever looks like this. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-export function createAuthenticate({ key, token, sessions }: CredentialSources): Authenticate {
+export function createAuthenticate({ key, token, sessions, isOwnOrigin }: CredentialSources): Authenticate {
   const bearer = (authorization: string): Caller | Promise<Caller> => {
     const text = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
     if (text === undefined) {
@@ -39,15 +41,31 @@ export function createAuthenticate({ key, token, sessions }: CredentialSources):
 
   const session = (sessionId: string, { method, headers }: Presented): Caller => {
     refuseOtherPages(headers);
-    if (method !== 'GET') {
-      // Another site can make a browser send the cookie, but not the Authorization header.
-      throw unauthenticated(`A session is good for GET only, not for ${method}.`, SEND_KEY);
+    const proof = headers[SESSION_TOKEN_HEADER];
+    if (proof === undefined && method !== 'GET') {
+      // Another site can make a browser send the cookie, but it can neither read the token nor send the header.
+      throw unauthenticated(`A session without its token is good for GET only, not for ${method}.`, SEND_TOKEN);
     }
-    const caller = sessions.find(sessionId);
-    if (caller === null) throw unauthenticated('The session is not one of this host.', OPEN_SESSION);
+    if (proof !== undefined && !isOfOwnPage(method, headers)) {
+      throw new TerminalError('forbidden', {
+        message: 'Only pages of this host may use the token of a session.',
+        hint: 'Send a key from other pages and from programs.',
+      });
+    }
+    const caller = sessions.find(sessionId, proof === undefined ? undefined : String(proof));
+    if (caller === null) {
+      throw unauthenticated(
+        proof === undefined ? 'The session is not one of this host.' : 'The session and its token do not fit.',
+        OPEN_SESSION,
+      );
+    }
     if (caller !== 'over') return caller;
     throw new TerminalError('key_expired', { message: 'The session is over.', hint: OPEN_SESSION });
   };
+
+  /** Browsers send Origin with every change, and with reads of other origins. */
+  const isOfOwnPage = (method: string, { origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean =>
+    origin === undefined ? method === 'GET' || site === 'same-origin' : isOwnOrigin(origin, host);
 
   return (presented) => {
     const { authorization, cookie } = presented.headers;
@@ -74,6 +92,8 @@ function refuseOtherPages({ origin, 'sec-fetch-site': site }: IncomingHttpHeader
 }
 
 const OPEN_SESSION = 'Open a new one: POST /v1/host/cairn/session.';
+const SEND_TOKEN =
+  'Send the header "Cairn-Session-Token" too; GET /v1/host/cairn/session returns the token. Or send a key.';
 const SEND_KEY = 'Send the header "Authorization: Bearer <key>".';
 
 const unauthenticated = (message: string, hint: string): TerminalError =>

@@ -35,9 +35,17 @@ const ALLOWED = [
   'X-Dedup',
 ].join(', ');
 
+/** Returns whether an origin is that of the host itself. */
+export function createIsOwnOrigin(
+  publicUrl: string | undefined,
+): (origin: string, host: string | undefined) => boolean {
+  const own = publicUrl === undefined ? null : new URL(publicUrl).origin;
+  return (origin, host) => origin === own || isSameHost(origin, host);
+}
+
 export function createCheckOrigin(origins: readonly string[], publicUrl: string | undefined): CheckOrigin {
   const listed = new Set(origins);
-  const own = publicUrl === undefined ? null : new URL(publicUrl).origin;
+  const isOwn = createIsOwnOrigin(publicUrl);
   return ({ headers }, reply) => {
     const { origin } = headers;
     // Set on the raw response, because streams write their own headers.
@@ -49,7 +57,7 @@ export function createCheckOrigin(origins: readonly string[], publicUrl: string 
       reply.raw.setHeader('access-control-expose-headers', EXPOSED);
       return;
     }
-    if (origin === own || isSameHost(origin, headers.host)) return;
+    if (isOwn(origin, headers.host)) return;
     throw new TerminalError('forbidden', {
       message: `Pages of ${quoted(origin, 100)} may not call this host.`,
       hint: 'Add the origin to cors.origins in the configuration.',

@@ -9,17 +9,18 @@ import { createCheckHost } from '../http/host-header.ts';
 import type { KeyedRoute, OpenRoute, Route } from '../http/routes.ts';
 import type { Keys } from '../secrets/host-secret.ts';
 import { createAttempt } from './attempts.ts';
-import { type Caller, createKeyRing, currentScopes, requireScope } from './auth.ts';
+import { type Caller, createKeyRing, currentScopes, currentToolScopes, requireScope } from './auth.ts';
 import { createAuthenticate, isAnonymous, noCredential } from './credentials.ts';
-import { createCheckOrigin } from './cross-origin.ts';
+import { createCheckOrigin, createIsOwnOrigin } from './cross-origin.ts';
 import type { Ended } from './ended-sessions.ts';
 import { HeldResponses } from './held-responses.ts';
 import { IssuerKeys } from './jwks.ts';
 import { createTokenCheck } from './jwt.ts';
 import { type AccessLimits, Limits } from './limits.ts';
 import { ReadTokens } from './read-tokens.ts';
-import { sessionRoutes } from './session-routes.ts';
+import { sessionRoutes, signInLinkRoutes } from './session-routes.ts';
 import { Sessions } from './sessions.ts';
+import { SignInLinks } from './sign-in-links.ts';
 
 export interface GateConfig extends Pick<HostConfig, 'bind' | 'publicUrl' | 'keys' | 'jwt' | 'cors'> {
   readonly limits: AccessLimits;
@@ -54,8 +55,8 @@ export interface Gate {
   /** Open streams and long polls of a tenant. */
   openStreams(tenant: string): number;
   readonly readTokens: ReadTokens;
-  /** The session routes. */
-  readonly routes: readonly Route[];
+  /** The routes of sessions and sign-in links. */
+  routes(baseUrl: () => string): readonly Route[];
   /** Refuses all further requests that need a credential. */
   drain(): void;
 }
@@ -64,7 +65,7 @@ export interface Gate {
 const MAX_HEADERS = 100;
 
 export function createGate(config: GateConfig, ports: GatePorts): Gate {
-  const { now, report, redactor, sessionKeys } = ports;
+  const { now, report, redactor } = ports;
   const held = new HeldResponses();
   const ended = cutting(ports.endedSessions, held);
   const checkHost = createCheckHost(config.bind, config.publicUrl);
@@ -72,18 +73,13 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
   const { jwt } = config;
   const scopesOf = currentScopes(config.keys, jwt !== undefined);
   const readTokens = new ReadTokens({ now, keys: ports.readTokenKeys, revoked: ended, scopesOf });
-  const sessions = new Sessions({
-    secure: config.publicUrl?.startsWith('https:') ?? false,
-    now,
-    keys: sessionKeys,
-    ended,
-    scopesOf,
-  });
+  const sessions = sessionsOf(config, { ...ports, endedSessions: ended }, scopesOf);
   const token =
     jwt === undefined ? null : createTokenCheck(jwt, { keys: new IssuerKeys({ url: jwt.jwksUrl, now, report }), now });
   const key = createKeyRing(config.keys, { isReachable: !isLoopback(config.bind), report });
-  const authenticate = createAuthenticate({ key, token, sessions });
+  const authenticate = createAuthenticate({ key, token, sessions, isOwnOrigin: createIsOwnOrigin(config.publicUrl) });
   const limits = new Limits(config.limits, now);
+  const links = new SignInLinks(now);
   let draining = false;
 
   const attempt = createAttempt(limits);
@@ -131,12 +127,26 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     },
     openStreams: (tenant) => limits.openStreams(tenant),
     readTokens,
-    routes: sessionRoutes(sessions),
+    routes: (baseUrl) => [...sessionRoutes(sessions), ...signInLinkRoutes({ sessions, links, baseUrl })],
     drain() {
       draining = true;
     },
   };
 }
+
+const sessionsOf = (
+  { publicUrl, keys }: GateConfig,
+  { now, sessionKeys, endedSessions }: GatePorts,
+  scopesOf: ReturnType<typeof currentScopes>,
+): Sessions =>
+  new Sessions({
+    secure: publicUrl?.startsWith('https:') ?? false,
+    now,
+    keys: sessionKeys,
+    ended: endedSessions,
+    scopesOf,
+    toolScopesOf: currentToolScopes(keys),
+  });
 
 /** What ends before its time takes its open streams with it. */
 const cutting = (ended: Ended, held: HeldResponses): Ended => ({

@@ -4,10 +4,12 @@ import { z } from 'zod';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import { type News, newsOf, type RunInput, runAgentInput, stateOf } from '../../bridges/agui/run-input.ts';
 import { newRunState, type RunState, type ShownRun } from '../../bridges/agui/run-state.ts';
-import { contextNamed, contextOrNew } from '../contexts/context-params.ts';
+import { contextNotFound } from '../../engine/stepping/run-loader.ts';
+import { contextOfName, type NamedContext } from '../contexts/client-named.ts';
 import type { InputSurface } from '../contexts/inputs.ts';
 import { knownAgent } from '../contexts/known-agent.ts';
-import { firstCursor, type MessageSurface, noAgents, startTask } from '../contexts/messages.ts';
+import { firstCursor, type MessageSurface } from '../contexts/messages.ts';
+import { noAgents, startTask } from '../contexts/start-task.ts';
 import { takenOver } from '../http/large-response.ts';
 import type { Call, OpenCall, OwnKey, Route } from '../http/routes.ts';
 import { answersIn, giveAnswers } from './answers.ts';
@@ -80,10 +82,11 @@ async function accept(call: Call, surface: AguiSurface): Promise<string> {
   if (!surface.runsAgents) throw noAgents();
   const agentId = await knownAgent(call, surface.registry);
   const news = newsOf(input);
-  const open = await openTask(call, { input, news }, surface);
+  const thread = await contextOfName({ kind: 'thread', name: input.threadId }, call.caller, surface.log);
+  const open = thread.exists ? await openTask(thread.contextId, { input, news }, surface) : null;
   const answers = answersIn(news, open?.state ?? null);
   if (answers.length > 0) {
-    const contextId = await contextNamed(input.threadId, call.caller, surface.log);
+    const contextId = begun(thread, input);
     const taskId = open?.taskId ?? null;
     const answered = answers.map(({ inputId }) => inputId);
     const recorded = JSON.stringify({ contextId, taskId, after: open?.head ?? null, answered });
@@ -99,14 +102,19 @@ async function accept(call: Call, surface: AguiSurface): Promise<string> {
     }));
     return startTask(call, surface, {
       body: parseShape(sendMessage, { agentId, message, ...(tools.length > 0 && { tools }) }, 'The message'),
-      contextId: input.threadId,
+      contextId: thread.contextId,
       mayBeginContext: true,
       ifBusy: 'queue',
       recorded: ({ contextId, runId }) => JSON.stringify({ contextId, taskId: runId, after: WITH_TASK }),
     });
   }
-  const contextId = await contextNamed(input.threadId, call.caller, surface.log);
+  const contextId = begun(thread, input);
   return JSON.stringify({ contextId, taskId: open?.taskId ?? NO_TASK, after: null });
+}
+
+function begun({ contextId, exists }: NamedContext, { threadId }: RunInput): ContextId {
+  if (!exists) throw contextNotFound(threadId);
+  return contextId;
 }
 
 interface OpenTask {
@@ -119,12 +127,11 @@ interface OpenTask {
 
 /** The task that the thread works on; null when it works on none. */
 async function openTask(
-  { caller }: Call,
+  contextId: ContextId,
   { input, news }: { readonly input: RunInput; readonly news: News },
   { log, runIndex, turns }: AguiSurface,
 ): Promise<OpenTask | null> {
   const { threadId, runId } = input;
-  const contextId = await contextOrNew(threadId, caller, log);
   const { active } = await turns.openTasks(contextId);
   if (active === null) return null;
   const taskId = active.runId;

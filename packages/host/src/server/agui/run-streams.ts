@@ -38,14 +38,8 @@ interface Opening {
   readonly cursor: number;
 }
 
-/** Streams so far, for lenses of their own: each view has a state that no other stream may advance. */
-interface Counted {
-  opened: number;
-}
-
 export class RunStreams {
   readonly #ports: RunStreamPorts;
-  readonly #count: Counted = { opened: 0 };
 
   constructor(ports: RunStreamPorts) {
     this.#ports = ports;
@@ -70,8 +64,7 @@ export class RunStreams {
   serve(response: ServerResponse, { caller, contextId, run }: RunStream, opening: Opening): void {
     const { feed, streams } = this.#ports;
     const { state, events, cursor } = opening;
-    this.#count.opened += 1;
-    const lens = viewLens(state, `agui ${this.#count.opened}`);
+    const lens = viewLens(state);
     const served = { tenant: caller.tenant, expiresAt: caller.expiresAt, what: `${contextId} ${run.runId}` };
     streams.serveFrom(response, served, (sink) => {
       const isLast = state.end !== null;
@@ -121,10 +114,10 @@ const nothingMore: Subscription = { resume: () => undefined, close: () => undefi
 const frame = (event: AguiEvent): string => `data: ${JSON.stringify(event)}\n\n`;
 
 /** The live events of the run. A subscriber takes each row once, in order, so that the view may keep a state. */
-function viewLens(state: RunState, key: string): Lens {
+function viewLens(state: RunState): Lens {
   const filter = { ...everyTaskEvent, taskId: state.run.taskId, subtree: true };
   return {
-    key,
+    key: null,
     face: 'task',
     nameOf: (_, row) => (state.end === null ? shownKind(filter, row) : null),
     render: (row, _, timestamp) => framesOf(state, parsedEvent(row, timestamp)),

@@ -40,7 +40,6 @@ const farewell = frame({
 
 export class ChatStreams {
   readonly #ports: ChatStreamPorts;
-  #opened = 0;
 
   constructor(ports: ChatStreamPorts) {
     this.#ports = ports;
@@ -48,8 +47,7 @@ export class ChatStreams {
 
   serve(response: ServerResponse, stream: ChatStream): void {
     const { caller, contextId, taskId, first } = stream;
-    this.#opened += 1;
-    const shown = new ShownTask(stream, `ai-sdk ${this.#opened}`);
+    const shown = new ShownTask(stream);
     const served = { tenant: caller.tenant, expiresAt: caller.expiresAt, what: `${contextId} ${taskId}`, farewell };
     this.#ports.streams.serveFrom(response, served, (sink) => {
       const messageMetadata = { contextId, taskId };
@@ -83,20 +81,20 @@ function endingSink(sink: Sink, shown: ShownTask, subscription: () => Subscripti
   };
 }
 
-/** The view of one stream. Its lens has a key of its own, so that it takes every row once, in order. */
+/** The view of one stream. Its lens takes every row once, in order. */
 class ShownTask {
   readonly view: UiMessageView;
   readonly lens: Lens;
   #cursor: number;
   #isEnded = false;
 
-  constructor({ taskId, first, after, held }: ChatStream, key: string) {
+  constructor({ taskId, first, after, held }: ChatStream) {
     const view = new UiMessageView({ taskId, held });
     const filter = taskAndBelow(taskId);
     this.view = view;
     this.#cursor = first;
     this.lens = {
-      key,
+      key: null,
       face: 'task',
       nameOf: (_, row) => (view.isOver ? null : shownKind(filter, row)),
       render: (row, _, timestamp) => {

@@ -9,10 +9,11 @@ import {
 } from '../../bridges/ai-sdk/chat-request.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 import { requireScope } from '../access/auth.ts';
+import { contextOfName } from '../contexts/client-named.ts';
 import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
-import { type MessageSurface, startTask, type TaskMessage } from '../contexts/messages.ts';
+import type { MessageSurface } from '../contexts/messages.ts';
+import { startTask, type TaskMessage } from '../contexts/start-task.ts';
 import type { Call } from '../http/routes.ts';
-import { contextOfChat } from './chat-context.ts';
 import { type ReadTask, readTask } from './read-task.ts';
 
 export interface ChatSurface extends MessageSurface, InputSurface {
@@ -40,7 +41,7 @@ const recorded = (accepted: Accepted): string => JSON.stringify(accepted);
 export async function acceptChat(chat: ChatCall, surface: ChatSurface): Promise<string> {
   const { call, request } = chat;
   const said = saidLast(request);
-  const { contextId, exists } = await contextOfChat(request.id, call.caller, surface.log);
+  const { contextId, exists } = await contextOfName({ kind: 'chat', name: request.id }, call.caller, surface.log);
   const open = exists ? await openTask(contextId, surface) : null;
   const resolved = resolvedParts(request);
   const isAnswered = open !== null && (await answer(call, surface, { contextId, open, resolved }));

@@ -3,11 +3,12 @@ import { isJsonObject, type Json } from '@cairn/protocol';
 import { z } from 'zod';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import { chatRequest, parseChat } from '../../bridges/ai-sdk/chat-request.ts';
+import { contextOfName } from '../contexts/client-named.ts';
 import { knownAgent } from '../contexts/known-agent.ts';
-import { busyRule, busyRules, firstCursor } from '../contexts/messages.ts';
+import { busyRule, firstCursor } from '../contexts/messages.ts';
+import { busyRules } from '../contexts/start-task.ts';
 import { takenOver } from '../http/large-response.ts';
 import { type Call, type OpenCall, type OwnKey, pathParam, type Route } from '../http/routes.ts';
-import { contextOfChat } from './chat-context.ts';
 import type { ChatStreams } from './chat-streams.ts';
 import { type Accepted, acceptChat, type ChatSurface, openTaskId } from './chats.ts';
 
@@ -102,7 +103,11 @@ async function follow(call: Call, accepted: Accepted, surface: AiSdkSurface): Pr
 
 async function resume(call: Call, surface: AiSdkSurface): Promise<undefined> {
   await knownAgent(call, surface.registry);
-  const { contextId, exists } = await contextOfChat(pathParam(call, 'chatId'), call.caller, surface.log);
+  const { contextId, exists } = await contextOfName(
+    { kind: 'chat', name: pathParam(call, 'chatId') },
+    call.caller,
+    surface.log,
+  );
   const taskId = exists ? await openTaskId(contextId, surface) : null;
   if (taskId === null) {
     call.reply.code(204).send();

@@ -9,6 +9,9 @@ export interface PiecePorts {
   readonly tenant: string;
 }
 
+/** Where the content of a version lies. */
+export type PlacedVersion = Pick<ArtifactVersion, 'runId' | 'firstSeq' | 'lastSeq' | 'artifactId' | 'version'>;
+
 /** Rows of a run that are read together. */
 const PAGE = 16;
 
@@ -17,7 +20,7 @@ const PAGE = 16;
  * freed. The collector would let 64 MiB of read blobs pile up first.
  */
 export async function* filePieces(
-  version: ArtifactVersion,
+  version: PlacedVersion,
   ports: PiecePorts,
   { start, end }: { readonly start: number; readonly end: number },
 ): AsyncGenerator<Uint8Array> {
@@ -43,27 +46,41 @@ export async function* filePieces(
 }
 
 /** The rows of a dataset as JSON text, each batch at once, and the schema before them. */
-export async function* datasetPieces(version: ArtifactVersion, ports: PiecePorts): AsyncGenerator<string> {
+export async function* datasetPieces(version: PlacedVersion, ports: PiecePorts): AsyncGenerator<string> {
   let isFirst = true;
-  for await (const event of rowsOf(version, ports)) {
-    if (event.type !== 'cairn.artifact.rows') continue;
-    const { index, schema, rows, blob } = event.payload;
-    if (index === 0) yield schema === undefined ? '{"rows":[' : `{"schema":${JSON.stringify(schema)},"rows":[`;
-    const lines =
-      blob === undefined
-        ? (rows ?? []).map((row) => JSON.stringify(row))
-        : Buffer.from(await blobBytes(blob.sha256, ports))
-            .toString('utf8')
-            .split('\n')
-            .filter((line) => line !== '');
-    if (lines.length === 0) continue;
-    yield `${isFirst ? '' : ','}${lines.join(',')}`;
+  for await (const { isBegin, schema, rows } of datasetBatches(version, ports)) {
+    if (isBegin) yield schema === undefined ? '{"rows":[' : `{"schema":${JSON.stringify(schema)},"rows":[`;
+    if (rows.length === 0) continue;
+    yield `${isFirst ? '' : ','}${rows.join(',')}`;
     isFirst = false;
   }
   yield ']}';
 }
 
-export async function recordOf(version: ArtifactVersion, ports: PiecePorts): Promise<JsonObject> {
+interface DatasetBatch {
+  /** The first batch, which has the schema. */
+  readonly isBegin: boolean;
+  readonly schema: JsonObject | undefined;
+  /** Each as JSON. */
+  readonly rows: readonly string[];
+}
+
+export async function* datasetBatches(version: PlacedVersion, ports: PiecePorts): AsyncGenerator<DatasetBatch> {
+  for await (const event of rowsOf(version, ports)) {
+    if (event.type !== 'cairn.artifact.rows') continue;
+    const { index, schema, rows = [], blob } = event.payload;
+    const lines =
+      blob === undefined
+        ? rows.map((row) => JSON.stringify(row))
+        : Buffer.from(await blobBytes(blob.sha256, ports))
+            .toString('utf8')
+            .split('\n')
+            .filter((line) => line !== '');
+    yield { isBegin: index === 0, schema, rows: lines };
+  }
+}
+
+export async function recordOf(version: PlacedVersion, ports: PiecePorts): Promise<JsonObject> {
   for await (const event of rowsOf(version, ports)) {
     if (event.type === 'artifact.created' && event.payload.data !== undefined) return event.payload.data;
   }
@@ -71,7 +88,7 @@ export async function recordOf(version: ArtifactVersion, ports: PiecePorts): Pro
 }
 
 /** The events of a version, in order. Other events of the run lie between them. */
-async function* rowsOf({ runId, firstSeq, lastSeq, artifactId, version }: ArtifactVersion, { store }: PiecePorts) {
+async function* rowsOf({ runId, firstSeq, lastSeq, artifactId, version }: PlacedVersion, { store }: PiecePorts) {
   for (let after = firstSeq - 1; after < lastSeq; ) {
     const rows = await store.log.read({ runId, after, limit: PAGE, audience: 'client' });
     for (const row of rows) {
@@ -94,7 +111,7 @@ async function blobBytes(sha256: string, { store, tenant }: PiecePorts): Promise
   return bytes;
 }
 
-const gone = ({ artifactId, version }: ArtifactVersion): TerminalError =>
+const gone = ({ artifactId, version }: PlacedVersion): TerminalError =>
   new TerminalError('not_found', {
     message: `Version ${version} of the artifact ${JSON.stringify(artifactId)} has no content.`,
     hint: 'List the artifacts of the context.',

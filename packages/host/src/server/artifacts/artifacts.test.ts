@@ -1,108 +1,42 @@
 /** Artifacts that tools write on a whole host: as events, as task faces, over HTTP, across questions and versions. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createClient } from '@cairn/client/context';
-import type { Json, JsonObject } from '@cairn/protocol';
+import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 import { present } from '../../../test/kit/present.ts';
-import { defineAgent } from '../../agents/define-agent.ts';
-import { defineTool } from '../../agents/tools/define-tool.ts';
-import type { ToolContext } from '../../agents/tools/tool.ts';
 import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
 import { openReadOnly, type ReadOnlyLog } from '../../log/sqlite/folder/read-only.ts';
-import { createHost } from '../create-host.ts';
+import { DESK_SECRET, Desk, type DeskWork, deskKeys } from './desk.kit.ts';
 
-const key = 'a-key-of-enough-characters';
-const otherKey = 'another-key-of-enough-characters';
-const SECRET = 'sk-crm-0123456789abcdef';
-
-/** What the tool does in the test that runs. */
-let work: (context: ToolContext) => Promise<Json> = async () => null;
-
-const tool = defineTool({
-  id: 'acme.desk:work',
-  description: 'Works.',
-  input: z.object({}),
-  safety: 'idempotent',
-  secrets: ['crm'],
-  run: (_input, context) => work(context),
-});
-
-const agent = defineAgent({
-  id: 'host:desk',
-  persona: 'Desk',
-  instructions: 'Do it.',
-  tools: ['acme.desk:work'],
-  rehearsal: { turns: [[{ call: { tool: 'acme.desk:work', input: {} } }], [{ say: 'Done.' }]] },
-});
-
-const data = mkdtempSync(join(tmpdir(), 'cairn-artifacts-'));
-let host: Awaited<ReturnType<typeof createHost>>;
+let desk: Desk;
 
 beforeAll(async () => {
-  host = await createHost({
-    config: {
-      port: 0,
-      data,
-      keys: [
-        { key, tenant: 't', principal: 'ann' },
-        { key: otherKey, tenant: 'u', principal: 'bob' },
-      ],
-      secrets: { crm: { value: SECRET } },
-      limits: { tenantLogBytes: 8_000_000 },
-    },
-    tools: [tool],
-    agents: [agent],
-    report: () => undefined,
-  });
+  desk = await Desk.open();
 });
+afterAll(() => desk[Symbol.asyncDispose]());
 
-afterAll(async () => {
-  await host.close();
-  rmSync(data, { recursive: true, force: true });
-});
+const client = () => desk.client();
 
-const client = () => createClient({ url: host.url ?? '', key });
-
-interface Ended {
-  readonly contextId: string;
-  readonly runId: string;
-  readonly rows: readonly { readonly type: string; readonly payload: JsonObject }[];
-  readonly result: JsonObject;
-}
-
-async function ran(does: typeof work, { contextId, reasoning }: { contextId?: string; reasoning?: string } = {}) {
-  work = does;
-  const { runId } = await client().runs.create({
-    agentId: 'host:desk',
-    inputs: { message: 'Go.' },
-    configurable: {
-      ...(contextId !== undefined && { 'cairn.contextId': contextId }),
-      ...(reasoning !== undefined && { reasoningVerbosity: reasoning }),
-    },
+function ran(does: DeskWork, { contextId, reasoning }: { contextId?: string; reasoning?: string } = {}) {
+  return desk.ran(does, {
+    ...(contextId !== undefined && { 'cairn.contextId': contextId }),
+    ...(reasoning !== undefined && { reasoningVerbosity: reasoning }),
   });
-  return ended(runId);
 }
 
-async function ended(runId: string): Promise<Ended> {
-  const rows: { type: string; payload: JsonObject }[] = [];
-  for await (const { type, payload } of client().follow(runId)) rows.push({ type, payload: payload as JsonObject });
-  const returned = rows.findLast(({ type }) => type === 'agent.toolReturned')?.payload ?? {};
-  return { contextId: inFolder((log) => log.run(runId)?.contextId ?? ''), runId, rows, result: returned };
-}
-
-const get = (contextId: string, path = '', { as = key, headers = {} }: { as?: string; headers?: object } = {}) =>
-  fetch(`${host.url}/api/contexts/${contextId}/artifacts${path}`, {
+const get = (
+  contextId: string,
+  path = '',
+  { as = deskKeys.ann, headers = {} }: { as?: string; headers?: object } = {},
+) =>
+  fetch(`${desk.url}/api/contexts/${contextId}/artifacts${path}`, {
     headers: { authorization: `Bearer ${as}`, ...headers },
   });
 
 /** Reads the data folder beside the host. */
 function inFolder<Result>(read: (log: ReadOnlyLog) => Result): Result {
-  const log = openReadOnly(data);
+  const log = openReadOnly(desk.data);
   try {
     return read(log);
   } finally {
@@ -118,7 +52,7 @@ const faces = async (runId: string): Promise<readonly JsonObject[]> =>
   });
 
 function blobBytes(): number {
-  using db = new DatabaseSync(join(data, 'cairn.db'), { readOnly: true });
+  using db = new DatabaseSync(join(desk.data, 'cairn.db'), { readOnly: true });
   return Number(db.prepare("SELECT bytes FROM blob_usage WHERE tenant = 't'").get()?.bytes);
 }
 
@@ -170,7 +104,7 @@ test('a file beyond the log goes into blobs, the same bytes again cost little, a
   // Text that repeats would share its blobs with itself.
   for (let i = 0; i < bytes.length; i += 4)
     bytes.writeUInt32LE((i * 2_654_435_761) % 4_294_967_296, Math.min(i, bytes.length - 4));
-  const does: typeof work = async ({ file }) => {
+  const does: DeskWork = async ({ file }) => {
     const dump = file('dump.bin');
     for (let at = 0; at < bytes.length; at += 100_000) await dump.write(bytes.subarray(at, at + 100_000));
     return { ...(await dump.close()) };
@@ -255,7 +189,7 @@ const questionId = (data: unknown): string =>
   (data as { readonly questions: readonly { readonly id: string }[] }).questions[0]?.id ?? '';
 
 test('a call that asks a person writes nothing twice when it goes on', async () => {
-  work = async ({ file, data: record, think, ask }) => {
+  desk.work = async ({ file, data: record, think, ask }) => {
     const notes = file('notes.txt');
     // No secret begins with a line break, so nothing of it is held back.
     await notes.write('before\n');
@@ -269,7 +203,7 @@ test('a call that asks a person writes nothing twice when it goes on', async () 
   for await (const { type } of client().follow(runId)) if (type === 'interrupt.requested') break;
   const [asked] = await client().interrupts.ofRun(runId);
   await client().runs.answer(runId, 'agent', { answers: { [questionId(present(asked).data)]: true } });
-  const { rows, result } = await ended(runId);
+  const { rows, result } = await desk.ended(runId);
   expect(result).toMatchObject({ outcome: { artifactId: 'notes.txt', version: 1, yes: true } });
   const count = (type: string) => rows.filter((row) => row.type === type).length;
   expect([count('cairn.artifact.chunk'), count('artifact.created')]).toEqual([2, 2]);
@@ -277,7 +211,7 @@ test('a call that asks a person writes nothing twice when it goes on', async () 
 });
 
 test('thoughts carry their type and what belongs to it, as far as the run asks for them', async () => {
-  const does: typeof work = async ({ think }) => {
+  const does: DeskWork = async ({ think }) => {
     await think('First the index.', { type: 'planning', verbosity: 'brief' });
     await think('Or the log?', { type: 'strategy', verbosity: 'detailed', confidence: 0.4, alternatives: ['index'] });
     return null;
@@ -309,9 +243,9 @@ test('a secret never reaches an artifact, whole or split over two writes', async
   for (const name of ['leak.txt', 'leak.bin']) {
     const text = await (await get(contextId, `/${name}`)).text();
     expect(text).toMatch(/^key .* end$/);
-    expect(text).not.toContain(SECRET);
+    expect(text).not.toContain(DESK_SECRET);
   }
-  expect(JSON.stringify(await faces(runId))).not.toContain(SECRET);
+  expect(JSON.stringify(await faces(runId))).not.toContain(DESK_SECRET);
 });
 
 test('another tenant’s context, an unknown one and an unknown artifact are 404; wrong parameters are 400', async () => {
@@ -321,8 +255,8 @@ test('another tenant’s context, an unknown one and an unknown artifact are 404
     return `${answer.status} ${((await answer.json()) as JsonObject).error}`;
   };
   const [notFound, wrong] = ['404 not_found', '400 validation_error'];
-  expect(await refused(contextId, '/mine', { as: otherKey })).toBe(notFound);
-  expect(await refused(contextId, '', { as: otherKey })).toBe(notFound);
+  expect(await refused(contextId, '/mine', { as: deskKeys.bob })).toBe(notFound);
+  expect(await refused(contextId, '', { as: deskKeys.bob })).toBe(notFound);
   expect(await refused('ctx_nobody')).toBe(notFound);
   expect(await refused(contextId, '/other')).toBe(notFound);
   expect(await refused(contextId, '/mine?version=2')).toBe(notFound);
@@ -381,7 +315,7 @@ test('the client lists artifacts and reads each version, and says that a first o
 });
 
 test('what was written verifies, and the index follows from the events', async () => {
-  await host.close();
+  await desk.host.close();
   const problems: string[] = [];
   inFolder((log) => {
     for (const { runId } of log.runs()) {
@@ -394,7 +328,7 @@ test('what was written verifies, and the index follows from the events', async (
     );
   });
   expect(problems).toEqual([]);
-  const store = await openSqliteStore({ folder: data });
+  const store = await openSqliteStore({ folder: desk.data });
   expect(await store.runIndex.rebuild()).toMatchObject({ repaired: 0 });
   await store.close();
 });

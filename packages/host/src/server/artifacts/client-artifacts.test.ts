@@ -1,48 +1,17 @@
 /** Artifacts with the client library against a whole host: how they fill, edits, conflicts. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ArtifactConflict, type ArtifactState, type Context, createClient } from '@cairn/client/context';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
-import { defineAgent } from '../../agents/define-agent.ts';
-import { defineTool } from '../../agents/tools/define-tool.ts';
-import type { ToolContext } from '../../agents/tools/tool.ts';
-import { createHost } from '../create-host.ts';
+import { Desk } from './desk.kit.ts';
 
-const key = 'a-key-of-enough-characters';
-let work: (context: ToolContext) => Promise<null> = async () => null;
-
-const tool = defineTool({
-  id: 'acme.desk:work',
-  description: 'Works.',
-  input: z.object({}),
-  safety: 'idempotent',
-  run: (_input, context) => work(context),
-});
-
-const agent = defineAgent({
-  id: 'host:desk',
-  persona: 'Desk',
-  instructions: 'Do it.',
-  tools: [tool],
-  rehearsal: { turns: [[{ call: { tool: 'acme.desk:work' } }], [{ say: 'Done.' }]] },
-});
-
-const data = mkdtempSync(join(tmpdir(), 'cairn-client-artifacts-'));
-let host: Awaited<ReturnType<typeof createHost>>;
+let desk: Desk;
 
 beforeAll(async () => {
-  const config = { port: 0, data, defaultAgent: 'host:desk', keys: [{ key, tenant: 't', principal: 'ann' }] };
-  host = await createHost({ config, tools: [tool], agents: [agent], report: () => undefined });
+  desk = await Desk.open();
 });
-afterAll(async () => {
-  await host.close();
-  rmSync(data, { recursive: true, force: true });
-});
+afterAll(() => desk[Symbol.asyncDispose]());
 
 const begun = async (): Promise<Context> => {
-  const context = createClient({ url: host.url ?? '', key }).context();
+  const context = desk.client().context();
   await context.send('Go.');
   return context;
 };
@@ -65,7 +34,7 @@ async function until(
 
 test('a file is seen while it fills, then as its version; an edit is the next one', async () => {
   const gate = Promise.withResolvers<void>();
-  work = async ({ file }) => {
+  desk.work = async ({ file }) => {
     const report = file('report.md');
     await report.write('# Report\n');
     await gate.promise;
@@ -94,7 +63,7 @@ test('a file is seen while it fills, then as its version; an edit is the next on
 });
 
 test('an edit of an old version is a conflict that names the current one; an update merges instead', async () => {
-  work = async ({ file }) => {
+  desk.work = async ({ file }) => {
     const list = file('list.txt');
     await list.write('a\n');
     await list.close();
@@ -123,7 +92,7 @@ test('an edit of an old version is a conflict that names the current one; an upd
 });
 
 test('records, datasets and bytes are saved as what they are, also as new artifacts', async () => {
-  work = async () => null;
+  desk.work = async () => null;
   const context = await begun();
   const { artifacts } = context;
   await artifacts.save('totals', { data: { orders: 42 } });
@@ -146,15 +115,15 @@ test('records, datasets and bytes are saved as what they are, also as new artifa
 });
 
 test('a page with a read token watches and reads, and cannot save', async () => {
-  work = async ({ data }) => {
+  desk.work = async ({ data }) => {
     await data('totals', { orders: 1 });
     return null;
   };
-  const client = createClient({ url: host.url ?? '', key });
+  const client = desk.client();
   const context = client.context();
   const { contextId, taskId } = await context.send('Go.');
   const { token } = await client.readTokens.create(taskId, { of: 'context' });
-  const reader = createClient({ url: host.url ?? '' }).context(contextId, { token });
+  const reader = createClient({ url: desk.url }).context(contextId, { token });
   const [state] = await until(reader, 'totals', () => true);
   expect(state?.current?.data).toEqual({ orders: 1 });
   expect(await (await reader.artifacts.read('totals')).json()).toEqual({ data: { orders: 1 } });

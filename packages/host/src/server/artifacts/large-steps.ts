@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { ArtifactPort } from '../../agents/tools/artifact-port.ts';
 import type { CallContext, Performer, Step } from '../../engine/ports.ts';
-import { plainJsonCopy } from '../../engine/values/json-copy.ts';
+import type { LongWork } from '../../engine/shares/long-work.ts';
 import { MAX_VALUE_BYTES, refsIn, type ValueRef, withoutLarge, withValues } from '../../engine/values/large-values.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { filePieces } from './artifact-pieces.ts';
@@ -14,39 +14,59 @@ export interface LargeStepPorts {
   readonly artifacts: ArtifactPort;
 }
 
+export interface LargeResultPorts extends LargeStepPorts {
+  /** A hundred results of one turn of the event loop are made text in several. */
+  readonly longWork: Pick<LongWork, 'take'>;
+}
+
 /** A result as JSON that fits in the event of its step. */
 const FITS_BYTES = 400_000;
 
 /** Bytes of all large values in the input of one step. */
 const MAX_INPUT_BYTES = 4_000_000;
 
-/** The engine passes the context of a call to every step. */
-export const withLargeValues = (step: Step, ports: LargeStepPorts): Step => {
-  const performer: Performer = {
-    typeId: step.typeId,
-    async run(input, call) {
-      const outcome: unknown = await step.run(await opened(input, call, ports), call);
-      return (await recorded(outcome, call, ports)) as Json;
-    },
+/** The engine passes the context of a call to every step. Most inputs hold no large value: the step then runs as it is. */
+export const withLargeValues = (step: Step, ports: LargeResultPorts): Step => {
+  const performer: Pick<Performer, 'run'> = {
+    run: (input, call) =>
+      refsIn(input).length === 0
+        ? step.run(input, call)
+        : opened(input, call, ports).then((whole) => step.run(whole, call)),
   };
-  return { ...step, run: performer.run };
+  return { ...step, run: performer.run, shrink: (outcome, call) => shrunk(outcome, call, ports) };
 };
 
-/** Small results, and those that are too large for anything, are the engine's. */
-async function recorded(outcome: unknown, call: CallContext, { artifacts }: LargeStepPorts): Promise<unknown> {
-  if (plainJsonCopy(outcome ?? null) !== undefined) return outcome;
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(outcome ?? null);
-  } catch {
-    return outcome;
-  }
-  if (text === undefined || text.length <= FITS_BYTES || Buffer.byteLength(text) > MAX_VALUE_BYTES) return outcome;
-  const value: Json = JSON.parse(text);
+/** Results that fit, and those that are too large for anything, are the engine's. */
+async function shrunk(outcome: unknown, call: CallContext, ports: LargeResultPorts): Promise<unknown> {
+  const { artifacts, longWork } = ports;
+  const value = await longWork.take(call.tenant, () => largeValue(outcome));
+  if (value === undefined) return outcome;
   return withoutLarge(call.redactor?.value(value) ?? value, FITS_BYTES, (kept, place) =>
     artifacts.value(hostCall(call), kept, place),
   );
 }
+
+/** The result as JSON if it has to be kept in an artifact. */
+function largeValue(outcome: unknown): Json | undefined {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(outcome ?? null);
+  } catch {
+    return undefined;
+  }
+  if (text === undefined || text.length <= FITS_BYTES || Buffer.byteLength(text) > MAX_VALUE_BYTES) return undefined;
+  return JSON.parse(text);
+}
+
+/** Answers of people may be large, too: the tool that asked gets them whole. */
+export const withLargeAnswers = (performer: Performer, ports: LargeStepPorts): Performer => ({
+  ...performer,
+  async run(input, call) {
+    const { records } = input;
+    if (records === undefined) return performer.run(input, call);
+    return performer.run({ ...input, ...(await opened({ records }, call, ports)) }, call);
+  },
+});
 
 async function opened(input: JsonObject, call: CallContext, ports: LargeStepPorts): Promise<JsonObject> {
   const refs = refsIn(input);

@@ -58,12 +58,15 @@ const missing = (artifactId: string, currentVersion: number): TerminalError =>
     details: { artifactId, currentVersion },
   });
 
+/** The version in an entity tag. */
+const bare = (tag: string): string => /^"([^"]*)"$/.exec(tag)?.[1] ?? tag;
+
 const conflict = (artifactId: string, currentVersion: number, wanted: string): RetryableError =>
   new RetryableError('artifact_version_conflict', {
     message:
       currentVersion === 0
-        ? `There is no artifact ${quoted(artifactId, 200)} yet, but the request edits ${quoted(wanted, 60)}.`
-        : `The artifact ${quoted(artifactId, 200)} has version ${currentVersion}, not ${quoted(wanted, 60)}.`,
+        ? `There is no artifact ${quoted(artifactId, 200)} yet, but the request edits ${quoted(bare(wanted), 60)}.`
+        : `The artifact ${quoted(artifactId, 200)} has version ${currentVersion}, not ${quoted(bare(wanted), 60)}.`,
     hint: 'Read the current version, merge your change, and write again.',
     details: { artifactId, currentVersion },
   });

@@ -1,75 +1,23 @@
 /** Edits of artifacts over HTTP: preconditions, tasks, uploads of any size, secrets, repeated requests. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
-import { defineAgent } from '../../agents/define-agent.ts';
-import { defineTool } from '../../agents/tools/define-tool.ts';
-import type { ToolContext } from '../../agents/tools/tool.ts';
-import { createHost } from '../create-host.ts';
+import { DESK_SECRET, Desk, deskKeys } from './desk.kit.ts';
 
-const key = 'a-key-of-enough-characters';
-const otherKey = 'another-key-of-enough-characters';
-const readKey = 'a-reading-key-of-enough-characters';
-const SECRET = 'sk-crm-0123456789abcdef';
-
-let work: (context: ToolContext) => Promise<null> = async () => null;
-
-const tool = defineTool({
-  id: 'acme.desk:work',
-  description: 'Works.',
-  input: z.object({}),
-  safety: 'idempotent',
-  secrets: ['crm'],
-  run: (_input, context) => work(context),
-});
-
-const agent = defineAgent({
-  id: 'host:desk',
-  persona: 'Desk',
-  instructions: 'Do it.',
-  tools: ['acme.desk:work'],
-  rehearsal: { turns: [[{ call: { tool: 'acme.desk:work', input: {} } }], [{ say: 'Done.' }]] },
-});
-
-const data = mkdtempSync(join(tmpdir(), 'cairn-edits-'));
-let host: Awaited<ReturnType<typeof createHost>>;
+let desk: Desk;
 let contextId = '';
 
 beforeAll(async () => {
-  host = await createHost({
-    config: {
-      port: 0,
-      data,
-      defaultAgent: 'host:desk',
-      keys: [
-        { key, tenant: 't', principal: 'ann' },
-        { key: otherKey, tenant: 'u', principal: 'bob' },
-        { key: readKey, tenant: 't', principal: 'cy', scopes: ['runs:read'] },
-      ],
-      secrets: { crm: { value: SECRET } },
-      limits: { tenantLogBytes: 8_000_000 },
-    },
-    tools: [tool],
-    agents: [agent],
-    report: () => undefined,
-  });
+  desk = await Desk.open();
   contextId = (await message()).contextId;
 });
-
-afterAll(async () => {
-  await host.close();
-  rmSync(data, { recursive: true, force: true });
-});
+afterAll(() => desk[Symbol.asyncDispose]());
 
 async function message(context?: string) {
-  const response = await fetch(`${host.url}/api/messages`, {
+  const response = await fetch(`${desk.url}/api/messages`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${deskKeys.ann}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       message: { role: 'user', content: 'Go.' },
       ...(context !== undefined && { contextId: context }),
@@ -90,7 +38,7 @@ interface Sent {
 }
 
 async function put(id: string, body: RequestInit['body'], sent: Sent = {}) {
-  const { as = key, type, match, none, idempotency, query = '', context = contextId } = sent;
+  const { as = deskKeys.ann, type, match, none, idempotency, query = '', context = contextId } = sent;
   const headers = {
     authorization: `Bearer ${as}`,
     ...(type !== undefined && { 'content-type': type }),
@@ -98,22 +46,22 @@ async function put(id: string, body: RequestInit['body'], sent: Sent = {}) {
     ...(none !== undefined && { 'if-none-match': none }),
     ...(idempotency !== undefined && { 'idempotency-key': idempotency }),
   };
-  const url = `${host.url}/api/contexts/${context}/artifacts/${encodeURIComponent(id)}${query}`;
+  const url = `${desk.url}/api/contexts/${context}/artifacts/${encodeURIComponent(id)}${query}`;
   const init = { method: 'PUT', headers, body: body ?? null, duplex: 'half' } as RequestInit;
   const response = await fetch(url, init);
   return { status: response.status, etag: response.headers.get('etag'), body: (await response.json()) as JsonObject };
 }
 
-const get = (id: string, path = '', headers: object = {}, as: string = key) =>
-  fetch(`${host.url}/api/contexts/${contextId}/artifacts/${encodeURIComponent(id)}${path}`, {
+const get = (id: string, path = '', headers: object = {}, as: string = deskKeys.ann) =>
+  fetch(`${desk.url}/api/contexts/${contextId}/artifacts/${encodeURIComponent(id)}${path}`, {
     headers: { authorization: `Bearer ${as}`, ...headers },
   });
 
 async function events(query: string): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
   for (let after = 0; ; ) {
-    const url = `${host.url}/api/contexts/${contextId}/events?after=${after}&${query}`;
-    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    const url = `${desk.url}/api/contexts/${contextId}/events?after=${after}&${query}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${deskKeys.ann}` } });
     const page = (await response.json()) as { events: JsonObject[]; next: number | null };
     found.push(...page.events);
     if (page.events.length === 0) return found;
@@ -190,7 +138,7 @@ test('a version that a task has open keeps an edit away, and the task another on
   const opened = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   let refused = '';
-  work = async ({ file }) => {
+  desk.work = async ({ file }) => {
     const report = file('open.md');
     await report.write('A line of the report that is long enough.\n'.repeat(9));
     opened.resolve();
@@ -213,7 +161,7 @@ test('a version that a task has open keeps an edit away, and the task another on
   expect(await put('other.md', 'mine')).toMatchObject({ status: 201 });
   goOn.resolve();
   await turn;
-  work = async () => null;
+  desk.work = async () => null;
   expect(refused).toBe('artifact_version_conflict');
   expect(await put('open.md', 'mine', { match: '"1"' })).toMatchObject({ status: 200, etag: '"2"' });
 });
@@ -329,24 +277,24 @@ test('a repeated request with its key is the same edit, and with another body a 
 });
 
 test('a secret of the host is replaced in what a person writes, also across pieces', async () => {
-  const text = `${'x'.repeat(49_150)}${SECRET} and more`;
+  const text = `${'x'.repeat(49_150)}${DESK_SECRET} and more`;
   const made = await put('leak.txt', text, { type: 'text/plain' });
   expect(made.status).toBe(201);
   const read = await (await get('leak.txt')).text();
-  expect(read).not.toContain(SECRET);
+  expect(read).not.toContain(DESK_SECRET);
   expect(read).toContain('and more');
-  const binary = await put('leak.bin', Buffer.from([0xff, ...Buffer.from(SECRET), 0xfe]));
+  const binary = await put('leak.bin', Buffer.from([0xff, ...Buffer.from(DESK_SECRET), 0xfe]));
   expect(binary.status).toBe(201);
-  expect(Buffer.from(await (await get('leak.bin')).arrayBuffer()).toString('latin1')).not.toContain(SECRET);
-  await put('leak', JSON.stringify({ data: { token: SECRET } }), { type: 'application/json' });
-  expect(await (await get('leak')).text()).not.toContain(SECRET);
+  expect(Buffer.from(await (await get('leak.bin')).arrayBuffer()).toString('latin1')).not.toContain(DESK_SECRET);
+  await put('leak', JSON.stringify({ data: { token: DESK_SECRET } }), { type: 'application/json' });
+  expect(await (await get('leak')).text()).not.toContain(DESK_SECRET);
 });
 
 test('only who may start runs in the context may edit, and another tenant sees nothing', async () => {
-  expect(await put('plan.md', 'x', { as: readKey, match: '"2"' })).toMatchObject({ status: 403 });
-  expect(await put('plan.md', 'x', { as: otherKey, match: '"2"' })).toMatchObject({ status: 404 });
+  expect(await put('plan.md', 'x', { as: deskKeys.reader, match: '"2"' })).toMatchObject({ status: 403 });
+  expect(await put('plan.md', 'x', { as: deskKeys.bob, match: '"2"' })).toMatchObject({ status: 404 });
   expect(await put('plan.md', 'x', { context: 'ctx_none', match: '"2"' })).toMatchObject({ status: 404 });
-  const refused = await host.engine
+  const refused = await desk.host.engine
     .register('t', {
       id: 'forged',
       name: 'Forged',
@@ -368,11 +316,11 @@ test('an upload beyond the quota is refused, and one that breaks off leaves no t
     status: 507,
     body: { error: 'quota_exceeded' },
   });
-  const { port } = new URL(host.url ?? '');
+  const { port } = new URL(desk.url);
   await new Promise<void>((resolve, reject) => {
     const socket = connect(Number(port), '127.0.0.1', () => {
       socket.write(
-        `PUT /api/contexts/${contextId}/artifacts/broken.bin HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${key}\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(1000)}`,
+        `PUT /api/contexts/${contextId}/artifacts/broken.bin HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${deskKeys.ann}\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(1000)}`,
         () => socket.destroy(),
       );
     });

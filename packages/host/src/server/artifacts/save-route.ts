@@ -6,6 +6,7 @@ import {
   type ContextId,
   type ErrorCode,
   errorKinds,
+  isCairnError,
   isJsonObject,
   isTerminalType,
   type Json,
@@ -19,7 +20,6 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isArtifactName, isMimeType } from '../../agents/tools/artifact-names.ts';
 import type { Engine, RunStarted } from '../../engine/engine.ts';
-import type { Timers } from '../../engine/ports.ts';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { ArtifactSummary } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -36,7 +36,6 @@ export interface SaveSurface extends Omit<UploadPorts, 'blobs'> {
   readonly store: Pick<Store, 'log' | 'artifacts' | 'blobs'>;
   readonly engine: Pick<Engine, 'start'>;
   readonly loadView: LoadView;
-  readonly timers: Timers;
   readonly gate: Pick<Gate, 'guessed'>;
 }
 
@@ -88,6 +87,7 @@ export function saveRoute(surface: SaveSurface): Route {
         'artifact_version_conflict',
         'precondition_required',
         'artifact_too_large',
+        'upload_stalled',
         'quota_exceeded',
       ],
     },
@@ -128,7 +128,8 @@ async function receive(call: Call, surface: SaveSurface): Promise<Upload> {
     if (upload.heldSecret) surface.gate.guessed(request);
     return upload;
   } catch (error) {
-    leaveUnread(call);
+    if (isCairnError(error, 'upload_stalled')) call.reply.header('connection', 'close');
+    leaveUnread(call, surface);
     throw error;
   }
 }
@@ -136,12 +137,17 @@ async function receive(call: Call, surface: SaveSurface): Promise<Upload> {
 /** Of a body that nobody wants, as much is read and thrown away. A connection with more is closed. */
 const MAX_DISCARDED_BYTES = 67_108_864;
 
+/** How long the rest of such a body may take. */
+const DISCARDED_WITHIN_MS = 30_000;
+
 /** A client that still sends sees the response only if somebody reads on. */
-function leaveUnread({ request, reply }: Call): void {
-  if (request.raw.readableEnded) return;
-  const size = Number(request.headers['content-length'] ?? Number.NaN);
+function leaveUnread({ request: { raw, headers }, reply }: Call, { timers }: SaveSurface): void {
+  if (raw.readableEnded) return;
+  const size = Number(headers['content-length'] ?? Number.NaN);
   if (!(size <= MAX_DISCARDED_BYTES)) reply.header('connection', 'close');
-  request.raw.resume();
+  const callOff = timers.after(DISCARDED_WITHIN_MS, () => raw.socket.destroy());
+  raw.once('close', callOff);
+  raw.resume();
 }
 
 /** Starts the task. Only ids are recorded for an `Idempotency-Key`: a repeated request waits for the same task. */

@@ -12,7 +12,7 @@ import {
   quoted,
   TerminalError,
 } from '@cairn/protocol';
-import type { Redactor } from '../../engine/ports.ts';
+import type { Redactor, Timers } from '../../engine/ports.ts';
 import { utf8Size } from '../../utf8.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import { checkRecord } from './artifact-port.ts';
@@ -20,11 +20,13 @@ import { DatasetCutter, MAX_BATCH_BYTES } from './dataset-cutter.ts';
 import { FileCutter } from './file-cutter.ts';
 import { mimeTypeOf } from './mime-types.ts';
 import { type Manifest, StagedVersion, type StagePorts } from './staged-version.ts';
+import { steadyBody } from './steady-body.ts';
 
 export interface UploadPorts extends StagePorts {
   readonly redactor: Redactor | null;
   /** Bytes of a record or a dataset as JSON. Files have no such limit. */
   readonly maxJsonBytes: number;
+  readonly timers: Timers;
 }
 
 export interface UploadTarget {
@@ -60,7 +62,7 @@ async function receiveFile(request: IncomingMessage, target: UploadTarget, ports
   const cutter = new FileCutter(sink, { name, redactor: ports.redactor, mimeType, totalSize, isUnwatched: true });
   const hash = createHash('sha256');
   const text = isText(mimeType ?? mimeTypeOf(name)) ? textDecoder(name) : null;
-  for await (const chunk of piecesOf(request)) {
+  for await (const chunk of steadyBody(request, ports.timers)) {
     hash.update(chunk);
     await cutter.take(text === null ? chunk : text(chunk));
   }
@@ -75,9 +77,9 @@ interface JsonTarget extends UploadTarget {
 }
 
 async function receiveJson(request: IncomingMessage, target: JsonTarget, ports: UploadPorts): Promise<Upload> {
-  const bytes = await wholeBody(request, ports.maxJsonBytes);
+  const bytes = await wholeBody(request, ports);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const body = bytes.length === 0 ? undefined : parseJsonBody(bytes);
+  const body = bytes.length === 0 ? undefined : parseJsonBody(bytes, LIMITS);
   checkRowCount(target.artifactId, body);
   await nextTurn();
   const heldSecret = ports.redactor !== null && ports.redactor.secretIn(body) !== null;
@@ -101,6 +103,9 @@ async function receiveJson(request: IncomingMessage, target: JsonTarget, ports: 
   await cutter.finish();
   return { family: 'dataset', manifest: await sink.manifest(), sha256, heldSecret };
 }
+
+/** Rows of a few columns each. */
+const LIMITS = { parts: 400_000, items: 400_000 };
 
 /** Rows of a dataset in one request. Each is checked and written by itself: 300,000 held the event loop for 200 ms. */
 const MAX_ROWS = 50_000;
@@ -136,13 +141,10 @@ function* batchesOf(rows: readonly JsonObject[]): Generator<readonly JsonObject[
   if (batch.length > 0) yield batch;
 }
 
-/** Leaves the connection open when the loop ends early: the client gets a response. */
-const piecesOf = (request: IncomingMessage): AsyncIterable<Buffer> => request.iterator({ destroyOnReturn: false });
-
-async function wholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+async function wholeBody(request: IncomingMessage, { maxJsonBytes: limit, timers }: UploadPorts): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
-  for await (const piece of piecesOf(request)) {
+  for await (const piece of steadyBody(request, timers)) {
     size += piece.length;
     if (size > limit) throw tooLarge(limit);
     pieces.push(piece);

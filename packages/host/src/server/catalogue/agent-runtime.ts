@@ -6,6 +6,7 @@ import type { DefinedAgent } from '../../agents/define-agent.ts';
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import type { LoopOptions } from '../../agents/loop/loop-options.ts';
 import { mockAgent } from '../../agents/loop/mock-agent.ts';
+import { createPeerNode } from '../../agents/loop/peer-node.ts';
 import { hostMemory } from '../../agents/memory/host-memory.ts';
 import { MAX_ENTRY_BYTES } from '../../agents/memory/memory.ts';
 import { createConversations } from '../../agents/models/conversation-reader.ts';
@@ -21,19 +22,22 @@ import type { SignInPort } from '../../agents/tools/sign-in.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import type { AgentSource, Clock, Redactor, Report, Step } from '../../engine/ports.ts';
+import { LongWork } from '../../engine/shares/long-work.ts';
 import type { EngineOptions } from '../../engine/stepping/engine-options.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { type CallTraces, tracedFetch } from '../../telemetry/call-traces.ts';
 import { createArtifactFiles } from '../artifacts/artifact-files.ts';
 import { createArtifactPort } from '../artifacts/artifact-port.ts';
 import { createEditPerformer, editNode } from '../artifacts/edit-run.ts';
-import { withLargeValues } from '../artifacts/large-steps.ts';
-import { sha256, uniqueId } from '../compose.ts';
+import { withLargeAnswers, withLargeValues } from '../artifacts/large-steps.ts';
+import { withLargeTurns } from '../artifacts/large-turns.ts';
+import { laterTurns, sha256, uniqueId } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import type { App } from '../define-app.ts';
 import type { HostAddress } from '../host-address.ts';
 import type { HostExtension } from '../host-extension.ts';
 import type { IdentifiedConfig } from '../host-id.ts';
+import { patientFetch } from '../peers/patient-fetch.ts';
 import { runFolder, runFolders } from '../runs/run-files.ts';
 import type { AgentFacts } from './agent-discovery.ts';
 import { createHostTools, type HostTools, type HostToolsPorts } from './host-tools.ts';
@@ -41,16 +45,16 @@ import { servedClasses } from './model-classes.ts';
 import { type HostModels, hostModels } from './models.ts';
 
 export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' | 'performers' | 'agents' | 'prompts'>> {
-  readonly tools: HostTools;
+  /** What other surfaces show. */
+  readonly served: { readonly tools: HostTools; readonly prompts: PromptRegistry; readonly models: HostModels };
   /** The step, whose results may be too large for an event. */
   readonly large: (step: Step) => Step;
-  readonly models: HostModels;
   /** Offers these tools and templates instead of those defined before. */
   readonly redefine: (app: Pick<App, 'agents' | 'tools' | 'prompts'>) => void;
 }
 
 export interface AgentRuntimePorts {
-  readonly store: Pick<Store, 'log' | 'definitions' | 'memories' | 'blobs' | 'artifacts'>;
+  readonly store: Pick<Store, 'log' | 'definitions' | 'memories' | 'blobs' | 'artifacts' | 'subscriptions'>;
   readonly clock: Clock;
   /** The trace context of outbound calls. */
   readonly traces: Pick<CallTraces, 'headers'>;
@@ -75,10 +79,11 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
   const secret = (_tenant: string, name: string) => config.secrets.get(name)?.reveal();
   const memory = hostMemory({ store, agentSource, now, sha256 });
   const writing = { store, now, life: uniqueId(), maxTenantBytes: config.limits.tenantLogBytes };
-  const artifacts = createArtifactPort(writing);
+  const [artifacts, longWork] = [createArtifactPort(writing), new LongWork(laterTurns)];
   const files = createArtifactFiles({ store, folders: runFolders(runFolder(config.data)) });
   const { lateResult } = ports;
-  const toolPorts = { artifacts, files, signIns, lateResult, now, traces, mcp: mcpPorts(config, ports) };
+  const outbound = outboundPorts(config, ports);
+  const toolPorts = { artifacts, files, signIns, lateResult, now, traces, outbound, store };
   const hostTools = createHostTools(config, { tools, memory: memory.port, ...toolPorts });
   const models = hostModels(config, clock, tracedFetch(globalThis.fetch, traces));
   const prompts = new PromptRegistry([...given, ...extension.prompts]);
@@ -88,6 +93,7 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
     prompts,
     models: registry,
     toolAccess: hostTools.access,
+    mcp: hostTools.mcp.named,
     reasoningVerbosity: config.agents.reasoning.verbosity,
     reasoningTokenLimit: config.agents.reasoning.tokenLimit,
     lowConfidence: config.agents.lowConfidence,
@@ -107,6 +113,7 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
   return {
     nodeTypes: [
       ...createAgentNodes(loop),
+      createPeerNode(loop, namesOf(config.a2a.peers)),
       ...(extension.isUnderTest ? [mockAgent(loop)] : []),
       createSupervisor(loop),
       dispatch,
@@ -114,17 +121,16 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
       ...extraTypes,
     ],
     performers: [
-      hostTools.mcp.refreshing(turns),
-      hostTools.mcp.finding(hostTools.performer),
+      hostTools.mcp.refreshing(withLargeTurns(turns, artifacts)),
+      hostTools.mcp.finding(withLargeAnswers(hostTools.performer, { store, artifacts })),
       coordination.performer,
       createEditPerformer(writing),
       ...extension.performers({ memory: memory.memory, secret }),
     ],
     agents: hostTools.mcp.listing(memory.agentSource),
     prompts: createPromptSource({ registry: prompts, definitions: store.definitions, sha256, redactor }),
-    tools: hostTools,
-    large: (step) => withLargeValues(step, { store, artifacts }),
-    models,
+    served: { tools: hostTools, prompts, models },
+    large: (step) => withLargeValues(step, { store, artifacts, longWork }),
     redefine: (app) => {
       coordination.redefine(app.agents);
       hostTools.redefine(app.tools);
@@ -133,15 +139,17 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
   };
 }
 
-/** What calls to MCP servers use. */
-const mcpPorts = (
+const namesOf = (peers: HostConfig['a2a']['peers']): readonly string[] => peers.map(({ name }) => name);
+
+/** What calls to MCP servers and A2A peers use. */
+const outboundPorts = (
   { hostId }: IdentifiedConfig,
   { store, traces, report, address }: AgentRuntimePorts,
-): HostToolsPorts['mcp'] => ({
+): HostToolsPorts['outbound'] => ({
   hostId,
   baseUrl: () => address.url,
   report,
-  fetch: tracedFetch(globalThis.fetch, traces),
+  fetch: tracedFetch(patientFetch(globalThis.fetch), traces),
   traceHeaders: () => traces.headers(),
   async depthOf(runId) {
     const [first] = await store.log.read({ runId, after: -1, limit: 1 });

@@ -41,7 +41,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
     files: { read: () => Promise.reject(new Error('There are no files.')), list: async () => [] },
     traces: { headers: async () => ({}) },
     lateResult: () => undefined,
-    mcp: {
+    outbound: {
       hostId: 'test',
       baseUrl: () => null,
       depthOf: async () => 0,
@@ -49,6 +49,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
       fetch: globalThis.fetch,
       report: () => undefined,
     },
+    store: inMemoryStore(),
     artifacts: createArtifactPort({ store: inMemoryStore(), now: () => 0, life: 'one', maxTenantBytes: 1 }),
   });
 }

@@ -11,9 +11,12 @@ import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer } from '../../engine/ports.ts';
+import type { Store } from '../../log/ports/store.ts';
 import type { CallTraces } from '../../telemetry/call-traces.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
-import { systemTimers } from '../compose.ts';
+import { A2aPeers } from '../a2a-client/a2a-peers.ts';
+import { peerSettings } from '../a2a-client/peer-settings.ts';
+import { sha256, systemTimers } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import { publicDns } from '../egress/public-dns.ts';
 import { createToolFetch } from '../egress/tool-fetch.ts';
@@ -42,11 +45,12 @@ export interface HostToolsPorts {
   readonly artifacts: ArtifactPort;
   readonly files: FilePort;
   readonly lateResult: (call: LateResult) => void;
-  readonly mcp: Omit<McpPorts, 'changed' | 'now'>;
+  readonly outbound: Omit<McpPorts, 'changed' | 'now'>;
+  readonly store: Pick<Store, 'log' | 'subscriptions'>;
 }
 
 export function createHostTools(
-  config: Pick<HostConfig, 'tools' | 'secrets' | 'mcp'>,
+  config: Pick<HostConfig, 'tools' | 'secrets' | 'mcp' | 'a2a'>,
   ports: HostToolsPorts,
 ): HostTools {
   const { now, traces } = ports;
@@ -55,8 +59,11 @@ export function createHostTools(
   const builtin = createBuiltinTools({ now, files: ports.files, memory: ports.memory, http });
   const registry = new ToolRegistry(builtin);
   let defined: readonly Tool[] = [];
-  const offer = (tools: readonly Tool[]): void => registry.replace([...builtin, ...tools, ...mcp.tools]);
-  const mcp = new McpServers(serverSettings(config), { ...ports.mcp, now, changed: () => offer(defined) });
+  const peerPorts = { ...ports.outbound, now, sha256, after: systemTimers.after };
+  const peers = new A2aPeers(peerSettings(config), peerPorts, ports.store);
+  const offer = (tools: readonly Tool[]): void =>
+    registry.replace([...builtin, ...tools, ...peers.tools, ...mcp.tools]);
+  const mcp = new McpServers(serverSettings(config), { ...ports.outbound, now, changed: () => offer(defined) });
   const redefine = (tools: readonly Tool[]): void => {
     refuseMissingSecrets(tools, secrets);
     offer(tools);
@@ -75,7 +82,9 @@ export function createHostTools(
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
   const listed = () => mcp.listed();
-  return { registry, policy, performer, access: accessOf({ registry, policy }), redefine, mcp, listed };
+  const open = () => peers.open();
+  const close = async () => void (await Promise.all([peers.close(), mcp.close()]));
+  return { registry, policy, performer, access: accessOf({ registry, policy }), redefine, mcp, listed, open, close };
 }
 
 /** Access of the tenant that owns the run. An unknown run gets no tool that requires anything. */

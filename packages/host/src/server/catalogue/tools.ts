@@ -28,6 +28,10 @@ export interface OfferedTools {
   readonly policy: ToolPolicy;
   /** Resolves when the tools of other servers are known, or soon if they are not. */
   readonly listed: () => Promise<void>;
+  /** Goes on with what a former process left to do at other hosts. */
+  readonly open: () => Promise<void>;
+  /** Ends the processes of other servers. */
+  readonly close: () => Promise<void>;
 }
 
 export const toolRoutes = (offered: OfferedTools): readonly Route[] => [

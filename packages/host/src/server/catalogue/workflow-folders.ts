@@ -11,14 +11,19 @@ export interface FoundWorkflow {
   readonly definition: AuthoredWorkflow;
 }
 
+const FILE_HINT =
+  'Correct the file and start the host again. Each node needs id, name, typeId, position, config and inputs.';
+
 /** Reads every `*.json` of the folders in name order. Refuses a file that is not a definition, by name. */
 export async function readWorkflowFolders(folders: readonly string[]): Promise<readonly FoundWorkflow[]> {
   const found: FoundWorkflow[] = [];
   for (const folder of folders) {
     for (const file of await jsonFiles(folder)) {
       const source = join(folder, file);
-      const definition = await naming(source, async () =>
-        parseAuthoredWorkflow(JSON.parse(await readFile(source, 'utf8'))),
+      const definition = await naming(
+        source,
+        async () => parseAuthoredWorkflow(JSON.parse(await readFile(source, 'utf8'))),
+        FILE_HINT,
       );
       found.push({ source, definition });
     }
@@ -79,15 +84,17 @@ async function jsonFiles(folder: string): Promise<string[]> {
   }
 }
 
-async function naming<Value>(source: string, act: () => Promise<Value>): Promise<Value> {
+/** The error of `act` with the file it is about. `hint` replaces one that is for callers over HTTP. */
+async function naming<Value>(source: string, act: () => Promise<Value>, hint?: string): Promise<Value> {
   try {
     return await act();
   } catch (cause) {
     if (isCairnError(cause)) {
       if (cause.retryable) throw cause;
+      const shownHint = hint ?? cause.hint;
       throw new TerminalError(cause.code, {
         message: `${source}: ${cause.message}`,
-        ...(cause.hint === undefined ? {} : { hint: cause.hint }),
+        ...(shownHint === undefined ? {} : { hint: shownHint }),
         ...(cause.details === undefined ? {} : { details: cause.details }),
         cause,
       });

@@ -35,6 +35,7 @@ test('fills in everything that was left out', () => {
     agents: {
       lowConfidence: 'ask',
       coordinatorTimeoutMs: 10_000,
+      identities: {},
       internalEvents: false,
       reasoning: { verbosity: 'summary', tokenLimit: 512 },
     },
@@ -145,6 +146,25 @@ test.each([
     },
     'mcp.servers[1].id: is there twice',
   ],
+  [{ mcp: { servers: [{ id: 'a' }] } }, 'mcp.servers[0].url: must have either url or command, and not both'],
+  [
+    { mcp: { servers: [{ id: 'a', url: 'https://a', command: 'b' }] } },
+    'mcp.servers[0].command: must have either url or command, and not both',
+  ],
+  [{ mcp: { servers: [{ id: 'a', command: './b' }] } }, 'must be the name of a program, or an absolute path'],
+  [{ mcp: { servers: [{ id: 'a', command: 'b', cwd: 'c' }] } }, 'mcp.servers[0].cwd: "c" must be an absolute path'],
+  [
+    { mcp: { servers: [{ id: 'a', command: 'b', headers: { c: 'd' } }] } },
+    'mcp.servers[0].headers: is only for a server with a url',
+  ],
+  [
+    { mcp: { servers: [{ id: 'a', url: 'https://a', args: ['b'] }] } },
+    'mcp.servers[0].args: is only for a server with a command',
+  ],
+  [
+    { mcp: { servers: [{ id: 'a', command: 'b', env: { 'c d': 'e' } }] } },
+    'must be the name of an environment variable',
+  ],
   [
     {
       packs: {
@@ -157,6 +177,9 @@ test.each([
     },
     'packs.trust[1].keyId: is there twice',
   ],
+  [{ agents: { identities: { 'did:web:a': { did: 'did:web:a' } } } }, 'is the id of another system'],
+  [{ agents: { identities: { 'host:a': { did: 'did:ion:a' } } } }, 'must begin with did:web: or did:key:'],
+  [{ agents: { identities: { 'host:a': {} } } }, 'agents.identities.host:a'],
   [{ a2a: { peers: [{ name: 'a' }] } }, 'a2a.peers[0].url: is missing'],
   [{ peers: { a: 1 } }, 'peers: must be a list, not an object'],
   [{ visibility: { thoughts: 'clients' } }, 'visibility.thoughts: "clients" must be one of client, operator'],
@@ -228,7 +251,7 @@ test('allows $schema, and has nothing of it', () => {
   expect(parseConfig({ $schema: './cairn.schema.json' }, 'test')).toEqual(parseConfig({}, 'test'));
 });
 
-test('names the keys that were given and that nothing uses, and only those', () => {
+test('has no key that nothing uses', () => {
   const given = {
     packs: ['./packs'],
     defaultAgent: 'local.a.b',
@@ -236,7 +259,7 @@ test('names the keys that were given and that nothing uses, and only those', () 
     mcp: { servers: [{ id: 'crm', url: 'https://crm.example.org/mcp' }] },
     a2a: { peers: [{ name: 'crm', url: 'https://crm.example.org/a2a' }] },
   };
-  expect(parseConfig(given, 'test').unused).toEqual(['a2a.peers']);
+  expect(parseConfig(given, 'test').unused).toEqual([]);
 });
 
 test('takes services to sign in to, and only such as can be used', () => {

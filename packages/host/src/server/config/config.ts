@@ -20,7 +20,6 @@ import {
   resolveSecrets,
 } from './secrets.ts';
 import { configShape, type ParsedConfig } from './shape.ts';
-import { unusedKeys } from './unused.ts';
 import { refuseWeak, type WeakSecret, weakSecrets } from './weak-secrets.ts';
 
 /** The configuration as written in `cairn.json`. */
@@ -48,9 +47,8 @@ export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt
 
 /** Validates a configuration. `source` tells the reader where to look, e.g. the file name. */
 export function parseConfig(input: unknown, source: string, env: Environment = {}): HostConfig {
-  const result = configShape.safeParse(input, { reportInput: true });
-  if (!result.success) throw configInvalid(result.error.issues, source);
-  const { $schema: _, keys, secrets: named, masterKey, otel, ...config } = result.data;
+  const shaped = checkedShape(input, source);
+  const { $schema: _, keys, secrets: named, masterKey, otel, ...config } = shaped;
   if (config.conformance && !isLoopback(config.bind)) {
     throw new TerminalError('config_invalid', {
       message: `${source}: conformance is on and bind is ${config.bind}, which others can reach.`,
@@ -58,9 +56,8 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
     });
   }
   const secrets = resolveSecrets(named, source, env);
-  checkSecretNames(result.data, secrets, source);
-  checkCredentialProviders(result.data, source);
-  checkPeers(result.data, source);
+  checkSecretNames(shaped, secrets, source);
+  checkCredentialProviders(shaped, source);
   const keyTexts = keys.map((key, i) => keyText(key, `${source}: keys[${i}]`, env));
   const master = masterKey === undefined ? undefined : readMasterKey(masterKey, source, env);
   const weak = weakSecrets(secrets, keyTexts);
@@ -68,13 +65,21 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
   return {
     ...config,
     weakSecrets: weak,
-    keys: accessKeys(keys, keyTexts, source),
+    keys: accessKeys(keys, keyTexts, source).map(answering(config.peers)),
     secrets,
     knownSecrets: knownSecrets({ secrets, keys: keyTexts, masterKey: master }, source),
-    unused: unusedKeys(result.data),
+    unused: [],
     ...(master === undefined ? {} : { masterKey: master }),
     ...(otel === undefined ? {} : { otel: { ...otel, headers: resolveHeaders(otel.headers, secrets) } }),
   };
+}
+
+/** Checks everything that does not depend on the environment: the values of variables may be known to the host alone. */
+export function checkedShape(input: unknown, source: string): ParsedConfig {
+  const result = configShape.safeParse(input, { reportInput: true });
+  if (!result.success) throw configInvalid(result.error.issues, source);
+  checkPeers(result.data, source);
+  return result.data;
 }
 
 /** True for an address that only this machine can reach. */
@@ -105,6 +110,14 @@ const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes, peer }
   peer,
   ...(sha256 === undefined ? {} : { isOnlyHash: true }),
 });
+
+/** A key of a host whose answers count as those of users. */
+const answering =
+  (peers: ParsedConfig['peers']) =>
+  (key: AccessKey): AccessKey => {
+    const trusted = peers.some(({ hostId, answersForUsers }) => answersForUsers && hostId === key.peer);
+    return trusted ? { ...key, answersForUsers: true } : key;
+  };
 
 /** The plain key; undefined when only its hash is given. */
 function keyText({ sha256, key, keyEnv = '' }: KeyInput, where: string, env: Environment): KeyText {

@@ -52,9 +52,11 @@ export const origin = z.string().refine((text) => text !== 'null' && parsed(text
   message: 'must be an origin such as https://app.example.org, with nothing after the port',
 });
 
-/** The literal text, or the name of one of the `secrets`. */
-const headerValue = z.union([z.string().regex(/^[\t\x20-\x7e]*$/), z.strictObject({ secret: label })], {
-  error: 'must be printable ASCII text, or { "secret": "<name>" }',
+const headerText = z.string().regex(/^[\t\x20-\x7e]*$/);
+
+/** The literal text, or one of the `secrets` by name, perhaps with a text before it: `Bearer `. */
+const headerValue = z.union([headerText, z.strictObject({ secret: label, prefix: headerText.max(100).optional() })], {
+  error: 'must be printable ASCII text, or { "secret": "<name>", "prefix": "Bearer " }',
 });
 
 /** Headers of an outbound request. */
@@ -63,7 +65,23 @@ export const headers = z.record(
   headerValue,
 );
 
+/** Environment variables of a process that the host starts. */
+export const variables = z.record(variable, headerValue);
+
 export type HeadersInput = z.infer<typeof headers>;
 
 /** The environment variables of the process, or of a test. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Refuses two entries with the same name, because a reference would be ambiguous. */
+export function refuseTwins<Key extends string>(
+  entries: readonly Readonly<Record<Key, string>>[],
+  key: Key,
+  context: z.RefinementCtx,
+): void {
+  const seen = new Set<string>();
+  for (const [i, entry] of entries.entries()) {
+    if (seen.has(entry[key])) context.addIssue({ code: 'custom', path: [i, key], message: 'is there twice' });
+    seen.add(entry[key]);
+  }
+}

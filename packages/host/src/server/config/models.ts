@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { modelCapabilities } from '../../agents/models/model-port.ts';
 import { providerKinds } from '../../agents/providers/provider-config.ts';
 import { address, headers, label, name } from './fields.ts';
+import { identitiesSchema } from './identities.ts';
 
 /** This provider needs no configuration and serves the rehearsals of agents. */
 const BUILT_IN = 'scripted';
@@ -42,7 +43,11 @@ const providerSchema = z.strictObject({
   kind: z.enum(providerKinds).describe('The API of the provider.'),
   baseUrl: address.optional().describe('The address of the provider. Required for `openai-compatible`.'),
   apiKey: z.strictObject({ secret: label }).optional().describe('The API key, as the name of one of the `secrets`.'),
-  headers: headers.default({}).describe('Headers of each call: text, or `{ "secret": "<name>" }`.'),
+  headers: headers
+    .default({})
+    .describe(
+      'Headers of each call: text, or `{ "secret": "<name>" }`. `"prefix": "Bearer "` in it is sent before the secret.',
+    ),
   maxSilenceMs: z
     .int()
     .min(1000)
@@ -71,6 +76,11 @@ export const agentsSchema = z.strictObject({
     .default(10_000)
     .describe(
       'How long the agent of a task may take to answer a question of a task below it, in ms. Then the agent above it is asked, and finally the user. `0` asks the user at once.',
+    ),
+  identities: identitiesSchema
+    .default({})
+    .describe(
+      'Who agents are [in other systems](identity.md#identities-in-other-systems), by agent id: `{ "did": "did:web:..." }`, `{ "a2aCard": "https://...", "keys": [] }` or `{ "agntcy": { "gatewayId": "...", "agentId": "..." } }`.',
     ),
   internalEvents: z
     .boolean()

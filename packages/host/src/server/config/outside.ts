@@ -1,7 +1,7 @@
 /** The configuration keys for external resources: packs, other servers and hosts, telemetry. */
 import { z } from 'zod';
 import { a2aVersions } from '../a2a/versions.ts';
-import { address, headers, label, name, path } from './fields.ts';
+import { address, headers, label, name, origin, path, refuseTwins } from './fields.ts';
 
 const folders = z.array(path);
 
@@ -37,50 +37,62 @@ export const packsSchema = z.union(
   },
 );
 
-export const mcpSchema = z.strictObject({
-  servers: z
-    .array(
-      z.strictObject({
-        id: label.max(64).describe('The name of the server in the ids of its tools, `mcp:<id>/<tool>`.'),
-        url: address.describe('The address, for streamable HTTP. It may be in a private network.'),
-        headers: headers.default({}).describe('Headers of each request: text, or `{ "secret": "<name>" }`.'),
-        needs: z
-          .array(z.string().regex(/^tool:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be tool:<name>'))
-          .default([])
-          .describe('Scopes, each `tool:<name>`, that the starter of a run must hold to use its tools.'),
-        timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe('How long a call may take.'),
-        maxCallsAtOnce: z.int().min(1).max(1_000).default(16).describe('Calls at once. Others wait for their turn.'),
-        maxResponseBytes: z
-          .int()
-          .min(1_000)
-          .max(4_000_000)
-          .default(1_000_000)
-          .describe('The most that the server may send in one call.'),
-        listEveryMs: z.int().min(1_000).default(300_000).describe('How long a list of its tools is used.'),
-        trustAnnotations: z
-          .boolean()
-          .default(false)
-          .describe(
-            'Believe the server which of its tools only read or may be repeated. Otherwise a person decides about a call that was interrupted.',
-          ),
-      }),
-    )
-    .superRefine((servers, context) => refuseTwins(servers, 'id', context))
-    .default([])
-    .describe('MCP servers whose tools agents may use.'),
-});
-
 export const a2aSchema = z.strictObject({
   peers: z
     .array(
       z.strictObject({
-        name: label.describe('The name of the peer in workflows and agent definitions.'),
-        url: address.describe('The address.'),
+        name: label
+          .max(48)
+          .describe('The name of the peer in workflows. Its agent is `host:<name>`, its tool `a2a:<name>`.'),
+        url: address.describe(
+          'The address of its agent card, or of the folder of `.well-known/agent-card.json`. It may be in a private network.',
+        ),
+        origins: z
+          .array(origin)
+          .max(16)
+          .default([])
+          .describe('Further origins that its card may name. Others than these and that of `url` are never called.'),
+        headers: headers
+          .default({})
+          .describe(
+            'Headers of each request: text, or `{ "secret": "<name>" }`. `"prefix": "Bearer "` in it is sent before the secret.',
+          ),
+        description: z
+          .string()
+          .min(1)
+          .max(500)
+          .optional()
+          .describe('What it does, for models and people. What its card says is not shown to models.'),
+        needs: z
+          .array(z.string().regex(/^tool:[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be tool:<name>'))
+          .default([])
+          .describe('Scopes, each `tool:<name>`, that the starter of a run must hold to call it.'),
+        timeoutMs: z
+          .int()
+          .min(1)
+          .max(86_400_000)
+          .default(600_000)
+          .describe('How long it may work on a message. The time in which it waits for people does not count.'),
+        maxCallsAtOnce: z.int().min(1).max(1_000).default(16).describe('Calls at once. Others wait for their turn.'),
+        maxCallsPerTenant: z.int().min(1).max(1_000).default(8).describe('Calls of one tenant at once.'),
+        maxResponseBytes: z
+          .int()
+          .min(1_000)
+          .max(16_000_000)
+          .default(4_000_000)
+          .describe('The most that it may send in one call.'),
+        maxUpdates: z.int().min(1).max(1_000_000).default(10_000).describe('Most updates of a task in one call.'),
+        repeatable: z
+          .boolean()
+          .default(false)
+          .describe(
+            'It takes a message with the same id once, as Cairn hosts do. Otherwise a person decides about a message that may have been lost.',
+          ),
       }),
     )
     .superRefine((peers, context) => refuseTwins(peers, 'name', context))
     .default([])
-    .describe('A2A agents that this host may call. This version validates them but does not use them yet.'),
+    .describe('A2A agents that this host may call.'),
   versions: z
     .array(z.enum(a2aVersions))
     .transform((versions) => [...new Set(versions)])
@@ -114,20 +126,11 @@ export const otlpProtocols = ['http/protobuf', 'http/json'] as const;
 export const otelSchema = z.strictObject({
   endpoint: address.describe('The address of an OTLP collector, without `/v1/traces`.'),
   protocol: z.enum(otlpProtocols).default('http/protobuf').describe('The encoding.'),
-  headers: headers.default({}).describe('Headers of each export: text, or `{ "secret": "<name>" }`.'),
+  headers: headers
+    .default({})
+    .describe(
+      'Headers of each export: text, or `{ "secret": "<name>" }`. `"prefix": "Bearer "` in it is sent before the secret.',
+    ),
   sampling: z.number().min(0).max(1).default(1).describe('The share of traces to export, from 0 to 1.'),
   metricsEveryMs: z.int().min(1000).default(60_000).describe('The interval between exports of metrics.'),
 });
-
-/** Refuses two entries with the same name, because a reference would be ambiguous. */
-function refuseTwins<Key extends string>(
-  entries: readonly Readonly<Record<Key, string>>[],
-  key: Key,
-  context: z.RefinementCtx,
-): void {
-  const seen = new Set<string>();
-  for (const [i, entry] of entries.entries()) {
-    if (seen.has(entry[key])) context.addIssue({ code: 'custom', path: [i, key], message: 'is there twice' });
-    seen.add(entry[key]);
-  }
-}

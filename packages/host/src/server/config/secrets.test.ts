@@ -52,6 +52,17 @@ test('secrets come from the environment or the file, and headers that name them 
   expect(config.unused).toEqual([]);
 });
 
+test('a header sends its prefix before the secret, and the secret alone is kept out of the log', () => {
+  const headers = { authorization: { secret: 'token', prefix: 'Bearer ' } };
+  const config = parseConfig(
+    { secrets: { token: { env: 'TOKEN' } }, otel: { endpoint: 'http://127.0.0.1:4318', headers } },
+    'test',
+    { TOKEN: CANARY },
+  );
+  expect(config.otel?.headers.authorization?.reveal()).toBe(`Bearer ${CANARY}`);
+  expect(config.knownSecrets.map(({ text }) => text.reveal())).toContain(CANARY);
+});
+
 test.each([
   [{ secrets: { a: {} } }, 'secrets.a: needs exactly one of env and value'],
   [{ secrets: { a: { env: 'A', value: '12345678' } } }, 'secrets.a: needs exactly one of env and value'],

@@ -56,16 +56,16 @@ export function checkCredentialProviders({ models, credentials }: ParsedConfig, 
   }
 }
 
-function secretsNamedBy({ models, credentials, signIns, mcp, otel }: ParsedConfig): readonly SecretReference[] {
-  const ofHeaders = (place: string, headers: HeadersInput) =>
+function secretsNamedBy({ models, credentials, signIns, mcp, a2a, otel }: ParsedConfig): readonly SecretReference[] {
+  const ofValues = (place: string, headers: HeadersInput) =>
     Object.entries(headers).flatMap(([header, value]) =>
-      typeof value === 'string' ? [] : [{ place: `${place}.headers.${header}`, name: value.secret }],
+      typeof value === 'string' ? [] : [{ place: `${place}.${header}`, name: value.secret }],
     );
   return [
     ...Object.entries(models.providers).flatMap(([provider, { apiKey, headers }]) => {
       const place = `models.providers.${provider}`;
       const ofKey = apiKey === undefined ? [] : [{ place: `${place}.apiKey`, name: apiKey.secret }];
-      return [...ofKey, ...ofHeaders(place, headers)];
+      return [...ofKey, ...ofValues(`${place}.headers`, headers)];
     }),
     ...Object.entries(credentials).map(([ref, { key }]) => ({ place: `credentials.${ref}.key`, name: key.secret })),
     ...Object.entries(signIns).flatMap(([name, service]) =>
@@ -73,18 +73,27 @@ function secretsNamedBy({ models, credentials, signIns, mcp, otel }: ParsedConfi
         ? [{ place: `signIns.${name}.clientSecret`, name: service.clientSecret.secret }]
         : [],
     ),
-    ...mcp.servers.flatMap(({ headers }, i) => ofHeaders(`mcp.servers[${i}]`, headers)),
-    ...(otel === undefined ? [] : ofHeaders('otel', otel.headers)),
+    ...mcp.servers.flatMap(({ headers, env }, i) => [
+      ...ofValues(`mcp.servers[${i}].headers`, headers),
+      ...ofValues(`mcp.servers[${i}].env`, env),
+    ]),
+    ...a2a.peers.flatMap(({ headers }, i) => ofValues(`a2a.peers[${i}].headers`, headers)),
+    ...(otel === undefined ? [] : ofValues('otel.headers', otel.headers)),
   ];
 }
 
-/** Resolves header values to send. All of them are unprintable, whether or not they come from a secret. */
+/** Resolves the values of headers, or of variables. All of them are unprintable, whether or not they come from a secret. */
 export function resolveHeaders(headers: HeadersInput, secrets: Secrets): Readonly<Record<string, SecretText>> {
   const values = Object.entries(headers).map(([header, value]) => {
-    const text = typeof value === 'string' ? new SecretText(value) : (secrets.get(value.secret) ?? new SecretText(''));
-    return [header, text] as const;
+    return [header, typeof value === 'string' ? new SecretText(value) : secretValue(value, secrets)] as const;
   });
   return Object.fromEntries(values);
+}
+
+/** The redactor knows a secret without its prefix, so that it also finds a token that somebody repeats alone. */
+function secretValue({ secret, prefix }: Exclude<HeadersInput[string], string>, secrets: Secrets): SecretText {
+  const text = secrets.get(secret) ?? new SecretText('');
+  return prefix === undefined ? text : new SecretText(`${prefix}${text.reveal()}`);
 }
 
 type KeySource = { readonly env?: string | undefined; readonly file?: string | undefined };

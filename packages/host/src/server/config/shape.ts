@@ -11,8 +11,9 @@ import {
   secretsSchema,
 } from './access.ts';
 import { address, name, network, path } from './fields.ts';
+import { mcpSchema } from './mcp.ts';
 import { agentsSchema, credentialsSchema, modelsSchema } from './models.ts';
-import { a2aSchema, mcpSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
+import { a2aSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
 import { retentionSchema } from './retention.ts';
 import { signInsSchema } from './sign-ins.ts';
 import { toolsSchema } from './tools.ts';
@@ -157,7 +158,11 @@ export const configShape = z.strictObject({
     examples: [
       {
         servers: [
-          { id: 'search', url: 'https://mcp.example.org/v1', headers: { authorization: { secret: 'search' } } },
+          {
+            id: 'search',
+            url: 'https://mcp.example.org/v1',
+            headers: { authorization: { secret: 'search', prefix: 'Bearer ' } },
+          },
         ],
       },
     ],
@@ -191,7 +196,9 @@ export const configShape = z.strictObject({
   }),
   otel: otelSchema.optional().meta({
     description: 'Exports traces and metrics with OTLP.',
-    examples: [{ endpoint: 'http://127.0.0.1:4318', headers: { authorization: { secret: 'collector' } } }],
+    examples: [
+      { endpoint: 'http://127.0.0.1:4318', headers: { authorization: { secret: 'collector', prefix: 'Bearer ' } } },
+    ],
   }),
   conformance: z
     .boolean()

@@ -237,6 +237,12 @@ describe('cancel', () => {
   });
 });
 
+/** Properties with patterns of 20,000 units each. */
+const patterns = (count: number, start: string) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`p${i}`, { type: 'string', pattern: `^${start}${i}[a-z]{0,450}$` }]),
+  );
+
 describe('a message is refused', () => {
   const refused = async (body: object) =>
     (await host.json('POST', '/api/messages', { body: { message: { content: 'Go.' }, ...body } })).body;
@@ -281,6 +287,18 @@ describe('a message is refused', () => {
         tools: Array.from({ length: 20 }, (_, i) => ({ ...place, name: `t${i}`, description: 'x'.repeat(4_000) })),
       },
       { details: { field: 'tools' } },
+    ],
+    [
+      'with many tools whose patterns are dear to compile',
+      {
+        ...desk,
+        tools: Array.from({ length: 15 }, (_, i) => ({
+          ...place,
+          name: `t${i}`,
+          parameters: { properties: patterns(4, `${i}`) },
+        })),
+      },
+      { details: { field: 'tools' }, message: expect.stringContaining('at most 1000000') },
     ],
   ])('%s', async (_, body, error) => {
     expect(await refused(body)).toMatchObject(error);

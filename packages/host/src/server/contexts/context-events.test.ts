@@ -179,6 +179,8 @@ describe('the events of a context', () => {
     const purged = await talk.ask('DELETE', `/v1/runs/${body.taskId}`, { key: keys.operator });
     expect(purged.ok).toBe(true);
     expect(await resume(seen)).toContainEqual(['stream:reset', 'history-purged']);
+    const paged = async (after: unknown) => (await talk.json('GET', `${path}/events?after=${after}`)).body.reset;
+    expect([await paged(seen), await paged(0)]).toMatchObject([{ reason: 'history-purged' }, undefined]);
     expect(await resume(0)).not.toContainEqual(['stream:reset', 'history-purged']);
     const [left] = (await talk.events(String(body.contextId))).map(({ taskId, cursor }) => ({ taskId, cursor }));
     expect(left?.taskId).toBe(second.body.taskId);
@@ -210,6 +212,9 @@ describe('the events of a context', () => {
     const found = await until(response, ({ event }) => event === 'stream:caught-up');
     expect(found.map(({ event }) => event)).toEqual(['stream:ready', 'stream:reset', 'stream:caught-up']);
     expect(found[1]?.data).toMatchObject({ reason: 'cursor-ahead', head: found[2]?.data.cursor });
+    const { body } = await talk.json('GET', `/api/contexts/${contextId}/events?after=999999999`);
+    const head = found[2]?.data.cursor;
+    expect(body).toEqual({ events: [], next: head, head, reset: found[1]?.data });
   });
 
   it('show a late joiner the turn in progress, and nothing of the past when none is', async () => {

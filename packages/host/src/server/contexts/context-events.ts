@@ -11,7 +11,7 @@ import { takenOver } from '../http/large-response.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { cursorParam, filterQuery, startOf, switched, taskFilter, visibleContext } from './context-params.ts';
-import type { ContextStreams } from './context-stream.ts';
+import { type ContextStreams, resetOf } from './context-stream.ts';
 
 export interface ContextEventSurface {
   readonly log: EventLog;
@@ -126,8 +126,12 @@ async function page(call: Call, { log }: ContextEventSurface): Promise<string> {
   const contextId = await visibleContext(call, log);
   // Before the rows: what comes meanwhile makes `next` at most larger.
   const head = await log.contextHead(contextId);
-  const { events, next } = await shown(log, { contextId, after: cursor ?? head, limit, filter });
-  return `{"events":[${events.join()}],"next":${next},"head":${Math.max(head, next)}}`;
+  const from = cursor ?? head;
+  const { events, next, isAfterOwn } = await shown(log, { contextId, after: Math.min(from, head), limit, filter });
+  // If the event of the cursor is still there, the oldest one is no later.
+  const reset = resetOf({ from, head, oldest: from > 0 && !isAfterOwn ? await oldestCursor(contextId, log) : 0 });
+  const more = reset === null ? '' : `,"reset":${JSON.stringify(reset)}`;
+  return `{"events":[${events.join()}],"next":${next},"head":${Math.max(head, next)}${more}}`;
 }
 
 interface PageRange {
@@ -137,22 +141,31 @@ interface PageRange {
   readonly filter: TaskFilter;
 }
 
-/** An operator who asked for everything also gets the rows that are no task events. */
+/**
+ * An operator who asked for everything also gets the rows that are no task events. The first read begins with the row of
+ * the cursor itself, which tells whether it is still there.
+ */
 async function shown(log: EventLog, { contextId, after, limit, filter }: PageRange) {
   const instants = new Instants();
   const events: string[] = [];
   let next = after;
+  let isAfterOwn = false;
   for (let reads = 0; reads < MAX_READS; reads += 1) {
     const isForTasks = !filter.debug;
-    const rows: readonly Row[] = await log.read({ contextId, afterCursor: next, isForTasks, ...READ });
+    const afterCursor = reads === 0 ? Math.max(0, next - 1) : next;
+    const rows: readonly Row[] = await log.read({ contextId, afterCursor, isForTasks, ...READ });
     for (const row of rows) {
+      if (row.cursor === after) {
+        isAfterOwn = true;
+        continue;
+      }
       next = row.cursor;
       const textOf = shownKind(filter, row) !== null ? taskEventText : isRawShown(filter, row) ? rawEventText : null;
       if (textOf === null) continue;
       events.push(textOf(row, instants.textOf(row.at)));
-      if (events.length >= limit) return { events, next };
+      if (events.length >= limit) return { events, next, isAfterOwn };
     }
     if (rows.length === 0) break;
   }
-  return { events, next };
+  return { events, next, isAfterOwn };
 }

@@ -39,20 +39,30 @@ const control = (name: string, data: object): string => `event: stream:${name}\n
 const ready = ({ from, head }: ContextStream): string =>
   `retry: ${RETRY_MS}\n\n${control('ready', { from: Math.min(from, head), head })}`;
 
+interface Reset {
+  readonly reason: 'cursor-ahead' | 'history-purged';
+  readonly oldest: number;
+  readonly head: number;
+}
+
 /**
  * The client has to read the state again: its cursor is after the newest one, as after a restore, or events that follow
  * it were purged.
  */
-function reset({ from, head, oldest = 0 }: ContextStream): string {
-  if (from > head) return control('reset', { reason: 'cursor-ahead', oldest: Math.max(1, oldest), head });
-  return from < oldest - 1 ? control('reset', { reason: 'history-purged', oldest, head }) : '';
+export function resetOf({ from, head, oldest = 0 }: Pick<ContextStream, 'from' | 'head' | 'oldest'>): Reset | null {
+  if (from > head) return { reason: 'cursor-ahead', oldest: Math.max(1, oldest), head };
+  return from < oldest - 1 ? { reason: 'history-purged', oldest, head } : null;
+}
+
+function reset(stream: ContextStream): string {
+  const found = resetOf(stream);
+  return found === null ? '' : control('reset', found);
 }
 
 const closing = (reason: string, more: object = {}): string => control('closing', { reason, ...more });
 
 export class ContextStreams {
   readonly #ports: ContextStreamPorts;
-  #tasks = 0;
 
   constructor(ports: ContextStreamPorts) {
     this.#ports = ports;
@@ -72,8 +82,7 @@ export class ContextStreams {
   serveTask(response: ServerResponse, stream: TaskStream): void {
     const { feed, streams } = this.#ports;
     const { contextId, from, taskId } = stream;
-    this.#tasks += 1;
-    const task = new WatchedTask(stream, `task ${this.#tasks}`);
+    const task = new WatchedTask(stream);
     serve(streams, response, stream, (sink) => {
       const subscription = feed.subscribe(
         { contextId, afterCursor: from, lens: task.lens },
@@ -128,17 +137,17 @@ function serve(
 const levelled = (sink: Sink) => (cursor: number) =>
   void sink.write({ text: control('caught-up', { cursor }), upTo: -1, urgent: true, isLast: false });
 
-/** Looks for the end of a task while its rows are rendered. Its lens has a key of its own, so that it sees every row. */
+/** Looks for the end of a task while its rows are rendered. Its lens sees every row. */
 class WatchedTask {
   /** Why the stream ends; null while it goes on. */
   end: 'task-ended' | 'task-waiting' | null = null;
   readonly lens: Lens;
 
-  constructor({ taskId, closesOnWait }: TaskStream, key: string) {
+  constructor({ taskId, closesOnWait }: TaskStream) {
     const lens = taskLens({ ...everyTaskEvent, taskId, subtree: true });
     this.lens = {
       ...lens,
-      key,
+      key: null,
       nameOf: (type, row) => {
         if (this.end !== null) return null;
         if (row.runId === taskId && isTerminalType(type)) this.end = 'task-ended';

@@ -19,6 +19,7 @@ import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
+import { answeringPeer } from '../access/auth.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { visibleContext } from './context-params.ts';
@@ -36,7 +37,6 @@ export function inputRoutes(surface: InputSurface): readonly Route[] {
       method: 'POST',
       path: '/api/contexts/{contextId}/inputs/{inputId}',
       scope: 'approvals:respond',
-      isEventBody: true,
       handle: (call) => answer(call, surface),
       doc: {
         id: 'answerInput',
@@ -79,7 +79,8 @@ export async function answerOpen(call: Call, surface: InputSurface, answer: Give
   const { runId } = asked;
   const view = await surface.loadView(runId);
   const value = valueFor(given, open(view, asked), inputId);
-  const { tenant, principal, peer } = call.caller;
+  const { tenant, principal } = call.caller;
+  const peer = answeringPeer(call.caller);
   const request = { tenant, runId, interruptId: inputId, value, principal, peer };
   return recordedCommand<InterruptAnswered>(call, {
     status: 202,

@@ -1,13 +1,11 @@
 /** Messages of a conversation: each becomes a root task of its context, whose events are the response. */
 import {
-  agentIdProblem,
   type ContextId,
   type Json,
   messageAccepted,
   parseRunId,
   parseShape,
   quoted,
-  RetryableError,
   type RunId,
   type SendMessage,
   sendMessage,
@@ -15,31 +13,14 @@ import {
   taskEvent,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import { agentRun } from '../../agents/agent-run.ts';
-import type { Engine, RemoteCaller, RunStarted } from '../../engine/engine.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import { type InboundTrace, inboundTrace } from '../../telemetry/trace-context.ts';
 import { takenOver } from '../http/large-response.ts';
 import { type Call, type KeyedRoute, pathParam, queryParam, type Route } from '../http/routes.ts';
-import { recordedCommand } from '../idempotency/recorded-commands.ts';
-import type { ContextAgents } from './context-agents.ts';
-import { contextNamed, contextOrNew } from './context-params.ts';
 import type { ContextStreams } from './context-stream.ts';
-import { clientToolsIn, type MessageTools } from './message-tools.ts';
-import { type ContextTurns, QUEUED_TAG } from './turns.ts';
+import { busyRules, startTask, type TaskSurface } from './start-task.ts';
 
-export interface MessageSurface extends MessageTools {
-  readonly engine: Engine;
-  readonly log: EventLog;
-  readonly agents: ContextAgents;
-  readonly turns: ContextTurns;
+export interface MessageSurface extends TaskSurface {
   readonly contextStreams: ContextStreams;
-  /** Whether this host runs agents. */
-  readonly runsAgents: boolean;
-  /** The agent for messages that name none, in a context where none has answered. */
-  readonly defaultAgent: string | undefined;
-  /** Messages that wait in one context. */
-  readonly maxQueuedMessages: number;
 }
 
 export function messageRoutes(surface: MessageSurface): readonly Route[] {
@@ -88,8 +69,6 @@ export function messageRoutes(surface: MessageSurface): readonly Route[] {
   ];
 }
 
-export const busyRules = ['queue', 'reject', 'cancel'] as const;
-
 /** What a request asks for while another task of its context is open. */
 export const busyRule = (call: Call): (typeof busyRules)[number] | undefined => choice(call, 'ifBusy', busyRules);
 
@@ -99,87 +78,6 @@ async function accept(call: Call, surface: MessageSurface): Promise<string> {
   const ifBusy = busyRule(call) ?? 'queue';
   choice(call, 'closeOn', ['waiting']);
   return startTask(call, surface, { body, contextId: contextGiven(call, body), ifBusy });
-}
-
-/** A message for an agent, whatever protocol it came with. */
-export interface TaskMessage {
-  readonly body: SendMessage;
-  /** As the client gave it. Undefined begins a new context. */
-  readonly contextId: string | undefined;
-  readonly ifBusy: (typeof busyRules)[number];
-  /** The client names its contexts itself: one that nobody has begins with this message. */
-  readonly mayBeginContext?: boolean;
-  /** The task that it retries. */
-  readonly retryOf?: RunId;
-  /** What is recorded and returned. Default: the ids of the context and the task. */
-  readonly recorded?: (started: RunStarted) => string;
-  /** The trace that the message itself names. Default: that of the headers. */
-  readonly trace?: InboundTrace | undefined;
-  /** The run of another host that sends it. */
-  readonly caller?: RemoteCaller | undefined;
-  /** The protocol that it came with, if the run records it. */
-  readonly transport?: 'mcp' | 'a2a';
-}
-
-/** Starts the root task of a message, or lets it wait for its turn. */
-export async function startTask(call: Call, surface: MessageSurface, message: TaskMessage): Promise<string> {
-  const { contextId: named, ifBusy, mayBeginContext = false } = message;
-  if (!surface.runsAgents) throw noAgents();
-  if (named === undefined) return start(call, surface, { ...message, contextId: undefined, isHeldBack: false });
-  const find = mayBeginContext ? contextOrNew : contextNamed;
-  const contextId = await find(named, call.caller, surface.log);
-  return surface.turns.alone(contextId, async () => {
-    const { active, queued } = await surface.turns.openTasks(contextId);
-    const isBusy = active !== null || queued.length > 0;
-    if (isBusy && ifBusy === 'reject') throw busy(contextId, active?.runId ?? queued[0]?.runId ?? '');
-    if (queued.length >= surface.maxQueuedMessages) throw queueFull(contextId, queued.length);
-    if (active !== null && ifBusy === 'cancel') {
-      const { tenant, principal } = call.caller;
-      await surface.engine.cancel({ tenant, principal, runId: active.runId, reason: 'another message came' });
-    }
-    const text = await start(call, surface, { ...message, contextId, isHeldBack: isBusy });
-    if (isBusy) surface.turns.waits(contextId);
-    return text;
-  });
-}
-
-interface NewTask extends Omit<TaskMessage, 'contextId'> {
-  readonly contextId: ContextId | undefined;
-  readonly isHeldBack: boolean;
-}
-
-const idsOf = ({ contextId, runId }: RunStarted): string => JSON.stringify({ contextId, taskId: runId });
-
-async function start(call: Call, surface: MessageSurface, task: NewTask): Promise<string> {
-  const { body, contextId, isHeldBack, mayBeginContext, retryOf, recorded = idsOf } = task;
-  const agentId = body.agentId ?? (contextId && (await surface.agents.lastIn(contextId))) ?? surface.defaultAgent;
-  if (agentId === undefined) throw noAgent(contextId);
-  const problem = agentIdProblem(agentId);
-  if (problem !== null) throw badAgent(problem);
-  const inputs = { message: body.message.content };
-  const { tenant, principal, toolScopes } = call.caller;
-  const definition = agentRun(agentId, inputs, clientToolsIn(body.tools, tenant, surface));
-  const request = {
-    tenant,
-    principal,
-    toolScopes,
-    workflowId: definition.id,
-    definition,
-    inputs,
-    options: isHeldBack ? { tags: [QUEUED_TAG] } : {},
-    contextId,
-    mayBeginContext,
-    retryOf,
-    trace: task.trace ?? inboundTrace(call.request.headers),
-    caller: task.caller,
-    transport: task.transport,
-    ...(isHeldBack && { heldBack: 'queued' }),
-  };
-  return recordedCommand<RunStarted>(call, {
-    status: 202,
-    body: recorded,
-    command: (idempotency) => surface.engine.start({ ...request, idempotency }),
-  });
 }
 
 /** The 202 of an asynchronous request, or the stream of the task from its first event on. */
@@ -245,41 +143,3 @@ function choice<const Value extends string>(call: Call, name: string, values: re
   }
   return found;
 }
-
-export const noAgents = (): TerminalError =>
-  new TerminalError('capability_required', {
-    message: 'This host runs no agents.',
-    hint: 'Configure a model or a pack of agents.',
-    details: { requiredCapability: 'agents.liveRuntime' },
-  });
-
-const noAgent = (contextId: ContextId | undefined): TerminalError =>
-  new TerminalError('validation_error', {
-    message:
-      contextId === undefined
-        ? 'The message names no agent, and this host has no default agent.'
-        : `The message names no agent, none has answered in ${contextId}, and this host has no default agent.`,
-    hint: 'Send agentId (GET /v1/agents lists the agents), or set defaultAgent in cairn.json.',
-    details: { field: 'agentId' },
-  });
-
-const badAgent = (problem: string): TerminalError =>
-  new TerminalError('validation_error', {
-    message: `The agentId ${problem}.`,
-    hint: 'GET /v1/agents lists the agents of the tenant.',
-    details: { field: 'agentId' },
-  });
-
-const busy = (contextId: ContextId, taskId: string): TerminalError =>
-  new TerminalError('conflict', {
-    message: `The task ${taskId} of the context ${contextId} is still open.`,
-    hint: 'Wait for its end, or send the message with ifBusy=queue or ifBusy=cancel.',
-    details: { contextId, taskId },
-  });
-
-const queueFull = (contextId: ContextId, count: number): RetryableError =>
-  new RetryableError('rate_limited', {
-    message: `${count} messages wait in the context ${contextId} already.`,
-    hint: 'Wait until some of them were answered, or send ifBusy=cancel.',
-    details: { scope: 'context', limit: `${count} queued messages`, retryAfterMs: 1_000 },
-  });

@@ -47,12 +47,25 @@ const start = async () => {
       defineWorkflow({
         id: 'child',
         version: '1',
+        variables: { message: { type: 'string', defaultValue: 'Look after it.' } },
         nodes: { work: { type: 'cairn.agent', agent: { agentId: 'host:desk' } } },
       }),
       defineWorkflow({
         id: 'parent',
         version: '1',
-        nodes: { down: { type: 'core.subWorkflow', config: { workflowId: 'child' } } },
+        variables: { order: { type: 'string', defaultValue: 'Find the parcel.' } },
+        nodes: {
+          down: { type: 'core.subWorkflow', config: { workflowId: 'child', inputMapping: { message: 'order' } } },
+        },
+      }),
+      defineWorkflow({
+        id: 'grandparent',
+        version: '1',
+        nodes: {
+          down: { type: 'core.subWorkflow', config: { workflowId: 'parent' } },
+          gate: { type: 'core.approvalGate' },
+        },
+        edges: [],
       }),
     ],
     report: () => undefined,
@@ -97,6 +110,8 @@ async function endedEvents({ contextId, taskId }: { contextId: string; taskId: s
 }
 
 function checkLife(events: readonly Event[]): void {
+  const unsigned = events.filter(({ agentId }) => typeof agentId !== 'string').map(({ kind }) => kind);
+  expect(unsigned.filter((kind) => kind !== 'subtask-created' && kind !== 'input-received')).toEqual([]);
   expect(events.map(({ kind }) => kind).indexOf('task-created')).toBe(0);
   expect(events.filter(({ kind }) => kind === 'task-created')).toHaveLength(1);
   expect(events.filter(isEnd)).toEqual([events.at(-1)]);
@@ -196,7 +211,43 @@ it('a sub-workflow is a subtask: announced before it begins, waited for while it
     [runId, 'working'],
     [runId, 'completed'],
   ]);
-  expect(ofKind(events, 'subtask-created')).toMatchObject([{ subtaskId: child }]);
+  const [announced] = ofKind(events, 'subtask-created');
+  expect(announced).toMatchObject({ subtaskId: child, prompt: 'Find the parcel.' });
+  const [begun] = ofKind(events, 'task-created').filter(({ taskId }) => taskId === child);
+  expect(begun).toMatchObject({ agentId: 'host:desk', metadata: { toolCallId: announced?.toolCallId } });
+  const [spawning] = ofKind(events, 'tool-start').filter(({ taskId }) => taskId === runId);
+  expect(spawning).toMatchObject({ toolCallId: announced?.toolCallId, agentId: 'core.system' });
   const [waiting] = events.filter(isWaiting);
   expect(waiting).toMatchObject({ metadata: { blockedBy: child, pending: [{ type: 'subtask', id: child }] } });
+});
+
+it('a cancel ends the lowest tasks first, and closes the questions that are open', async () => {
+  work = (context) => context.ask({ prompt: 'Where to?', urgency: 'high' });
+  const created = await ask('POST', '/v1/runs', { workflowId: 'grandparent' });
+  const { runId, contextId } = (await created.json()) as { runId: string; contextId: string };
+  const lowest = `${runId}.0.0`;
+  const isAsked = ({ taskId, status }: JsonObject): boolean => taskId === lowest && status === 'waiting-input';
+  const stream = await ask('GET', `/api/contexts/${contextId}/stream?after=0`);
+  await until(stream, ({ data: event }) => isAsked(event));
+  await ask('POST', `/api/contexts/${contextId}/tasks/${runId}/cancel`, { reason: 'enough' });
+  const events = await endedEvents({ contextId, taskId: runId });
+  const ends = events.filter(({ status }) => status === 'canceled');
+  expect(ends.map(({ taskId, metadata }) => [taskId, (metadata as JsonObject).reason])).toEqual([
+    [lowest, 'canceled_by_parent'],
+    [`${runId}.0`, 'canceled_by_parent'],
+    [runId, 'canceled_by_user'],
+  ]);
+  const asked = ofKind(events, 'input-required');
+  expect(asked.find(({ taskId }) => taskId === lowest)).toMatchObject({ metadata: { urgency: 'high' } });
+  const closed = ofKind(events, 'input-received');
+  expect(new Set(closed.map(({ inputId }) => inputId))).toEqual(new Set(asked.map(({ inputId }) => inputId)));
+  expect(closed).toHaveLength(2);
+  for (const { taskId, userId, agentId, metadata } of closed) {
+    expect(metadata).toMatchObject({ outcome: 'canceled' });
+    // The user canceled the root. The host canceled what is below it.
+    expect([userId, agentId]).toEqual(taskId === runId ? ['ann', undefined] : [undefined, 'core.system']);
+  }
+  // Nothing says that a task works again because a task below it ended.
+  const after = events.filter(({ cursor }) => cursor > (closed[0]?.cursor ?? 0));
+  expect(after.filter(({ status }) => status === 'working')).toEqual([]);
 });

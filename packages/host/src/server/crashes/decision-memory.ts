@@ -25,6 +25,8 @@ export class DecisionMemory {
   readonly #chars: Uint16Array;
   /** The count as this side wrote it. */
   #written = 0;
+  /** The count at which this side slept last. */
+  #slept = -1;
 
   constructor(shared = new SharedArrayBuffer(HEADER_BYTES + MAX_CHARS * Uint16Array.BYTES_PER_ELEMENT)) {
     this.shared = shared;
@@ -76,15 +78,18 @@ export class DecisionMemory {
     return isInProgress(count) && this.count === count ? String.fromCharCode(...chars).split(SEPARATOR) : null;
   }
 
-  /** Blocks the calling thread for `ms`, or, if the count is still this one and nothing is in progress, until it is not. */
+  /**
+   * Blocks the calling thread for `ms`. If nothing is in progress, nor was since the last call, then first until
+   * something is. A busy event loop so never wakes the thread, which costs it 0.3 ms when both share a core.
+   */
   sleep(count: number, ms: number): void {
-    if (isInProgress(count) || this.isStopped) {
-      Atomics.wait(this.#header, STOPPED, 0, ms);
-      return;
+    const isIdle = count === this.#slept && !isInProgress(count) && !this.isStopped;
+    this.#slept = count;
+    if (isIdle) {
+      Atomics.store(this.#header, ASLEEP, 1);
+      Atomics.wait(this.#header, COUNT, count);
+      Atomics.store(this.#header, ASLEEP, 0);
     }
-    Atomics.store(this.#header, ASLEEP, 1);
-    Atomics.wait(this.#header, COUNT, count);
-    Atomics.store(this.#header, ASLEEP, 0);
     Atomics.wait(this.#header, STOPPED, 0, ms);
   }
 

@@ -1,6 +1,8 @@
 /** Builds the answer of a diff: reads the events that differ once more, and writes their values within one bound. */
 import {
   type Alignment,
+  type ArtifactAlignment,
+  alignArtifacts,
   alignSides,
   causationId,
   comparable,
@@ -22,9 +24,12 @@ import {
   shownValue,
   type ValueChange,
   valueChanges,
+  type WrittenArtifact,
 } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
-import type { DiffRun, ReadSide, SidePorts } from './read-sides.ts';
+import { ContentComparer, type ContentPorts } from './artifact-content.ts';
+import { artifactDiffs } from './artifact-diffs.ts';
+import type { DiffRun, ReadSide } from './read-sides.ts';
 import { stateDiff, totals } from './state-diff.ts';
 
 /** Characters of values in one diff. Later ones are cut and counted. */
@@ -47,17 +52,19 @@ export interface DiffInput {
 
 type Which = 0 | 1;
 
-export async function buildDiff(input: DiffInput, ports: SidePorts): Promise<RunDiff> {
+export async function buildDiff(input: DiffInput, ports: ContentPorts): Promise<RunDiff> {
   const { runs, sides, limit, sharedUpTo } = input;
   const builder = new DiffBuilder(input, ports);
   const alignment = await builder.inSlices(alignSides(sides[0].side, sides[1].side, limit));
   const firstDivergence = await builder.divergence(alignment);
+  const artifacts = await builder.inTurn(() => alignArtifacts(sides[0].artifacts, sides[1].artifacts, limit));
   const sections = {
     decisions: await builder.section(alignment, 'decisions'),
     toolCalls: await builder.section(alignment, 'toolCalls'),
     modelTurns: await builder.section(alignment, 'modelTurns'),
     answers: await builder.section(alignment, 'answers'),
     texts: await builder.section(alignment, 'texts'),
+    artifacts: await builder.artifacts(artifacts),
     children: await builder.section(alignment, 'children'),
   };
   const state = await builder.inTurn(() => stateDiff(runs[0].view, runs[1].view, builder));
@@ -69,7 +76,7 @@ export async function buildDiff(input: DiffInput, ports: SidePorts): Promise<Run
     ...sections,
     totals: totals(runs[0], runs[1]),
     ...(a == null && b == null ? {} : { branches: { ...(a != null && { a }), ...(b != null && { b }) } }),
-    leftOut: builder.leftOut(alignment),
+    leftOut: builder.leftOut(alignment, artifacts),
   };
   return {
     a: runs[0].head.record.runId,
@@ -83,10 +90,10 @@ export async function buildDiff(input: DiffInput, ports: SidePorts): Promise<Run
 
 class DiffBuilder {
   readonly #input: DiffInput;
-  readonly #ports: SidePorts;
+  readonly #ports: ContentPorts;
   readonly room: DiffRoom = { characters: MAX_CHARACTERS, cut: 0 };
 
-  constructor(input: DiffInput, ports: SidePorts) {
+  constructor(input: DiffInput, ports: ContentPorts) {
     this.#input = input;
     this.#ports = ports;
   }
@@ -139,6 +146,16 @@ class DiffBuilder {
     return { entries, changed, same };
   }
 
+  artifacts(alignment: ArtifactAlignment): Promise<RunDiff['stateDiff']['cairn']['artifacts']> {
+    const { runs, sharedUpTo } = this.#input;
+    const { tenant } = runs[0].head.record;
+    const inSlices = <Result>(slices: Slices<Result>) => this.inSlices(slices);
+    const contents = new ContentComparer(this.#ports, { tenant, room: this.room, inSlices });
+    const changesOf = async (a: WrittenArtifact | null, b: WrittenArtifact | null) =>
+      this.inTurn(() => (a === null || b === null ? [] : valueChanges(aboutOf(a), aboutOf(b), this.room)));
+    return artifactDiffs(alignment, { runs, sharedUpTo, contents, changesOf }, this.#ports);
+  }
+
   async #entry({ a, b }: MovePair): Promise<DiffEntry | null> {
     const move = a ?? b;
     if (move === null) return null;
@@ -174,7 +191,7 @@ class DiffBuilder {
     const events: RawEvent[] = [];
     const last = Math.min(move.lastSeq, move.firstSeq + MAX_TEXT_ROWS);
     for (let after = move.firstSeq - 1; after < last; ) {
-      const rows = await this.#ports.log.read({ runId, after, audience, ...PAGE, isForFrames: true });
+      const rows = await this.#ports.store.log.read({ runId, after, audience, ...PAGE, isForFrames: true });
       for (const row of rows) {
         if (row.seq > last) break;
         events.push(await this.inTurn(() => foldEventOf(row)));
@@ -220,10 +237,15 @@ class DiffBuilder {
     });
   }
 
-  leftOut({ sections, events, eventCount }: Alignment): RunDiff['stateDiff']['cairn']['leftOut'] {
+  leftOut(
+    { sections, events, eventCount }: Alignment,
+    { changed, pairs }: ArtifactAlignment,
+  ): RunDiff['stateDiff']['cairn']['leftOut'] {
     const { sides } = this.#input;
     const counted = [
       ...diffSections.map((name) => ({ what: name, count: sections[name].changed - sections[name].pairs.length })),
+      { what: 'artifacts', count: changed - pairs.length },
+      { what: 'versions of later artifacts', count: sides[0].artifacts.left + sides[1].artifacts.left },
       { what: 'eventDiffs', count: eventCount - events.length },
       { what: 'long values', count: this.room.cut },
       { what: 'events of later moves', count: sides[0].side.left + sides[1].side.left },
@@ -236,7 +258,7 @@ class DiffBuilder {
     if (seq === null) return null;
     const { runId } = this.#input.runs[which].head.record;
     const { audience } = this.#input;
-    const [row] = await this.#ports.log.read({ runId, after: seq - 1, limit: 1, audience, isForFrames: true });
+    const [row] = await this.#ports.store.log.read({ runId, after: seq - 1, limit: 1, audience, isForFrames: true });
     return row?.seq === seq ? row : null;
   }
 }
@@ -246,6 +268,12 @@ const SLICE_COST = 65_536;
 
 /** What a piece of work costs besides what it writes. */
 const WORK_COST = 4_096;
+
+/** What is compared of an artifact besides the content of its last version. */
+function aboutOf({ last: { family, mimeType, description }, earlier, versions }: WrittenArtifact): JsonObject {
+  const about = { ...(mimeType !== null && { mimeType }), ...(description !== null && { description }) };
+  return { family, ...about, versions, earlier };
+}
 
 const placeOf = (row: Row | null) =>
   row === null ? null : { seq: row.seq, type: row.type, ...(row.nodeId !== null && { nodeId: row.nodeId }) };

@@ -1,12 +1,15 @@
 /** Reads both logs of a diff: page by page, in turns with other work, keeping hashes and positions only. */
-import { DiffSide, foldEventOf, isJsonObject, type JsonObject, type OwnIds, type RunView } from '@cairn/protocol';
-import type { FairTurns } from '../../fair-turns.ts';
-import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
-
-export interface SidePorts {
-  readonly log: EventLog;
-  readonly turns: FairTurns;
-}
+import {
+  DiffSide,
+  foldEventOf,
+  isJsonObject,
+  type JsonObject,
+  type OwnIds,
+  type RunView,
+  SideArtifacts,
+} from '@cairn/protocol';
+import type { RunHead } from '../../log/ports/event-log.ts';
+import type { ContentPorts } from './artifact-content.ts';
 
 /** A run to compare. */
 export interface DiffRun {
@@ -27,6 +30,7 @@ export interface SideRequest {
 
 export interface ReadSide {
   readonly side: DiffSide;
+  readonly artifacts: SideArtifacts;
   /** The row that begins a branch, if it lies in what was read. */
   readonly branch: JsonObject | null;
   /** Rows after the most that one diff reads. */
@@ -43,11 +47,12 @@ const COST = 8;
 /** What a row costs besides its payload. */
 const ROW_COST = 1_024;
 
-export async function readSide(request: SideRequest, { log, turns }: SidePorts): Promise<ReadSide> {
+export async function readSide(request: SideRequest, { store: { log }, turns }: ContentPorts): Promise<ReadSide> {
   const { run, sharedUpTo, ids, visits, audience } = request;
   const { runId, tenant } = run.head.record;
   const last = Math.min(run.head.seq, sharedUpTo + MAX_ROWS);
   const side = new DiffSide({ ids, visits, isWhole: audience === undefined });
+  const artifacts = new SideArtifacts(ids);
   let branch: JsonObject | null = null;
   for (let after = sharedUpTo; after < last; ) {
     const rows = await log.read({ runId, after, audience, ...PAGE, isForFrames: true });
@@ -56,11 +61,12 @@ export async function readSide(request: SideRequest, { log, turns }: SidePorts):
       await turns.take(tenant, () => {
         const event = foldEventOf(row);
         side.add(event);
+        artifacts.add(event);
         if (row.type === 'cairn.run.forked' && isJsonObject(event.payload)) branch = event.payload;
         turns.charge(ROW_COST + row.payload.length * COST);
       });
     }
     after = rows.at(-1)?.seq ?? last;
   }
-  return { side, branch, unread: run.head.seq - last };
+  return { side, artifacts, branch, unread: run.head.seq - last };
 }

@@ -9,11 +9,12 @@ import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import { integerParam, runNamed, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { TenantSlots } from '../http/tenant-slots.ts';
+import type { ContentPorts } from './artifact-content.ts';
 import { buildDiff } from './build-diff.ts';
-import { type DiffRun, readSide, type SidePorts } from './read-sides.ts';
+import { type DiffRun, readSide } from './read-sides.ts';
 import { lastSharedSeq } from './shared-rows.ts';
 
-export interface RunDiffPorts extends SidePorts {
+export interface RunDiffPorts extends ContentPorts {
   readonly loadView: LoadView;
   readonly responses: ResponsePorts;
 }
@@ -24,7 +25,7 @@ const DIFFS_AT_ONCE = 2;
 const LIMIT = { min: 1, max: 200, usual: 50 };
 
 /** Bump when a diff of the same events may read differently. */
-const DIFF_VERSION = 2;
+const DIFF_VERSION = 3;
 
 export function runDiffRoutes(ports: RunDiffPorts): readonly Route[] {
   const slots = new TenantSlots(DIFFS_AT_ONCE);
@@ -61,7 +62,10 @@ async function diff(call: Call, ports: RunDiffPorts, slots: TenantSlots): Promis
   const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', ...LIMIT }) ?? LIMIT.usual;
   const against = queryParam(call, 'against');
   if (against === undefined || parseRunId(against) === null) throw withoutOther(against);
-  const heads = [await visibleRun(call, ports.log), await runNamed(against, call.caller, ports.log)] as const;
+  const heads = [
+    await visibleRun(call, ports.store.log),
+    await runNamed(against, call.caller, ports.store.log),
+  ] as const;
   const { audience } = call.caller;
   // A diff follows from the two logs, as far as the caller may see them.
   const etag = `"d${DIFF_VERSION}-${audience ?? 'all'}-${heads[0].seq}-${heads[1].seq}"`;
@@ -84,7 +88,7 @@ async function diffOf(
   { audience, limit }: { readonly audience: 'client' | undefined; readonly limit: number },
   ports: RunDiffPorts,
 ): Promise<RunDiff> {
-  const sharedUpTo = await lastSharedSeq(ports.log, ...heads);
+  const sharedUpTo = await lastSharedSeq(ports.store.log, ...heads);
   const runs = [await loaded(heads[0], ports), await loaded(heads[1], ports)] as const;
   const ids = idsOf(runs);
   const visits = await visitsAt(heads[0], sharedUpTo, ports);

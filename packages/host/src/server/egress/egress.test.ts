@@ -76,6 +76,25 @@ test('reads no more of an endless answer than it was asked to, and hangs up', as
   await hungUp;
 });
 
+test('a receiver that sends informational responses without end is cut off', async () => {
+  const hungUp = Promise.withResolvers<void>();
+  const endless = createSocketServer((socket) => {
+    socket.on('error', () => undefined).on('close', () => hungUp.resolve());
+    const more = () => {
+      while (!socket.destroyed && socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
+    };
+    socket.on('drain', more);
+    more();
+  });
+  endless.listen(0, '127.0.0.1');
+  await once(endless, 'listening');
+  onTestFinished(() => void endless.close());
+  const origin = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const failed = expect(egress([origin]).send({ ...post, url: origin, timeoutMs: 60_000 })).rejects;
+  await failed.toMatchObject({ code: 'http_network_error', message: expect.stringContaining('informational') });
+  await hungUp.promise;
+});
+
 test('a receiver that takes the connection and says nothing is given up in time, as is one that never ends its answer', async () => {
   const silent = createSocketServer(() => undefined);
   silent.listen(0, '127.0.0.1');

@@ -34,6 +34,12 @@ export interface OutboundResponse {
   readonly isCut: boolean;
 }
 
+/**
+ * Responses such as 103 before the one that counts. Each costs time to read and is no part of the body, so that a peer
+ * could send them for as long as the request may take.
+ */
+const MAX_INFORMATION = 8;
+
 /** Rejects with the socket's own error, or with the signal's reason. */
 export function pinnedRequest(asked: PinnedRequest): Promise<OutboundResponse> {
   const { url, addresses, method, body, signal } = asked;
@@ -49,6 +55,11 @@ export function pinnedRequest(asked: PinnedRequest): Promise<OutboundResponse> {
     const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
     const request = send(url, options, (response) => {
       readBody(response, asked.maxBodyBytes).then(resolve, reject);
+    });
+    let information = 0;
+    request.on('information', () => {
+      information += 1;
+      if (information > MAX_INFORMATION) request.destroy(new Error('too many informational responses'));
     });
     request.on('error', reject);
     request.end(body);

@@ -1,11 +1,13 @@
 /** The Fastify app: parses and checks a request before its handler runs, and sends errors. */
-import { invariant, quoted, TerminalError, thrownText } from '@cairn/protocol';
+import { invariant, type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { LongWork } from '../../engine/shares/long-work.ts';
 import { MAX_EVENT_BODY_BYTES } from '../../log/ports/rows.ts';
 import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import type { Caller } from '../access/auth.ts';
 import { answerPreflight, isPreflight } from '../access/cross-origin.ts';
 import type { Gate } from '../access/gate.ts';
+import { createPages } from '../studio/pages.ts';
 import { type ErrorPorts, rawErrorResponse, sendError } from './errors.ts';
 import {
   createHttpServer,
@@ -15,13 +17,17 @@ import {
   type SafetyHeaders,
 } from './http-server.ts';
 import { parseJsonBody } from './json-body.ts';
+import { OwnBodies } from './own-bodies.ts';
 import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
+import { TenantSlots } from './tenant-slots.ts';
 import { LARGE_BYTES, type UnreadBytes } from './unread-bytes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set once the caller of a route with a scope is authenticated. */
     caller: Caller | null;
+    /** Set if its body takes milliseconds to check and to handle: lets the next one of its tenant be read. */
+    longDone: (() => void) | null;
   }
 }
 
@@ -30,13 +36,26 @@ export interface AppPorts extends ErrorPorts {
   readonly watch: HttpWatch;
   readonly httpServer: HttpServerOptions;
   readonly unread: UnreadBytes;
+  /** The built files of Studio, whose pages are served beside the routes. */
+  readonly studioFolder: string;
+  /** Reads and handles large bodies: a hundred that arrive at once take turns. */
+  readonly longWork: LongWork;
 }
+
+/** To read fewer bytes than this takes less than a millisecond, whatever is in them. */
+const LONG_BODY_BYTES = 16_384;
+
+/** Larger bodies of a tenant that are read and not handled yet: in memory, one may take fifty times its bytes. */
+const LONG_BODIES = 4;
 
 /** The owner of responses to callers without a tenant, whose names are not empty. */
 const STRANGERS = '';
 
+const ownerOf = ({ caller }: FastifyRequest): string => caller?.tenant ?? STRANGERS;
+
 export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyInstance {
   const { gate, httpServer } = ports;
+  const ownBodies = new OwnBodies();
   const app = fastify({
     logger: false,
     bodyLimit: ports.maxRequestBodyBytes,
@@ -49,24 +68,27 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
     // An id may have 128 characters of up to nine bytes each, percent-encoded. An interrupt token contains several ids.
     routerOptions: { maxParamLength: 4096 },
     clientErrorHandler: (error, socket) => {
+      if (!ownBodies.ends(error, socket)) return;
       if (socket.writable) socket.write(rawErrorResponse(unreadable(error), httpServer.headers));
       socket.destroy();
     },
     frameworkErrors: (error, _request, reply) => sendError(reply, error, ports),
   });
-  readJsonOnly(app);
+  readJsonOnly(app, ports.longWork);
   answerOddRequests(app, httpServer.headers);
   app.decorateRequest('caller', null);
+  app.decorateRequest('longDone', null);
   ports.watch.attach(app, routes);
   // Callback hooks, because an async hook costs a promise per request.
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, ports));
   const served = methodFinder(routes);
+  const servePage = createPages(ports.studioFolder);
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = served(path);
     if (methods.length > 0 && isPreflight(request)) answerPreflight(reply, methods);
-    else {
+    else if (methods.length > 0 || !(await servePage(path, request, reply))) {
       if (methods.length > 0) reply.header('allow', methods.join(', '));
       else if (path.startsWith('/v1/') && !isPreflight(request)) await gate.know(request);
       sendError(reply, notServed(request.method, path, methods), ports);
@@ -77,6 +99,10 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
   app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', (_request, _body, done) => done(null));
+    raw.addHook('preHandler', (request, reply, done) => {
+      ownBodies.add(request.raw, reply.raw);
+      done();
+    });
     for (const route of routes) if (readsBody(route)) register(raw, route, ports);
   });
   for (const route of routes) if (!readsBody(route)) register(app, route, ports);
@@ -85,7 +111,8 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
 
 const readsBody = (route: Route): boolean => route.scope !== null && route.receive !== undefined;
 
-function readJsonOnly(app: FastifyInstance): void {
+function readJsonOnly(app: FastifyInstance, longWork: LongWork): void {
+  const longBodies = { slots: new TenantSlots(LONG_BODIES), longWork };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const charset = /;\s*charset="?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
@@ -95,8 +122,36 @@ function readJsonOnly(app: FastifyInstance): void {
         hint: 'Send JSON with the header "Content-Type: application/json".',
       });
     }
-    return body.length === 0 ? undefined : parseJsonBody(body);
+    if (body.length < LONG_BODY_BYTES) return body.length === 0 ? undefined : parseJsonBody(body);
+    return readLong(request, body, longBodies);
   });
+}
+
+interface LongBodies {
+  readonly slots: TenantSlots;
+  readonly longWork: LongWork;
+}
+
+async function readLong(request: FastifyRequest, body: Buffer, { slots, longWork }: LongBodies): Promise<Json> {
+  const owner = ownerOf(request);
+  const done = await slots.take(owner);
+  try {
+    const parsed = await longWork.take(owner, () => parseJsonBody(body));
+    request.longDone = done;
+    return parsed;
+  } catch (error) {
+    done();
+    throw error;
+  }
+}
+
+/** Begins to handle a long request, which ends what is long of it. */
+function last<Result>({ longDone }: FastifyRequest, handle: () => Result): Result {
+  try {
+    return handle();
+  } finally {
+    longDone?.();
+  }
 }
 
 /** Handles requests that Node would answer without an error envelope, or not at all. */
@@ -119,7 +174,7 @@ function answerOddRequests(app: FastifyInstance, headers: SafetyHeaders): void {
  * well-formed.
  */
 function register(app: FastifyInstance, route: Route, ports: AppPorts): void {
-  const { gate, unread, maxRequestBodyBytes } = ports;
+  const { gate, unread, longWork, maxRequestBodyBytes } = ports;
   app.route({
     errorHandler: (error, request, reply) => {
       const text = (request.caller && route.errorText?.(error)) ?? null;
@@ -149,13 +204,18 @@ function register(app: FastifyInstance, route: Route, ports: AppPorts): void {
       done();
     },
     handler: async (request, reply) => {
-      checkBody(route, request);
-      if (route.method !== 'GET') gate.inspect(request);
-      const body = await handled(route, request, reply);
+      const handle = () => {
+        checkBody(route, request);
+        if (route.method !== 'GET') gate.inspect(request);
+        return handled(route, request, reply);
+      };
+      const body = await (request.longDone === null
+        ? handle()
+        : longWork.take(ownerOf(request), () => last(request, handle)));
       if (body === undefined) return reply;
       // Others answer a change that has taken place, and are small.
       if (body.length >= LARGE_BYTES && route.method === 'GET') {
-        unread.admit(request.caller?.tenant ?? STRANGERS, reply.raw, body.length);
+        unread.admit(ownerOf(request), reply.raw, body.length);
       }
       return reply.header('content-type', 'application/json; charset=utf-8').send(body);
     },
@@ -191,6 +251,9 @@ function refusalOf(check: () => void): Error | undefined {
   }
 }
 
+/** A path below one of these names its version, or needs none. */
+const servedBelow = ['/v1/', '/api/', '/.well-known/'];
+
 function notServed(method: string, path: string, methods: readonly string[]): TerminalError {
   if (methods.length > 0) {
     return new TerminalError('method_not_allowed', {
@@ -198,7 +261,7 @@ function notServed(method: string, path: string, methods: readonly string[]): Te
       hint: `Use ${methods.join(' or ')}.`,
     });
   }
-  if (path.startsWith('/v1/') || path.startsWith('/.well-known/')) {
+  if (servedBelow.some((start) => path.startsWith(start))) {
     return new TerminalError('not_found', {
       message: 'There is nothing at this path.',
       hint: 'GET /v1/openapi.json lists the paths.',
@@ -206,7 +269,7 @@ function notServed(method: string, path: string, methods: readonly string[]): Te
   }
   return new TerminalError('validation_error', {
     message: 'The path has no version.',
-    hint: 'Every path begins with /v1/, but for /.well-known/openwop and those of health and figures.',
+    hint: 'Paths of runs begin with /v1/, those of conversations with /api/. GET /v1/openapi.json lists them.',
   });
 }
 

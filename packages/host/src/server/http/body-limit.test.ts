@@ -35,15 +35,19 @@ test('inputs of the advertised size start a run that completes; one byte more is
   expect(await start(LIMIT + 1)).toMatchObject(tooLarge);
 });
 
-test('an answer of the advertised size completes its run; one byte more is refused', async () => {
+test('an answer of the advertised size completes its run, and so does a larger one that fits in a request', async () => {
   const to = await host();
-  const started = await to.ask('POST', '/v1/runs', { body: { workflowId: 'asks' } });
-  const runId = started.body.runId as RunId;
-  const answer = (bytes: number) =>
-    to.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { raw: sized(bytes, (text) => ({ resumeValue: { text } })) });
-  expect(await answer(LIMIT + 1)).toMatchObject(tooLarge);
-  expect(await answer(LIMIT)).toMatchObject({ status: 200 });
-  expect((await to.store.log.head(runId))?.record.status).toBe('completed');
+  const answered = async (bytes: number) => {
+    const started = await to.ask('POST', '/v1/runs', { body: { workflowId: 'asks' } });
+    const runId = started.body.runId as RunId;
+    const raw = sized(bytes, (text) => ({ resumeValue: { text } }));
+    const { status, body } = await to.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { raw });
+    return [status, body.error, (await to.store.log.head(runId))?.record.status];
+  };
+  expect(await answered(LIMIT)).toEqual([200, undefined, 'completed']);
+  expect(await answered(LIMIT + 1)).toEqual([200, undefined, 'completed']);
+  expect(await answered(1_048_576)).toEqual([200, undefined, 'completed']);
+  expect(await answered(1_048_577)).toEqual([413, 'payload_too_large', 'waiting-input']);
 });
 
 test('a client that sends a much larger body gets the refusal, not a broken connection', async () => {
@@ -64,12 +68,12 @@ test('a body whose numbers grow when they are written is refused before anything
   expect((await to.store.runIndex.list({ tenant: 't', limit: 9 })).runs).toEqual([]);
 });
 
-test('so is an answer, by a key or by a token', async () => {
+test('so is an answer that grows beyond what an artifact takes, by a key or by a token', async () => {
   const to = await host();
   const { body } = await to.ask('POST', '/v1/runs', { body: { workflowId: 'asks' } });
   const path = `/v1/runs/${body.runId}/interrupts/n0`;
   const { token } = (await to.ask('POST', `/v1/host/cairn${path.slice('/v1'.length)}/token`, { body: {} })).body;
-  const raw = `{"resumeValue":{"a":[${Array.from({ length: 60_000 }, () => '1e20').join(',')}]}}`;
+  const raw = `{"resumeValue":{"a":[${Array.from({ length: 100_000 }, () => '1e20').join(',')}]}}`;
   for (const target of [path, `/v1/interrupts/${token}`]) {
     const reply = await to.ask('POST', target, { raw });
     expect([target, reply.status, reply.body.error]).toEqual([target, 413, 'event_too_large']);

@@ -30,7 +30,7 @@ export function drawRequest(random: Random, world: FuzzWorld): FuzzRequest {
   const target = isWild ? wildPath(random, names) : pathOf(random, drawn, request);
   const route = isWild || method !== drawn.method || target.isRaw ? null : drawn;
   const line = `${method} ${target.path}${queryOf(random, drawn, request)} HTTP/1.1`;
-  const head = [line, 'Host: localhost', ...headersOf(random)];
+  const head = [line, 'Host: localhost', ...headersOf(random), ...ownHeaders(random, request)];
   const body = method === 'GET' && !random.chance(0.02) ? null : bodyOf(random, request, names);
   if (body === null) {
     const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n`);
@@ -105,11 +105,14 @@ function pathOf(random: Random, route: Route, { path = {} }: CaseRequest): Targe
 }
 
 function wildPath(random: Random, { runId }: Names): Target {
-  const segments = ['v1', 'v2', 'runs', 'host', 'cairn', 'workflows', 'events', 'interrupts', runId, `${runId}:pause`];
+  const segments = [
+    ...['v1', 'v2', 'runs', 'host', 'cairn', 'workflows', 'events', 'interrupts', runId, `${runId}:pause`],
+    ...['api', 'contexts', 'messages', 'stream', 'tasks', 'artifacts', 'agui', 'ai-sdk', 'host:desk'],
+  ];
   const parts = Array.from({ length: random.between(0, 6) }, () =>
     random.chance(0.7) ? random.pick(segments) : printable(random.pick(nastyText)),
   );
-  return { path: `/${random.chance(0.7) ? 'v1/' : ''}${parts.join('/')}`, isRaw: true };
+  return { path: `/${random.pick(['v1/', 'v1/', 'api/', ''])}${parts.join('/')}`, isRaw: true };
 }
 
 function queryOf(random: Random, { doc }: Route, { query }: CaseRequest): string {
@@ -166,6 +169,10 @@ const headerValues = [
   'k2',
   'x'.repeat(256),
 ];
+
+/** The headers that the case needs, most of the time. */
+const ownHeaders = (random: Random, { headers = {} }: CaseRequest): readonly string[] =>
+  random.chance(0.8) ? Object.entries(headers).map(([name, value]) => `${name}: ${value}`) : [];
 
 function headersOf(random: Random): readonly string[] {
   const headers = random.chance(0.97) ? [`Authorization: ${random.pick(authorizations)}`] : [];
@@ -234,6 +241,15 @@ const bodyFields = [
   'secret',
   'intent',
   'expiresInSeconds',
+  'message',
+  'messages',
+  'tools',
+  'contextId',
+  'threadId',
+  'runId',
+  'value',
+  'data',
+  'denied',
 ];
 
 /** The value with some parts changed, as text. */

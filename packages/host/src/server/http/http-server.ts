@@ -1,5 +1,7 @@
 /** The Node server below the app: its time and size limits, and the headers of every response. */
 import { createServer, type Server } from 'node:http';
+import type { EventLoop } from '../../engine/ports.ts';
+import type { LaterTurns } from '../later-turns.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { limitConnections } from './connection-limits.ts';
 import { type Handle, inTurns } from './request-turns.ts';
@@ -31,7 +33,8 @@ export interface HttpServerOptions {
   readonly connections: ConnectionLimits;
   /** Whether there are trusted proxies, whose `X-Forwarded-For` names the client. */
   readonly hasProxies: boolean;
-  readonly elapsedMs: () => number;
+  /** For long work of requests. It learns of each connection. */
+  readonly laterTurns: EventLoop & Pick<LaterTurns, 'arrived'>;
   /** On every response, also those of streams and those for malformed requests. */
   readonly headers: SafetyHeaders;
 }
@@ -44,7 +47,7 @@ export const safetyHeaders = (publicUrl: string | undefined): SafetyHeaders => (
   ...(publicUrl?.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 });
 
-export function createHttpServer(handle: Handle, { connections, elapsedMs, headers }: HttpServerOptions): Server {
+export function createHttpServer(handle: Handle, { connections, laterTurns, headers }: HttpServerOptions): Server {
   const fixed = Object.entries(headers);
   const answer: Handle = (request, response) => {
     for (const [name, value] of fixed) response.setHeader(name, value);
@@ -61,9 +64,10 @@ export function createHttpServer(handle: Handle, { connections, elapsedMs, heade
       // Node would refuse a missing Host header without an error envelope, so the gate refuses it instead.
       requireHostHeader: false,
     },
-    inTurns(answer, { elapsedMs, nextTurn: setImmediate }),
+    inTurns(answer, { elapsedMs: () => laterTurns.elapsedMs(), nextTurn: setImmediate }),
   );
   server.setTimeout(STILL_MS);
+  server.on('connection', () => laterTurns.arrived());
   limitConnections(server, connections);
   return server;
 }

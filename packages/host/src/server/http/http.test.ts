@@ -17,7 +17,8 @@ test.each(['Basic abc', 'Bearer', 'Bearer ', 'bearer  two words', `Bearer\t${key
 
 test('answers 404 for what it does not serve, 405 with Allow for the wrong method, 400 for paths without a version', async () => {
   const host = await served();
-  expect(await host.ask('GET', '/v1/nothing')).toMatchObject({ status: 404, body: { error: 'not_found' } });
+  for (const path of ['/v1/nothing', '/api/nothing'])
+    expect(await host.ask('GET', path)).toMatchObject({ status: 404, body: { error: 'not_found' } });
   const wrong = await host.ask('PUT', '/v1/runs', { body: {} });
   expect(wrong).toMatchObject({ status: 405, body: { error: 'method_not_allowed' } });
   expect(wrong.headers.get('allow')).toBe('POST, GET, HEAD');

@@ -1,5 +1,6 @@
 /** The HTTP surface: all routes of the host in one table, served until it closes. */
 import type { Timers, UniqueId } from '../../engine/ports.ts';
+import { LongWork } from '../../engine/shares/long-work.ts';
 import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
@@ -19,6 +20,7 @@ import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.t
 import { discoveryRoutes } from '../catalogue/discovery.ts';
 import { nodeTypeRoutes } from '../catalogue/node-types.ts';
 import { toolRoutes } from '../catalogue/tools.ts';
+import { WorkflowFaces } from '../catalogue/workflow-faces.ts';
 import { workflowRoutes } from '../catalogue/workflows.ts';
 import { ContextAgents } from '../contexts/context-agents.ts';
 import { ContextStreams } from '../contexts/context-stream.ts';
@@ -56,6 +58,7 @@ import { Webhooks } from '../webhooks/webhooks.ts';
 import { apiDescriptionRoutes } from './api-description.ts';
 import { createApp } from './app.ts';
 import type { HttpServerOptions } from './http-server.ts';
+import { openedInTurns } from './openings.ts';
 import { createPageCursors } from './page-cursors.ts';
 import { runNamed } from './params.ts';
 import type { Route } from './routes.ts';
@@ -99,6 +102,8 @@ export interface ServerOptions {
   /** Version of this program. */
   readonly version: string;
   readonly httpServer: HttpServerOptions;
+  /** The built files of Studio. */
+  readonly studioFolder: string;
 }
 
 export interface Server {
@@ -121,8 +126,13 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
   const surface = surfaceOf({ ...ports, unread, requests }, options);
   const { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp } = surface;
   const answerKeys = ports.deriveKeys('idempotent-answer');
-  const served = routes.map((route) => idempotent(route, requests, (tenant) => sealerOf(answerKeys, tenant)));
-  const app = createApp({ ...ports, ...options, unread, watch: telemetry.watch }, served);
+  const { laterTurns: loop } = options.httpServer;
+  const longWork = new LongWork(loop);
+  const inTurns = openedInTurns(loop);
+  const served = routes
+    .map(inTurns)
+    .map((route) => idempotent(route, requests, (tenant) => sealerOf(answerKeys, tenant)));
+  const app = createApp({ ...ports, ...options, unread, longWork, watch: telemetry.watch }, served);
   const closeSilent = watchSilent(app.server);
   return {
     routes,
@@ -131,11 +141,12 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
     },
     async listen(port, bind) {
       await webhooks.open();
+      await a2a.open();
       await conversations.open();
       try {
         await app.listen({ port, host: bind });
       } catch (error) {
-        await webhooks.close();
+        await Promise.all([webhooks.close(), a2a.closePushes()]);
         throw error;
       }
       const address = app.server.address();
@@ -152,7 +163,7 @@ export function createServer(ports: ServerPorts, options: ServerOptions): Server
       closeSilent();
       for (const held of [streams, inbox, polls, a2a, mcp]) held.close();
       await closed;
-      await webhooks.close();
+      await Promise.all([webhooks.close(), a2a.closePushes()]);
       cut();
     },
   };
@@ -170,6 +181,7 @@ function surfaceOf(
     maxRequestBodyBytes,
     maxTenantBytes,
     a2aVersions,
+    httpServer,
   }: ServerOptions,
 ) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
@@ -177,14 +189,12 @@ function surfaceOf(
   const shares = { engine, gate: ports.gate, limits };
   const loadView = createLoadView(store);
   const past = new PastRuns({ log, loadView });
-  const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: setImmediate });
+  const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: (go) => httpServer.laterTurns.nextTurn(go) });
   const responses = { unread: ports.unread, turns };
   const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now });
   const streams = new EventStreams({ ...ports, snapshots, turns });
-  ports.purger.follow(({ runId, contextId }) => {
-    ports.feed.forget(contextId);
-    snapshots.forget(runId);
-  });
+  ports.purger.follow(({ contextId }) => ports.feed.forget(contextId));
+  ports.purger.follow(({ runId }) => snapshots.forget(runId));
   const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
@@ -197,18 +207,19 @@ function surfaceOf(
   const models = { ...ports.models, allowsMocks: isUnderTest };
   const conversations = new ContextTurns(ports);
   const talk = {
+    schemaTurns: turns,
     agents: new ContextAgents({ definitions: store.definitions, runIndex }),
     contextStreams: new ContextStreams({ feed: ports.feed, streams }),
   };
   const contexts = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const runStreams = new RunStreams({ log, runIndex, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
-  const toPeers = { ...contexts, streams, hostId, version, conversations: contexts };
-  const a2a = createA2a({ ...toPeers, versions: runsAgents ? a2aVersions : [] });
-  const mcp = createMcp({ ...toPeers, inputs: contexts });
+  const about = { hostId, version, faces: new WorkflowFaces(engine) };
+  const toPeers = { ...contexts, ...about, streams, conversations: contexts };
+  const [a2a, mcp] = [createA2a({ ...toPeers, versions: a2aVersions }), createMcp({ ...toPeers, inputs: contexts })];
   const routes: readonly Route[] = [
     ...runRoutes({ ...ports, log, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
-    ...relativeRoutes({ log, loadView, turns, responses, engine, models, definitions: store.definitions, hostId }),
+    ...relativeRoutes({ ...store, store, loadView, turns, responses, engine, models, hostId }),
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
     ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
@@ -227,10 +238,10 @@ function surfaceOf(
     saveRoute({ ...ports, loadView, maxJsonBytes: maxRequestBodyBytes, maxTenantBytes }),
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),
-    ...ports.gate.routes,
+    ...ports.gate.routes(baseUrl),
     ...limitRoutes(shares),
     ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size, tenants: tenantFigures(shares) })),
-    ...discoveryRoutes(() => withMcp(runsAgents ? withA2a(discovery, a2aVersions, baseUrl()) : discovery)),
+    ...discoveryRoutes(() => withMcp(withA2a(discovery, a2aVersions, baseUrl()))),
     ...apiDescriptionRoutes(() => routes),
   ];
   return { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp };

@@ -26,6 +26,24 @@ test('refuses a repeated key wherever it is, and names it', () => {
   expect(() => parse('{"a":{"b":1},"c":{"b":2,"d\\"":3,"d\\u0022":4}}')).toThrow('repeats the key "d\\""');
 });
 
+test.each([
+  ['tiny objects', `[${Array(50_000).fill('{}').join(',')}]`, '50000 objects, lists and members'],
+  [
+    'members',
+    `{${Array.from({ length: 50_000 }, (_, i) => `"k${i}":1`).join(',')}}`,
+    '50000 objects, lists and members',
+  ],
+  ['items', `[${Array(200_002).fill('1').join(',')}]`, '200000 items'],
+])('refuses too many %s before it reads them', (_, text, message) => {
+  expect(() => parse(text)).toThrow(message);
+  expect(parseJsonBody(Buffer.from(text), { parts: 60_000, items: 300_000 })).toEqual(JSON.parse(text));
+});
+
+test('a long text may hold any punctuation', () => {
+  const text = JSON.stringify({ text: '{[:,]}'.repeat(50_000) });
+  expect(parse(text)).toEqual(JSON.parse(text));
+});
+
 test('does not take punctuation inside strings for structure', () => {
   expect(parse('{"a:{[":"\\\\\\":{[,","b":"\\\\"}')).toEqual({ 'a:{[': '\\":{[,', b: '\\' });
 });

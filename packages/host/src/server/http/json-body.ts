@@ -2,19 +2,30 @@
  * Parses request bodies strictly. It refuses JSON that two parsers could read differently, before any code acts on it.
  */
 import { isUtf8 } from 'node:buffer';
-import { type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
+import { isJsonObject, type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
 
 /** Maximum nesting of arrays and objects in a request. */
 export const MAX_JSON_DEPTH = 100;
+
+/** What a body may have besides its bytes. A million tiny objects would hold the event loop for 100 ms, in all that read them. */
+export interface JsonLimits {
+  /** Objects, lists and members of objects together. */
+  readonly parts: number;
+  /** Items of all lists and objects together. */
+  readonly items: number;
+}
+
+/** Data of users has some ten bytes for each part, so that half a megabyte of it has fewer. */
+const USUAL: JsonLimits = { parts: 50_000, items: 200_000 };
 
 /**
  * Parses a body. Refuses invalid UTF-8, malformed JSON, repeated keys, `__proto__` keys, lone surrogates, deep nesting
  * and numbers that no double can hold. -0 becomes 0, as it would once it is written as JSON.
  */
-export function parseJsonBody(bytes: Buffer): Json {
+export function parseJsonBody(bytes: Buffer, limits: JsonLimits = USUAL): Json {
   if (!isUtf8(bytes)) throw refusal('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  const members = scan(text);
+  const members = scan(text, limits);
   let value: Json;
   try {
     value = JSON.parse(text);
@@ -33,7 +44,7 @@ export function parseJsonBody(bytes: Buffer): Json {
 
 /** A key that occurs twice in one object of the text, or null. `value` is the parsed text. */
 export const repeatedKeyIn = (text: string, value: Json): string | null =>
-  countMembers(value, { hasMinusZero: false }) === scan(text) ? null : repeatedKey(text);
+  countMembers(value, { hasMinusZero: false }) === scan(text, null) ? null : repeatedKey(text);
 
 /** Only an escape can produce a surrogate, because the bytes are valid UTF-8. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
@@ -45,14 +56,19 @@ function hasLoneSurrogate(value: Json): boolean {
   return Object.entries(value).some(([key, member]) => !key.isWellFormed() || hasLoneSurrogate(member));
 }
 
-/** Counts the members of all objects in the text and refuses deep nesting. JSON.parse reports malformed text. */
-function scan(text: string): number {
+/** Counts the members of all objects in the text, and refuses deep nesting and too many parts. JSON.parse reports malformed text. */
+function scan(text: string, limits: JsonLimits | null): number {
   let members = 0;
+  let containers = 0;
+  let commas = 0;
   let depth = 0;
   for (let i = 0; i < text.length; i += 1) {
     switch (text.charCodeAt(i)) {
       case 0x22: // "
         i = endOfString(text, i);
+        break;
+      case 0x2c: // ,
+        commas += 1;
         break;
       case 0x3a: // :
         members += 1;
@@ -60,6 +76,7 @@ function scan(text: string): number {
       case 0x5b: // [
       case 0x7b: // {
         depth += 1;
+        containers += 1;
         if (depth > MAX_JSON_DEPTH) throw refusal(`The body nests deeper than ${MAX_JSON_DEPTH} levels.`);
         break;
       case 0x5d: // ]
@@ -68,6 +85,8 @@ function scan(text: string): number {
         break;
     }
   }
+  if (limits !== null && members + containers > limits.parts) throw tooMany('objects, lists and members', limits.parts);
+  if (limits !== null && commas > limits.items) throw tooMany('items', limits.items);
   return members;
 }
 
@@ -90,15 +109,13 @@ interface Found {
 
 function countMembers(value: Json, found: Found): number {
   if (typeof value === 'number') checkNumber(value, found);
-  if (typeof value !== 'object' || value === null) return 0;
   let members = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) members += countMembers(item, found);
-    return members;
-  }
-  for (const [key, member] of Object.entries(value)) {
+  if (Array.isArray(value)) for (const item of value) members += countMembers(item, found);
+  if (!isJsonObject(value)) return members;
+  // Entries of an object with many keys would be as many arrays.
+  for (const key of Object.keys(value)) {
     if (key === '__proto__') throw refusal('The body has a key "__proto__", which no object of ours may have.');
-    members += 1 + countMembers(member, found);
+    members += 1 + countMembers(value[key] ?? null, found);
   }
   return members;
 }
@@ -130,6 +147,13 @@ function repeatedKey(text: string): string {
   }
   return '';
 }
+
+const tooMany = (what: string, limit: number): TerminalError =>
+  new TerminalError('payload_too_large', {
+    message: `The body has more than ${limit} ${what}.`,
+    hint: 'Send fewer and larger values, or write them as an artifact.',
+    details: { limit },
+  });
 
 const refusal = (message: string): TerminalError =>
   new TerminalError('validation_error', {

@@ -4,14 +4,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { EventLoop } from '../../engine/ports.ts';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
-
-export interface TurnPorts {
-  readonly elapsedMs: () => number;
-  /** Calls back in the next turn of the event loop. */
-  readonly nextTurn: (work: () => void) => void;
-}
 
 /** Requests begun in one turn may take this long together. The request that exceeds it is the last of the turn. */
 const TURN_MS = 5;
@@ -26,7 +21,7 @@ const MAX_PIPELINED = 10;
 type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
 
 /** Returns a handler that begins requests in turns. Connections take turns too: one request each. */
-export function inTurns(handle: Handle, { elapsedMs, nextTurn }: TurnPorts): Handle {
+export function inTurns(handle: Handle, loop: EventLoop): Handle {
   const open = new WeakMap<Socket, number>();
   const waiting = new Map<Socket, Waiting[]>();
   let turnBegan: number | null = null;
@@ -44,10 +39,10 @@ export function inTurns(handle: Handle, { elapsedMs, nextTurn }: TurnPorts): Han
   };
 
   const isOver = (): boolean => {
-    const now = elapsedMs();
+    const now = loop.elapsedMs();
     if (turnBegan === null) {
       turnBegan = now;
-      nextTurn(begin);
+      loop.nextTurn(begin);
     }
     return now - turnBegan > TURN_MS;
   };

@@ -5,6 +5,7 @@ import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { makeTarball } from '../../agents/packs/tarball.ts';
 import { idTokenOf } from '../../engine/stepping/id-token.ts';
+import { sessionCases } from '../access/session-cases.kit.ts';
 import { allModelClasses } from '../catalogue/model-classes.ts';
 import { sha256 } from '../compose.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
@@ -142,6 +143,15 @@ const endedContext = async (host: Served): Promise<Names> => withContext(host, a
 
 const openContext = async (host: Served): Promise<Names> => withContext(host, await runOf(host, delayed));
 
+/** A run that an MCP client has started, and the id of the stream of its call. */
+async function calledMcp(host: Served): Promise<Names> {
+  const names = await runOf(host, noop);
+  const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: noop.id, arguments: {} } };
+  const { text } = await host.ask('POST', '/v1/mcp', { headers, body });
+  return { ...names, other: /^id: (.*)$/m.exec(text)?.[1] ?? '' };
+}
+
 async function withContext(host: Served, names: Names): Promise<Names> {
   return { ...names, other: String((await host.store.log.head(names.runId as RunId))?.record.contextId) };
 }
@@ -251,13 +261,18 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   pollEvents: { request: (names) => ({ ...ofRun(names), query: 'timeout=1' }), status: 200 },
   mintReadToken: { request: ofRun, status: 201 },
   revokeReadToken: { request: (names) => ({ path: { ...ofRun(names).path, tokenId: 'x' } }), status: 204 },
-  sendMessage: { request: () => ({ body: message, headers: later }), status: 202 },
+  sendMessage: {
+    given: endedContext,
+    request: ({ other = '' }) => ({ body: { ...message, contextId: other }, headers: later }),
+    status: 202,
+  },
   callA2a: { request: a2aRead, status: 200 },
-  callA2aAgent: { request: (names) => ({ ...a2aRead(names), path: { agentId: 'host:desk' } }), status: 200 },
+  callA2aSkill: { request: (names) => ({ ...a2aRead(names), path: { skillId: 'host:desk' } }), status: 200 },
+  resumeMcp: { given: calledMcp, request: ({ other = '' }) => ({ headers: { 'last-event-id': other } }), status: 200 },
   callMcp: { request: () => ({ body: { jsonrpc: '2.0', id: 1, method: 'ping' } }), status: 200 },
   getAgentCard: { request: () => ({}), status: 200 },
   getA2aCard: { request: () => ({}), status: 200 },
-  getA2aAgentCard: { request: () => ({ path: { agentId: 'host:desk' } }), status: 200 },
+  getA2aSkillCard: { request: ({ workflowId }) => ({ path: { skillId: workflowId } }), status: 200 },
   sendContextMessage: {
     given: endedContext,
     request: (names) => ({ ...ofContext(names), body: message, headers: later }),
@@ -354,8 +369,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   registerWorkflow: { request: () => ({ body: JSON.parse(JSON.stringify(noop)) }), status: 201 },
   listWorkflows: { request: nothing, status: 200 },
   getWorkflow: { request: ({ workflowId }) => ({ path: { workflowId } }), status: 200 },
-  openSession: { request: nothing, status: 200 },
-  endSession: { request: nothing, status: 204 },
+  ...sessionCases,
   getDiscovery: { request: nothing, status: 200 },
   getOpenApi: { request: nothing, status: 200 },
   getDocs: { request: nothing, status: 200 },

@@ -90,6 +90,11 @@ export interface KeyedRoute extends RouteBase {
   readonly alsoNeeds?: Scope;
   /** The request may stay open for long and counts towards the open-stream limits. */
   readonly holds?: true;
+  /**
+   * What such a request takes after its first step, in milliseconds: few of them begin in one turn of the event loop.
+   * Undefined, and the default: what one takes that reads a stream, or starts the run of an agent.
+   */
+  readonly laterMs?: (call: Call) => number | undefined;
   /** A read token in the query, `?token=`, admits a caller too. The handler looks the run up with `visibleRun`. */
   readonly takesToken?: true;
   /**

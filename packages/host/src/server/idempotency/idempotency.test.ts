@@ -61,6 +61,21 @@ test('the second request gets the recorded response, with its headers, and does 
   expect(works()).toBe(1);
 });
 
+test('a request that looks for its record only when it fails gets the recorded response, whatever refuses it now', async () => {
+  const { node, work } = bench();
+  await node().carryOut(request, work(done('one')));
+  const later = { ...recording, looksLater: true };
+  const conflict = new RetryableError('conflict', { message: 'There is a record.' });
+  for (const why of [conflict, refused('not_found'), refused('rate_limited'), refused('validation_error')]) {
+    expect(await node().carryOut(later, work(why))).toEqual({ ...done('one'), isReplayed: true });
+  }
+  const other = { ...later, content: { body: 3 } };
+  await expect(node().carryOut(other, work(conflict))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
+  const unknown = { ...later, key: 'another' };
+  await expect(node().carryOut(unknown, work(refused('not_found')))).rejects.toMatchObject({ code: 'not_found' });
+  expect(await node().carryOut(unknown, work(refused('not_found')))).toMatchObject({ status: 404, isReplayed: true });
+});
+
 test('a digest has a key: records under an earlier key, or of a version without keys, still answer the same request', async () => {
   const { idempotency, node, work } = bench(undefined, null, ['k1']);
   await node().carryOut(request, work(done('one')));

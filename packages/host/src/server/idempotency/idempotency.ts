@@ -33,6 +33,11 @@ export interface KeyedRequest {
   readonly recordsItself: boolean;
   /** With `recordsItself`: a refused request may be sent again under its key, and is carried out then. Default: false. */
   readonly forgetsRefusals?: boolean | undefined;
+  /**
+   * With `recordsItself`: its handler does nothing before its append, which a record makes fail. So the record of an
+   * earlier request is looked for only when this one fails. Default: false.
+   */
+  readonly looksLater?: boolean;
 }
 
 export interface HttpResponse {
@@ -124,7 +129,7 @@ export class Idempotency {
       if (replayed !== null) return replayed;
     }
     const attempt = request.recordsItself
-      ? this.#unclaimed(key, handle, request.forgetsRefusals === true)
+      ? this.#unclaimed(key, handle, request)
       : this.#claimed({ ...key, owner: this.#ports.uniqueId() }, handle);
     this.#inFlight.set(hashed, attempt);
     try {
@@ -141,8 +146,12 @@ export class Idempotency {
   }
 
   /** For a handler that records its successes: only a final refusal is recorded here. */
-  async #unclaimed(key: DigestedKey, handle: KeyedHandler, forgets: boolean): Promise<IdempotentResponse> {
-    const earlier = await this.#replayed(key);
+  async #unclaimed(
+    key: DigestedKey,
+    handle: KeyedHandler,
+    { forgetsRefusals = false, looksLater = false }: KeyedRequest,
+  ): Promise<IdempotentResponse> {
+    const earlier = looksLater ? null : await this.#replayed(key);
     if (earlier !== null) return earlier;
     try {
       return { ...(await handle(key)), isReplayed: false };
@@ -153,7 +162,9 @@ export class Idempotency {
         if (theirs !== null) return theirs;
         throw inFlightElsewhere(error);
       }
-      if (!forgets && isCairnError(error) && stateAfter(error) === 'terminal-failure') {
+      const recorded = looksLater ? await this.#replayed(key) : null;
+      if (recorded !== null) return recorded;
+      if (!forgetsRefusals && isCairnError(error) && stateAfter(error) === 'terminal-failure') {
         await this.#record(key, 'terminal-failure', this.#redacted(refusal(error)));
       }
       throw error;

@@ -1,5 +1,13 @@
 /** One question as the inbox shows it: from its index row, the row that asked it, and the runs above. */
-import { foldEventOf, type InboxEntry, isoTime, type Json, type JsonObject, promptOf } from '@cairn/protocol';
+import {
+  foldEventOf,
+  type InboxEntry,
+  isJsonObject,
+  isoTime,
+  type Json,
+  type JsonObject,
+  promptOf,
+} from '@cairn/protocol';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord } from '../../log/ports/run-index.ts';
@@ -46,6 +54,7 @@ export async function entryOf(
     requestedAt: isoTime(requestedAt),
     ...(timeoutMs === undefined ? {} : { expiresAt: isoTime(requestedAt + timeoutMs) }),
     ...(kind === 'approval' ? deciders(data, asked.votes) : {}),
+    ...(isJsonObject(data.remote) ? { remote: data.remote } : {}),
     path: [...above, { runId, workflowId, nodeId, ...agentId }],
   };
 }

@@ -12,6 +12,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
+import { answeringPeer } from '../access/auth.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { atSeqParam, atSeqQuery, integerParam, requireEvent, runIdParam, visibleRun } from '../http/params.ts';
 import { type Call, type OpenCall, pathParam, queryParam, type Route } from '../http/routes.ts';
@@ -39,7 +40,6 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
       method: 'POST',
       path: '/v1/runs/{runId}/interrupts/{nodeId}',
       scope: 'approvals:respond',
-      isEventBody: true,
       handle: (call) => answer(call, surface),
       doc: {
         id: 'answerInterrupt',
@@ -116,7 +116,8 @@ export function keepPrivate({ reply }: OpenCall): void {
 async function answer(call: Call, { engine, trustsVoter }: InterruptSurface): Promise<string> {
   const runId = runIdParam(call);
   const { resumeValue } = parseShape(answerInterrupt, call.request.body, 'The answer');
-  const { tenant, peer } = call.caller;
+  const { tenant } = call.caller;
+  const peer = answeringPeer(call.caller);
   const voter = trustsVoter && isJsonObject(resumeValue) ? resumeValue.voter : undefined;
   const principal = typeof voter === 'string' && voter !== '' ? voter : call.caller.principal;
   // A node, or an interrupt by its id: then a repeated answer never meets the node's next question.

@@ -39,7 +39,6 @@ export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[
       path: '/v1/interrupts/{token}',
       scope: null,
       admit,
-      isEventBody: true,
       handle: (call) => resolve(call, surface),
       doc: {
         id: 'resolveInterrupt',

@@ -1,46 +1,69 @@
-/** Lets a few calls run at once. The others wait, in order, until they are given up. */
+/** Lets a few calls run at once, and fewer of one tenant. The others wait, in order, until they are given up. */
+
+export interface SlotLimits {
+  readonly atOnce: number;
+  readonly perTenant: number;
+}
+
+interface Waiting {
+  readonly tenant: string;
+  readonly enter: () => void;
+}
 
 export class CallSlots {
-  readonly #waiting = new Set<() => void>();
-  #free: number;
+  readonly #limits: SlotLimits;
+  readonly #waiting = new Set<Waiting>();
+  /** Calls that run, by tenant. */
+  readonly #running = new Map<string, number>();
+  #inUse = 0;
 
-  constructor(slots: number) {
-    this.#free = slots;
+  constructor(limits: SlotLimits) {
+    this.#limits = limits;
   }
 
-  async use<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    await this.#take(signal);
+  async use<Result>(tenant: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    signal.throwIfAborted();
+    if (this.#hasRoom(tenant)) this.#take(tenant);
+    else await this.#turn(tenant, signal);
     try {
       return await work();
     } finally {
-      this.#release();
+      this.#release(tenant);
     }
   }
 
-  async #take(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
-      return;
-    }
+  #hasRoom(tenant: string): boolean {
+    return this.#inUse < this.#limits.atOnce && (this.#running.get(tenant) ?? 0) < this.#limits.perTenant;
+  }
+
+  #take(tenant: string): void {
+    this.#inUse += 1;
+    this.#running.set(tenant, (this.#running.get(tenant) ?? 0) + 1);
+  }
+
+  async #turn(tenant: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting: Waiting = { tenant, enter: resolve };
     const leave = () => {
-      this.#waiting.delete(resolve);
-      reject(signal.reason);
+      if (this.#waiting.delete(waiting)) reject(signal.reason);
     };
-    this.#waiting.add(resolve);
+    this.#waiting.add(waiting);
     signal.addEventListener('abort', leave, { once: true });
     await promise.finally(() => signal.removeEventListener('abort', leave));
   }
 
-  /** The slot goes to whoever has waited longest. */
-  #release(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#free++;
+  /** The slot goes to whoever has waited longest of those whose tenant has room. */
+  #release(tenant: string): void {
+    this.#inUse -= 1;
+    const left = (this.#running.get(tenant) ?? 1) - 1;
+    if (left === 0) this.#running.delete(tenant);
+    else this.#running.set(tenant, left);
+    for (const waiting of this.#waiting) {
+      if (!this.#hasRoom(waiting.tenant)) continue;
+      this.#waiting.delete(waiting);
+      this.#take(waiting.tenant);
+      waiting.enter();
       return;
     }
-    this.#waiting.delete(next);
-    next();
   }
 }

@@ -1,42 +1,28 @@
 /** Calls a tool of an MCP server: what the request states, and what becomes of the result. */
-
-import {
-  CAUSATION_KEY,
-  type Causation,
-  eventId,
-  type JsonObject,
-  type RemoteRun,
-  remoteRun,
-  TerminalError,
-} from '@cairn/protocol';
+import { CAUSATION_KEY, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import {
   type CallToolResult,
   type ContentBlock,
   type InputRequiredResult,
   isInputRequiredResult,
+  ProtocolError,
   TRACEPARENT_META_KEY,
   TRACESTATE_META_KEY,
 } from '@modelcontextprotocol/client';
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
-import type { Exchange } from './exchange.ts';
+import { type CallOrigin, causeOf } from '../peers/call-origin.ts';
 import type { AnsweredInput } from './input-needed.ts';
 import type { KnownTool } from './listed-tools.ts';
-
-/** What the host says about itself and the call. */
-export interface CallOrigin {
-  readonly hostId: string;
-  /** Null before the host serves, and without HTTP: there is then no address to find the cause at. */
-  readonly baseUrl: () => string | null;
-  /** How many runs are above a run, here and on other hosts. */
-  readonly depthOf: (runId: HostToolContext['runId']) => Promise<number>;
-  readonly traceHeaders: () => Promise<Readonly<Record<string, string>>>;
-}
+import { mcpError } from './mcp-error.ts';
+import type { Exchange } from './sdk-client.ts';
 
 /** The characters of an error that a tool reports. */
 const MAX_ERROR = 1_500;
 
 export interface CalledTool {
+  /** The id of the server. */
+  readonly server: string;
   readonly tool: KnownTool;
   readonly input: JsonObject;
   /** For a request that is repeated with the answers of people. */
@@ -46,20 +32,29 @@ export interface CalledTool {
 /** The result, or what the server needs from people first. */
 export async function callTool(
   { client, options }: Exchange,
-  { tool, input, answered }: CalledTool,
+  { server, tool, input, answered }: CalledTool,
   { context, origin }: { readonly context: HostToolContext; readonly origin: CallOrigin },
 ): Promise<RemoteResult | InputRequiredResult> {
   const { name, inputSchema } = tool;
   const params = { name, arguments: input, _meta: await metaOf(context, origin), ...answered };
-  const result: CallToolResult | InputRequiredResult = await client.callTool(params, {
+  const calling = client.callTool(params, {
     ...options,
     allowInputRequired: true,
     onprogress: ({ progress, total, message }) => context.progress(shareOf(progress, total), message),
     // Some arguments are repeated in headers, as the schema says.
     toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } },
   });
+  const result: CallToolResult | InputRequiredResult | RemoteResult = await calling.catch(refusedBy(server));
+  if (result instanceof RemoteResult) return result;
   return isInputRequiredResult(result) ? result : new RemoteResult(endOf(name, result), remoteOf(result));
 }
+
+/** An error of the protocol may name the run that it is about. */
+const refusedBy = (server: string) => (error: unknown) => {
+  const remote = error instanceof ProtocolError ? remoteRun.safeParse(error.data).data : undefined;
+  if (remote === undefined) throw error;
+  return new RemoteResult({ error: mcpError(server, error) }, remote);
+};
 
 async function metaOf(context: HostToolContext, origin: CallOrigin): Promise<JsonObject> {
   const { traceparent, tracestate } = await origin.traceHeaders();
@@ -69,17 +64,6 @@ async function metaOf(context: HostToolContext, origin: CallOrigin): Promise<Jso
     ...(tracestate === undefined ? {} : { [TRACESTATE_META_KEY]: tracestate }),
     ...(cause === null ? {} : { [CAUSATION_KEY]: cause }),
   };
-}
-
-async function causeOf(
-  { runId, requestedSeq, agentId }: HostToolContext,
-  { hostId, baseUrl, depthOf }: CallOrigin,
-): Promise<Causation | null> {
-  const base = baseUrl();
-  if (base === null) return null;
-  const wellKnownUrl = `${base}/.well-known/openwop`;
-  const depth = (await depthOf(runId)) + 1;
-  return { runId, hostId, eventId: eventId(runId, requestedSeq), wellKnownUrl, agentId, depth };
 }
 
 /** Without a total, nobody knows how far it is. */

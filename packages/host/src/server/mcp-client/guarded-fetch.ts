@@ -3,7 +3,8 @@
  * on all that it sends back. What breaks a rule ends the exchange.
  */
 import { type CairnError, TerminalError } from '@cairn/protocol';
-import type { McpServerSettings } from './server-settings.ts';
+import { isEventStream, JsonValues, MAX_JSON_VALUES } from '../peers/json-values.ts';
+import type { HttpServerSettings } from './server-settings.ts';
 
 export interface GuardedFetchPorts {
   /** Carries the trace of the call in progress. */
@@ -13,7 +14,7 @@ export interface GuardedFetchPorts {
 }
 
 /** A fetch for one exchange. Its responses share one limit of bytes, counted after decompression. */
-export function guardedFetch(server: McpServerSettings, { fetch, end }: GuardedFetchPorts): typeof globalThis.fetch {
+export function guardedFetch(server: HttpServerSettings, { fetch, end }: GuardedFetchPorts): typeof globalThis.fetch {
   const { origin } = new URL(server.url);
   const own = Object.entries(server.headers);
   let room = server.maxResponseBytes;
@@ -21,12 +22,13 @@ export function guardedFetch(server: McpServerSettings, { fetch, end }: GuardedF
     end(why);
     return why;
   };
-  const counted = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> =>
+  const counted = (values: JsonValues): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> =>
     new TransformStream({
       transform(piece, controller) {
         room -= piece.byteLength;
-        if (room >= 0) controller.enqueue(piece);
-        else controller.error(refuse(tooLarge(server)));
+        if (room < 0) controller.error(refuse(tooLarge(server)));
+        else if (!values.take(piece)) controller.error(refuse(tooManyValues(server)));
+        else controller.enqueue(piece);
       },
     });
   return async (input, init) => {
@@ -41,17 +43,24 @@ export function guardedFetch(server: McpServerSettings, { fetch, end }: GuardedF
       throw refuse(elsewhere(server));
     }
     if (body === null) return response;
-    return new Response(body.pipeThrough(counted()), { status, headers: response.headers });
+    const values = new JsonValues(isEventStream(response.headers));
+    return new Response(body.pipeThrough(counted(values)), { status, headers: response.headers });
   };
 }
 
-const elsewhere = ({ id, url }: McpServerSettings): TerminalError =>
+const elsewhere = ({ id, url }: HttpServerSettings): TerminalError =>
   new TerminalError('http_url_rejected', {
     message: `The MCP server ${id} leads to another address, which is not followed.`,
     hint: `Have the operator set the address that answers itself, instead of ${new URL(url).origin}.`,
   });
 
-const tooLarge = ({ id, maxResponseBytes }: McpServerSettings): TerminalError =>
+const tooManyValues = ({ id }: HttpServerSettings): TerminalError =>
+  new TerminalError('tool_failed', {
+    message: `The MCP server ${id} sent more than ${MAX_JSON_VALUES} values in one message.`,
+    hint: 'Ask for less, or for text instead of data.',
+  });
+
+const tooLarge = ({ id, maxResponseBytes }: HttpServerSettings): TerminalError =>
   new TerminalError('tool_failed', {
     message: `The MCP server ${id} sent more than ${maxResponseBytes} bytes in one call.`,
     hint: 'Ask for less, or have the operator raise maxResponseBytes.',

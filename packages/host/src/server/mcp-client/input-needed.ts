@@ -1,9 +1,10 @@
 /** What an MCP server asks people before it goes on with a call, and the answers that the repeated request carries. */
 
-import { type Json, type JsonObject, TerminalError } from '@cairn/protocol';
+import { type Json, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import type { InputRequiredResult } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
+import { QUESTION_META, type QuestionMeta, questionMeta } from '../peers/question-meta.ts';
 
 /** Rounds of questions in one call. */
 export const MAX_ROUNDS = 10;
@@ -18,6 +19,7 @@ const question = z.object({
     mode: z.literal('form').optional(),
     message: z.string().min(1).max(MAX_WORDS),
     requestedSchema: z.record(z.string(), z.json()),
+    _meta: z.looseObject({ [QUESTION_META]: questionMeta.optional().catch(undefined) }).optional(),
   }),
 });
 
@@ -32,7 +34,21 @@ const needed = z.object({
 /** As it is recorded. */
 export type InputNeeded = {
   readonly requestState: string | null;
-  readonly questions: readonly { readonly key: string; readonly message: string; readonly schema: JsonObject }[];
+  readonly questions: readonly NeededAnswer[];
+  /** The run whose call the server goes on with. */
+  readonly runId: string;
+  /** The run there that asks, as the server says. Absent in records of earlier versions. */
+  readonly remote?: RemoteRun;
+};
+
+type NeededAnswer = {
+  readonly key: string;
+  readonly message: string;
+  readonly schema: JsonObject;
+  /** What a Cairn host says about its question. */
+  readonly inputId?: string;
+  readonly requireUser?: true;
+  readonly isApproval?: true;
 };
 
 /** What the repeated request has besides the first one. */
@@ -42,16 +58,16 @@ export interface AnsweredInput {
 }
 
 /** Throws `tool_failed` for questions that only a model or a browser could answer, and for too many of them. */
-export function inputNeeded(serverId: string, result: InputRequiredResult): InputNeeded {
+export function inputNeeded(serverId: string, result: InputRequiredResult, runId: string): InputNeeded {
   const { success, data } = needed.safeParse(result);
   if (success) {
     const { requestState = null, inputRequests } = data;
-    const questions = Object.entries(inputRequests).map(([key, { params }]) => ({
-      key,
-      message: params.message,
-      schema: params.requestedSchema as JsonObject,
-    }));
-    return { requestState, questions };
+    const questions = Object.entries(inputRequests).map(([key, { params }]) => {
+      const schema = params.requestedSchema as JsonObject;
+      return { key, message: params.message, schema, ...rulesOf(params._meta?.[QUESTION_META]) };
+    });
+    const remote = remoteRun.safeParse(result._meta).data;
+    return { requestState, questions, runId, ...(remote === undefined ? {} : { remote }) };
   }
   throw new TerminalError('tool_failed', {
     message: `The MCP server ${serverId} asks for input that this host does not give.`,
@@ -59,19 +75,28 @@ export function inputNeeded(serverId: string, result: InputRequiredResult): Inpu
   });
 }
 
+const rulesOf = ({ inputId, requireUser, isApproval }: QuestionMeta = {}) => ({
+  ...(inputId === undefined ? {} : { inputId }),
+  ...(requireUser === true ? { requireUser } : {}),
+  ...(isApproval === true ? { isApproval } : {}),
+});
+
 /** Asks the questions one after the other. Each ends this entry into the call until it is answered. */
 export async function answersTo(
   serverId: string,
-  { requestState, questions }: InputNeeded,
+  { requestState, questions, remote }: InputNeeded,
   { context, round }: { readonly context: HostToolContext; readonly round: number },
 ): Promise<AnsweredInput> {
   const inputResponses: Record<string, JsonObject> = {};
-  for (const { key, message, schema } of questions) {
+  for (const { key, message, schema, inputId, requireUser, isApproval } of questions) {
     const content: Json = await context.ask({
       name: `${round}/${key}`,
       // A person must see who asks: these are not the words of this host.
       prompt: `The MCP server ${serverId} asks: ${message}`,
       schema,
+      requireUser,
+      remote: { server: serverId, ...(inputId === undefined ? {} : { inputId }), ...remote },
+      subkind: isApproval === true ? 'approval' : undefined,
     });
     inputResponses[key] = { action: 'accept', content };
   }

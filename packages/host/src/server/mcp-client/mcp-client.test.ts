@@ -11,7 +11,7 @@ import type { Notice } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { scopes } from '../access/auth.ts';
 import { createHost, createHostOver, type Host } from '../create-host.ts';
-import { type Interceptor, injection, type OtherServer, otherServer } from './other-server.kit.ts';
+import { type Interceptor, injection, type OtherServer, old, otherServer } from './other-server.kit.ts';
 
 const key = 'a-key-of-enough-characters';
 const weakKey = 'another-key-of-enough-characters';
@@ -58,14 +58,6 @@ const guarded = defineWorkflow({
 
 /** Cancels that the servers have seen. */
 const canceled = { modern: Promise.withResolvers<void>(), legacy: Promise.withResolvers<void>() };
-
-/** A server that knows nothing of the newer revision. */
-const old: Interceptor = ({ method }, response) => {
-  if (method !== 'server/discover') return false;
-  response.writeHead(400, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'no such method' } }));
-  return true;
-};
 
 /** Responses that the hostile server would never end, by the tool. */
 const dropped = { hang: Promise.withResolvers<void>(), huge: Promise.withResolvers<void>() };
@@ -191,7 +183,10 @@ describe('tools of MCP servers', () => {
     });
     expect(await client.tools.get('mcp:modern/add')).toMatchObject({ source: 'mcp' });
     expect(notices.filter(({ event }) => event === 'mcp.unavailable')).toMatchObject([
-      { level: 'warn', facts: { server: 'down', code: 'http_network_error' } },
+      {
+        level: 'warn',
+        facts: { server: 'down', code: 'http_network_error', hint: expect.stringContaining('Check that it runs') },
+      },
     ]);
   });
 
@@ -297,6 +292,28 @@ describe('tools of MCP servers', () => {
     expect(calls.map(({ state }) => state)).toEqual([undefined, 'the state']);
   });
 
+  test('that asked are called anew by a branch, whose answer does not go on with the call of its source', async () => {
+    const runId = await startOf('booker');
+    const size = (of: string, chosen: string) =>
+      client.runs.answer(of, 'agent', { answers: { answer: { size: chosen } } });
+    let end = 0;
+    for await (const { type, sequence } of client.follow(runId)) {
+      end = sequence + 1;
+      if (type === 'node.suspended') break;
+    }
+    const before = servers.modern.received.length;
+    const branch = (await client.runs.fork(runId, { mode: 'branch', fromSeq: end })).runId;
+    await size(branch, 'small');
+    for await (const { type, sequence } of client.follow(branch)) {
+      if (type === 'node.suspended' && sequence >= end) await size(branch, 'small');
+    }
+    expect(returnOf(await eventsOf(branch))).toMatchObject({ outcome: 'Booked small.' });
+    const calls = servers.modern.received.slice(before).filter(({ tool }) => tool === 'book');
+    expect(calls.map(({ state }) => state)).toEqual([undefined, 'the state']);
+    await size(runId, 'large');
+    expect(returnOf(await eventsOf(runId))).toMatchObject({ outcome: 'Booked large.' });
+  });
+
   test('that asked go on after a restart of the host, without a second first request', async () => {
     const data = mkdtempSync(join(tmpdir(), 'cairn-mcp-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
@@ -373,7 +390,9 @@ describe('a hostile MCP server', () => {
     }
     expect(returnOf(events)).toMatchObject({ outcome: injection, contentTrust: 'untrusted' });
     expect(payloads(events, 'agent.toolCalled')).toHaveLength(1);
-    expect(events.filter(({ type }) => /^approval\.(received|granted)|^interrupt\.resolved/.test(type))).toEqual([]);
+    expect(events.filter(({ type }) => /^approval\.(received|granted)/.test(type))).toEqual([]);
+    // Only the cancel closed the gate.
+    expect(payloads(events, 'interrupt.resolved')).toMatchObject([{ outcome: 'cancelled', resolvedBy: 'ann' }]);
     expect(events.at(-1)).toMatchObject({ type: 'run.cancelled' });
   });
 });

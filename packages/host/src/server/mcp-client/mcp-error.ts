@@ -28,8 +28,11 @@ function ofStatus(serverId: string, status: number): CairnError {
   if (status === 429 || status >= 500) {
     return new RetryableError('http_network_error', { message, hint: 'Try again later.' });
   }
-  const what = status === 401 || status === 403 ? 'headers' : 'address';
-  return new TerminalError('tool_failed', { message, hint: `Have the operator check the ${what} of the server.` });
+  const hint =
+    status === 401 || status === 403
+      ? 'Have the operator check the headers of the server: a key needs its prefix, such as "Bearer ".'
+      : 'Have the operator check the address of the server.';
+  return new TerminalError('tool_failed', { message, hint });
 }
 
 function ofProtocol(serverId: string, { code, message: words }: ProtocolError): TerminalError {

@@ -4,13 +4,16 @@ import type { InputRequiredResult } from '@modelcontextprotocol/client';
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext, Tool } from '../../agents/tools/tool.ts';
 import type { Report } from '../../engine/ports.ts';
+import type { CallOrigin } from '../peers/call-origin.ts';
 import { CallSlots } from './call-slots.ts';
-import { type CalledTool, type CallOrigin, callTool } from './call-tool.ts';
-import { type Exchange, exchange, type KnownServer } from './exchange.ts';
+import { type CalledTool, callTool } from './call-tool.ts';
+import { HttpConnection } from './http-connection.ts';
 import { type AnsweredInput, answersTo, endlessQuestions, inputNeeded, MAX_ROUNDS } from './input-needed.ts';
 import { checkListing, hostTool, type KnownTool } from './listed-tools.ts';
 import { mcpError } from './mcp-error.ts';
+import type { Connection, Exchange } from './sdk-client.ts';
 import type { McpServerSettings } from './server-settings.ts';
+import { StdioConnection } from './stdio/stdio-connection.ts';
 
 export interface McpPorts extends CallOrigin {
   readonly fetch: typeof globalThis.fetch;
@@ -33,17 +36,23 @@ export class McpServer {
   readonly #server: McpServerSettings;
   readonly #ports: McpPorts;
   readonly #slots: CallSlots;
-  /** What the last exchange found out. Forgotten when an exchange fails, because the server may be another one now. */
-  #known: KnownServer | undefined;
+  readonly #connection: Connection;
   #tools: readonly Tool[] = [];
   #staleAt = Number.NEGATIVE_INFINITY;
+  #listedAt = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | null = null;
   #isDown = false;
 
   constructor(server: McpServerSettings, ports: McpPorts) {
     this.#server = server;
     this.#ports = ports;
-    this.#slots = new CallSlots(server.maxCallsAtOnce);
+    this.#slots = new CallSlots({ atOnce: server.maxCallsAtOnce, perTenant: server.maxTenantCallsAtOnce });
+    const { now, report, fetch } = ports;
+    const toolsChanged = () => this.#toolsChanged();
+    this.#connection =
+      'url' in server
+        ? new HttpConnection(server, { fetch, toolsChanged })
+        : new StdioConnection(server, { now, report, toolsChanged });
   }
 
   get id(): string {
@@ -54,9 +63,10 @@ export class McpServer {
     return this.#tools;
   }
 
-  /** Whether its tools were asked for since the host started. */
-  get isListed(): boolean {
-    return this.#staleAt !== Number.NEGATIVE_INFINITY;
+  /** Stands for a tool that may be listed later. Its arguments are checked when it is called. */
+  unlisted(id: string): Tool {
+    const name = id.slice(id.indexOf('/') + 1);
+    return hostTool(this.#server, { name, inputSchema: {}, safety: 'write' }, this.#call);
   }
 
   /** Lists the tools again if they are old. Never rejects. */
@@ -72,20 +82,22 @@ export class McpServer {
     const { report } = this.#ports;
     const server = this.id;
     try {
-      const listed = await this.#exchange(AbortSignal.timeout(LIST_TIMEOUT_MS), ({ client, options }) =>
-        client.listTools(undefined, options),
-      );
+      const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
+      const list = ({ client, options }: Exchange) => client.listTools(undefined, options);
+      const listed = await this.#connection.exchange(signal, list);
       const { tools, refused } = await checkListing(this.#server, listed.tools);
-      this.#staleAt = this.#ports.now() + this.#server.listEveryMs;
+      this.#listedAt = this.#ports.now();
+      this.#staleAt = this.#listedAt + this.#server.listEveryMs;
       if (refused.length > 0) report({ level: 'warn', event: 'mcp.tools_refused', facts: { server, refused } });
       if (this.#isDown) report({ level: 'info', event: 'mcp.recovered', facts: { server } });
       this.#isDown = false;
       this.#offer(tools);
     } catch (error) {
+      this.#connection.reset();
       this.#staleAt = this.#ports.now() + RETRY_MS;
-      const { code, message }: CairnError = mcpError(this.id, error);
+      const { code, message, hint }: CairnError = mcpError(this.id, error);
       // Once for each outage: every use of the server tries it again.
-      if (!this.#isDown) report({ level: 'warn', event: 'mcp.unavailable', facts: { server, code, message } });
+      if (!this.#isDown) report({ level: 'warn', event: 'mcp.unavailable', facts: { server, code, message, hint } });
       this.#isDown = true;
       this.#offer([]);
     }
@@ -101,30 +113,35 @@ export class McpServer {
     let answered: AnsweredInput | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       // A request that an earlier entry made is not made again: it may have started something.
-      const result = context.isReplayed ? null : await this.#request({ tool, input, answered }, context);
+      const result = context.isReplayed
+        ? null
+        : await this.#request({ server: this.id, tool, input, answered }, context);
       if (result instanceof RemoteResult) return result;
-      const needed = await context.step(`input ${round}`, () => inputNeeded(this.id, result ?? nothing));
-      answered = await answersTo(this.id, needed, { context, round });
+      const { runId } = context;
+      const needed = await context.step(`input ${round}`, () => inputNeeded(this.id, result ?? nothing, runId));
+      const answers = await answersTo(this.id, needed, { context, round });
+      // A fork shares the question of its source. The answer would go on with the call of the source, so it calls anew.
+      answered = needed.runId === runId ? answers : undefined;
     }
     throw endlessQuestions(this.id);
   };
 
   readonly #request = (called: CalledTool, context: HostToolContext) =>
-    this.#slots.use(context.signal, () =>
-      this.#exchange(context.signal, (open) => callTool(open, called, { context, origin: this.#ports })),
+    this.#slots.use(context.tenant, context.signal, () =>
+      this.#connection.exchange(context.signal, (open) => callTool(open, called, { context, origin: this.#ports })),
     );
 
-  async #exchange<Result>(signal: AbortSignal, work: (open: Exchange) => Promise<Result>): Promise<Result> {
-    const { fetch } = this.#ports;
-    try {
-      return await exchange(this.#server, { fetch, signal, known: this.#known }, (open) => {
-        const discover = open.client.getDiscoverResult();
-        this.#known = discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
-        return work(open);
-      });
-    } catch (error) {
-      this.#known = undefined;
-      throw error;
-    }
+  /** Has the tools listed at the next use, and not more often than a server that fails. */
+  #toolsChanged(): void {
+    this.#staleAt = Math.min(this.#staleAt, this.#listedAt + RETRY_MS);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /** For the end of the host's own process, which waits for nothing. */
+  killNow(): void {
+    if (this.#connection instanceof StdioConnection) this.#connection.killNow();
   }
 }

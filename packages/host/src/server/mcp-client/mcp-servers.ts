@@ -1,7 +1,8 @@
 /** The MCP servers of a host: their tools, and when they are listed. */
 
+import type { NamedServers } from '../../agents/loop/loop-options.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
-import { MCP_SCOPE } from '../../agents/tools/tool-registry.ts';
+import { MAX_MCP_TOOL_ID, MCP_SCOPE, mcpToolIdPattern } from '../../agents/tools/tool-registry.ts';
 import type { AgentSource, Performer } from '../../engine/ports.ts';
 import { type McpPorts, McpServer } from './mcp-server.ts';
 import type { McpServerSettings } from './server-settings.ts';
@@ -14,7 +15,28 @@ export class McpServers {
 
   constructor(servers: readonly McpServerSettings[], ports: McpPorts) {
     this.#servers = servers.map((server) => new McpServer(server, ports));
+    if (servers.length > 0) process.once('exit', this.#killAll);
   }
+
+  /** A host that ends without closing leaves no process behind. */
+  readonly #killAll = (): void => {
+    for (const server of this.#servers) server.killNow();
+  };
+
+  async close(): Promise<void> {
+    process.off('exit', this.#killAll);
+    await Promise.all(this.#servers.map((server) => server.close()));
+  }
+
+  /** For nodes that name a server, or none. */
+  readonly named: NamedServers = {
+    serverOf: () => (this.#servers.length === 1 ? (this.#servers[0]?.id ?? null) : null),
+    serverCount: () => this.#servers.length,
+    unlisted: (toolId) =>
+      mcpToolIdPattern.test(toolId) && toolId.length <= MAX_MCP_TOOL_ID
+        ? this.#servers.find(({ id }) => toolId.startsWith(`${MCP_SCOPE}${id}/`))?.unlisted(toolId)
+        : undefined,
+  };
 
   get tools(): readonly Tool[] {
     return this.#servers.flatMap(({ tools }) => tools);
@@ -54,14 +76,16 @@ export class McpServers {
     };
   }
 
-  /** The performer of tool calls, which finds the tools of runs that were there before this host started. */
+  /** The performer of tool calls, which finds tools that were not listed when the call was decided. */
   finding(performer: Performer): Performer {
     if (this.#servers.length === 0) return performer;
     return {
       ...performer,
       run: async (input, context) => {
         const line = String(input.toolId);
-        const unknown = this.#servers.filter(({ id, isListed }) => !isListed && names(line, `${MCP_SCOPE}${id}/`));
+        const isUnknown = (server: McpServer) =>
+          names(line, `${MCP_SCOPE}${server.id}/`) && !server.tools.some(({ id }) => id === line);
+        const unknown = this.#servers.filter(isUnknown);
         if (unknown.length > 0) await within(Promise.all(unknown.map((server) => server.refresh())));
         return performer.run(input, context);
       },

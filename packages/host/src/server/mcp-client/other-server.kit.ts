@@ -12,6 +12,7 @@ export interface Received {
   /** The tool of a call. */
   readonly tool: string | null;
   readonly id: unknown;
+  readonly params: JsonObject;
   readonly meta: JsonObject;
   /** The state that a repeated request brings back. */
   readonly state: unknown;
@@ -26,6 +27,8 @@ export interface OtherServer {
   readonly received: readonly Received[];
   /** Resolves at the next request that fits; or at once, if one has arrived. */
   got(fits: (received: Received) => boolean): Promise<Received>;
+  /** Resolves at the next request. */
+  next(): Promise<void>;
   close(): Promise<void>;
   /** Listens again, at the same address. */
   reopen(): Promise<void>;
@@ -63,6 +66,7 @@ function publishedTools({ canceled }: OtherTools): McpServer {
       _meta: { runId: 'run-there', hostId: 'hosts.example.org/there', eventId: 'run-there:9' },
     }),
   );
+  server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, async (given) => text(given.text));
   server.registerTool('fail', { inputSchema: z.object({}) }, async () => ({ ...text('No luck.'), isError: true }));
   server.registerTool('long', { inputSchema: z.object({}) }, async () => text('x'.repeat(400_000)));
   server.registerTool('wait', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
@@ -83,10 +87,19 @@ function publishedTools({ canceled }: OtherTools): McpServer {
   return server;
 }
 
-export async function otherServer(
-  options: { readonly intercept?: Interceptor; readonly tools?: OtherTools } = {},
-): Promise<OtherServer> {
-  const handler = createMcpHandler(() => publishedTools(options.tools ?? { canceled: () => undefined }));
+export interface OtherOptions {
+  readonly intercept?: Interceptor;
+  readonly tools?: OtherTools;
+  /** The address to which requests go instead of to the published server. */
+  readonly upstream?: string;
+}
+
+export async function otherServer(options: OtherOptions = {}): Promise<OtherServer> {
+  const { upstream } = options;
+  const handler =
+    upstream === undefined
+      ? createMcpHandler(() => publishedTools(options.tools ?? { canceled: () => undefined }))
+      : { fetch: (request: Request) => passedOn(upstream, request) };
   const received: Received[] = [];
   const waiting = new Set<() => void>();
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -115,12 +128,26 @@ export async function otherServer(
         await new Promise<void>((resolve) => waiting.add(resolve));
       }
     },
+    next: () => new Promise<void>((resolve) => void waiting.add(resolve)),
     async close() {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
     },
     reopen: open,
   };
+}
+
+async function passedOn(upstream: string, request: Request): Promise<Response> {
+  const headers = new Headers(request.headers);
+  for (const name of ['host', 'connection', 'content-length']) headers.delete(name);
+  const body = await request.text();
+  const { method, signal } = request;
+  const answer = await fetch(upstream, { method, headers, signal, ...(body === '' ? {} : { body }) });
+  const shown = new Headers(answer.headers);
+  for (const name of ['connection', 'keep-alive', 'transfer-encoding', 'content-encoding', 'content-length']) {
+    shown.delete(name);
+  }
+  return new Response(answer.body, { status: answer.status, headers: shown });
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
@@ -137,6 +164,7 @@ function read({ method = '', headers }: IncomingMessage, body: string): Received
     method: typeof called === 'string' ? called : method,
     tool: typeof name === 'string' ? name : null,
     id,
+    params: isRecord(params) ? params : {},
     meta: isRecord(_meta) ? _meta : {},
     state: requestState,
     headers,
@@ -160,3 +188,11 @@ async function forward(
   if (answer.body !== null) for await (const piece of answer.body) response.write(piece);
   response.end();
 }
+
+/** Answers as a server that knows nothing of the newer revision. */
+export const old: Interceptor = ({ method }, response) => {
+  if (method !== 'server/discover') return false;
+  response.writeHead(400, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'no such method' } }));
+  return true;
+};

@@ -114,11 +114,44 @@ test('refuses unknown tools, those of other tenants, bad arguments and large bod
   expect(long.status).toBeLessThan(500);
 });
 
+test("another tenant's conversation looks like none, and stays as it is", async () => {
+  const said = (contextId: string, key: string) =>
+    host.rpc(call('agent.host.plain', { arguments: { message: 'Hi.', contextId } }), { key });
+  const { body } = await host.rpc(call('agent.host.plain', { arguments: { message: 'Hi.' } }));
+  const { _meta } = body.result as { _meta: JsonObject };
+  const { contextId } = await host.rest('GET', `/v1/runs/${_meta.runId}`);
+  const [foreign, unknown] = [await said(String(contextId), keys.other), await said('ctx_nothing', keys.other)];
+  const plain = (told: JsonObject) => JSON.stringify(told).replaceAll(/ctx_[\w-]+/g, 'it');
+  expect(foreign.body.error).toBeDefined();
+  expect(plain(foreign.body)).toBe(plain(unknown.body));
+  const { runs } = await host.rest('GET', '/v1/runs', undefined, keys.other);
+  expect(runs).toEqual([]);
+});
+
 test('asks for the scopes of other routes', async () => {
   const listed = await host.rpc({ ...ping, method: 'tools/list' }, { key: keys.reader });
   const called = await host.rpc(call('greet', { arguments: { who: 'x' } }), { key: keys.reader });
   expect([listed.status, called.status]).toEqual([403, 403]);
   expect((await host.rpc(ping, { key: 'no-key-of-this-host-0123456789abcdef' })).status).toBe(401);
+});
+
+test('continues the stream of a call for its own tenant only', async () => {
+  const read = async (headers: Record<string, string>, key = keys.ann) => {
+    const response = await fetch(`${host.url}/v1/mcp`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+    return { status: response.status, text: await response.text() };
+  };
+  expect((await read({})).status).toBe(405);
+  expect((await read({ 'last-event-id': 'e30.e30' })).status).toBe(404);
+  const accept = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  const response = await fetch(`${host.url}/v1/mcp`, {
+    method: 'POST',
+    headers: { ...accept, authorization: `Bearer ${keys.ann}`, 'mcp-protocol-version': '2025-11-25' },
+    body: JSON.stringify(call('greet', { arguments: { who: 'x' } })),
+  });
+  const [, id = ''] = /^id: (.*)$/m.exec(await response.text()) ?? [];
+  const again = await read({ 'last-event-id': id });
+  expect([again.status, again.text]).toEqual([200, expect.stringContaining('"structuredContent":{"who":"x"}')]);
+  expect((await read({ 'last-event-id': id }, keys.other)).status).toBe(404);
 });
 
 test('takes a cause only in its form', async () => {
@@ -149,6 +182,61 @@ test('takes a requestState once, of its own principal, tool and question', async
   expect(done.body).toMatchObject({ result: { resultType: 'complete', structuredContent: { action: 'accept' } } });
   const replayed = await again('gate', {});
   expect(replayed.body).toMatchObject({ error: { code: -32602, message: expect.stringContaining('was used before') } });
+});
+
+test('names a form after its question, and hears an answer under no other name', async () => {
+  const ask = { name: 'ask', arguments: {} };
+  const asked = await modern({ method: 'tools/call', params: ask });
+  const { inputRequests, requestState = '' } = asked.body.result as JsonObject;
+  expect(inputRequests).toMatchObject({
+    city: { params: { message: 'Which city?', _meta: { 'cairn.question': { inputId: expect.any(String) } } } },
+  });
+  const again = (name: string) => {
+    const inputResponses = { [name]: { action: 'accept', content: { answer: 'Oslo' } } };
+    return modern({ method: 'tools/call', params: { ...ask, inputResponses, requestState } });
+  };
+  expect((await again('answer')).body).toMatchObject({ error: { message: expect.stringContaining('city') } });
+  expect((await again('city')).body).toMatchObject({ result: { resultType: 'complete' } });
+});
+
+test('asks for the arguments of a prompt that are missing, once', async () => {
+  const got = (more: JsonObject = {}) => modern({ method: 'prompts/get', params: { name: 'acme.write', ...more } });
+  expect((await got()).body).toMatchObject({
+    result: {
+      resultType: 'input_required',
+      inputRequests: { arguments: { params: { requestedSchema: { required: ['topic'] } } } },
+    },
+  });
+  const reply = (content: JsonObject) => ({ inputResponses: { arguments: { action: 'accept', content } } });
+  expect((await got(reply({ topic: 'maps' }))).body).toMatchObject({
+    result: { messages: [{ content: { text: 'Write about maps for everybody, in maps words.' } }] },
+  });
+  for (const wrong of [reply({}), reply({ topic: 7 }), { inputResponses: { arguments: { action: 'decline' } } }]) {
+    expect(codeOf(await got(wrong))).toBe(-32602);
+  }
+});
+
+test('cancels the run of a client of 2026-07-28 that leaves, also one that takes no stream', async () => {
+  const params = { name: 'slow', arguments: {}, _meta: envelope(MODERN) };
+  for (const accept of ['application/json', 'application/json, text/event-stream']) {
+    const leaves = new AbortController();
+    const left = fetch(`${host.url}/v1/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${keys.ann}`, 'content-type': 'application/json', accept },
+        ...{ 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/call', 'mcp-name': 'slow' },
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      signal: leaves.signal,
+    }).then((response) => response.text());
+    const runId = await host.newestRun('slow', 'running');
+    leaves.abort();
+    await expect(left).rejects.toThrow();
+    expect((await host.ended(runId)).at(-1)).toMatchObject({
+      type: 'run.cancelled',
+      payload: { reason: 'cross_protocol_cancel' },
+    });
+  }
 });
 
 test('hears no answer of another principal, and ends with a run that was cancelled while it asks', async () => {

@@ -4,23 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { z } from 'zod';
-import { defineAgent } from '../../agents/define-agent.ts';
-import { defineTool } from '../../agents/tools/define-tool.ts';
 import type { ToolContext } from '../../agents/tools/tool.ts';
+import { alphaAgents, alphaConfig, keys } from '../alpha.kit.ts';
 import { createHost, type Host } from '../create-host.ts';
 import { MODERN } from './versions.ts';
 
-export const keys = {
-  ann: 'ann-key-0123456789-abcdefghijklmnop',
-  bob: 'bob-key-0123456789-abcdefghijklmnop',
-  other: 'other-key-0123456789-abcdefghijklmno',
-  reader: 'reader-key-0123456789-abcdefghijklm',
-  beta: 'beta-key-0123456789-abcdefghijklmnop',
-};
-
-export const BETA = 'hosts.example.org/beta';
-export const ALPHA = 'hosts.example.org/alpha';
+export { ALPHA, BETA, keys } from '../alpha.kit.ts';
 
 /** Every revision is spoken by the published client. */
 export const eras = ['2025-11-25', MODERN] as const;
@@ -34,35 +23,8 @@ export class McpHost {
   work: (context: ToolContext) => Promise<Json> = async () => null;
 
   async start(): Promise<void> {
-    const tool = defineTool({
-      id: 'acme.desk:work',
-      description: 'Works.',
-      input: z.object({}),
-      safety: 'idempotent',
-      run: (_input, context) => this.work(context),
-    });
-    const about = { persona: 'Desk', instructions: 'Do it.' };
-    const calls = [[{ say: ['I look.'] }, { call: { tool: tool.id, input: {} } }], [{ say: ['Done.'] }]];
-    this.#host = await createHost({
-      config: {
-        port: 0,
-        data: this.#folder,
-        hostId: ALPHA,
-        peers: [{ hostId: BETA, url: 'https://beta.example.org' }],
-        keys: [
-          { key: keys.ann, tenant: 't', principal: 'ann' },
-          { key: keys.bob, tenant: 't', principal: 'bob' },
-          { key: keys.other, tenant: 'u', principal: 'eve' },
-          { key: keys.beta, tenant: 't', principal: 'beta', peer: BETA },
-          { key: keys.reader, tenant: 't', principal: 'rea', scopes: ['runs:read'] },
-        ],
-      },
-      tools: [tool],
-      agents: [
-        defineAgent({ id: 'host:plain', ...about, rehearsal: { turns: [[{ say: ['Hel', 'lo.'] }]] } }),
-        defineAgent({ id: 'host:desk', ...about, tools: [tool.id], rehearsal: { turns: calls } }),
-      ],
-    });
+    const parts = alphaAgents((context) => this.work(context));
+    this.#host = await createHost({ config: alphaConfig(this.#folder), ...parts, prompts });
     for (const workflow of workflows) await this.rest('POST', '/v1/workflows', workflow);
   }
 
@@ -80,9 +42,9 @@ export class McpHost {
   /** A connected client of a revision. */
   async client(
     era: Era,
-    options: { key?: string; onForm?: (message: string) => Json | Promise<Json> } = {},
+    options: { key?: string; onForm?: (message: string) => Json | Promise<Json>; fetch?: typeof fetch } = {},
   ): Promise<Client> {
-    const { key = keys.ann, onForm } = options;
+    const { key = keys.ann, onForm, fetch: through = fetch } = options;
     const given: ClientOptions = {
       capabilities: onForm === undefined ? {} : { elicitation: { form: {} } },
       versionNegotiation: { mode: era === MODERN ? 'auto' : 'legacy' },
@@ -94,6 +56,7 @@ export class McpHost {
     await client.connect(
       new StreamableHTTPClientTransport(new URL('/v1/mcp', this.url), {
         requestInit: { headers: { authorization: `Bearer ${key}` } },
+        fetch: through,
       }),
     );
     this.#clients.push(client);
@@ -177,6 +140,20 @@ const workflows = [
   one('ask', { typeId: 'core.clarificationGate', config: { questions } }),
   one('fail', { typeId: 'core.fail' }),
   one('slow', { typeId: 'core.delay', config: { delayMs: 3_600_000 } }),
+];
+
+const topic = { name: 'topic', type: 'string', required: true, description: 'What it is about.' } as const;
+const audience = { name: 'audience', type: 'string', required: false, defaultValue: 'everybody' } as const;
+
+const prompts = [
+  {
+    ...({ templateId: 'acme.write', version: '1.0.0', kind: 'user', name: 'Write' } as const),
+    description: 'Asks for a text.',
+    text: 'Write about {{topic}} for {{audience}}, in {{topic}} words.',
+    variables: [topic, audience, { name: 'runId', type: 'string', required: false, source: 'context' } as const],
+  },
+  { templateId: 'acme.write', version: '0.9.0', kind: 'user', text: 'Old.' } as const,
+  { templateId: 'acme.tone', version: '1.0.0', kind: 'system', text: 'Be kind.' } as const,
 ];
 
 /** The run of a result. */

@@ -4,7 +4,7 @@ import type { Route } from '../http/routes.ts';
 import type { DeriveKeys } from '../secrets/host-secret.ts';
 import { Elicitations } from './elicitations.ts';
 import { OpenCalls } from './open-calls.ts';
-import { type McpSurface, mcpRoute } from './routes.ts';
+import { type McpSurface, mcpResumeRoute, mcpRoute } from './routes.ts';
 import { createSigned } from './signed.ts';
 
 export type McpPorts = Omit<McpSurface, 'signed' | 'elicitations' | 'openCalls'> & { readonly deriveKeys: DeriveKeys };
@@ -18,8 +18,8 @@ export interface Mcp {
 export function createMcp({ deriveKeys, ...ports }: McpPorts): Mcp {
   const openCalls = new OpenCalls(ports.engine);
   const signed = createSigned(deriveKeys('mcp-texts'));
-  const route = mcpRoute({ ...ports, signed, openCalls, elicitations: new Elicitations() });
-  return { routes: [route], close: () => openCalls.close() };
+  const surface = { ...ports, signed, openCalls, elicitations: new Elicitations() };
+  return { routes: [mcpRoute(surface), mcpResumeRoute(surface)], close: () => openCalls.close() };
 }
 
 /** What the discovery document says of MCP. The published schema of the block is closed; `server/discover` says the rest. */

@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject, quoted } from '@cairn/protoco
 import { CLIENT_CAPABILITIES_META_KEY, classifyInboundRequest } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Call } from '../http/routes.ts';
+import { isKnownRequest, rememberRequest } from './known-envelopes.ts';
 import { idOf, McpError, type RpcId } from './rpc.ts';
 import type { Signed } from './signed.ts';
 import { legacyRevisions, MODERN, mcpRevisions } from './versions.ts';
@@ -12,6 +13,8 @@ export interface McpRequest {
   readonly kind: 'request';
   readonly call: Call;
   readonly isModern: boolean;
+  /** The client can continue a stream that was cut. */
+  readonly isResumable: boolean;
   readonly id: RpcId;
   readonly method: string;
   readonly params: JsonObject;
@@ -48,6 +51,10 @@ export function inboundOf(call: Call, signed: Signed): Inbound {
   const body = call.request.body as Json | undefined;
   const header = (name: string): string | undefined => (typeof headers[name] === 'string' ? headers[name] : undefined);
   const [version, method, name] = [header('mcp-protocol-version'), header('mcp-method'), header('mcp-name')];
+  if (isKnownRequest(body, { version, method })) {
+    requireHeaders(body, { version, method, name });
+    return modernIn(call, body);
+  }
   const route = classifyInboundRequest({
     httpMethod: 'POST',
     ...(version !== undefined && { protocolVersionHeader: version }),
@@ -63,21 +70,33 @@ export function inboundOf(call: Call, signed: Signed): Inbound {
   if (route.kind === 'modern') {
     if (route.messageKind === 'request') requireHeaders(body, { version, method, name });
     requireModern(route.classification.revision);
-    const capabilities = metaOf(paramsOf(body))[CLIENT_CAPABILITIES_META_KEY];
-    return messageIn(call, body, { id: '', canElicit: elicitsIn(capabilities) }, true);
+    if (route.messageKind === 'request') rememberRequest(body);
+    return modernIn(call, body);
   }
   if (version !== undefined && !legacyRevisions.some((served) => served === version)) throw notServed(version);
   if (body.method === undefined) {
     return { kind: 'response', id: idOf(body), result: isJsonObject(body.result) ? body.result : null };
   }
-  return messageIn(call, body, sessionOf(call, header('mcp-session-id'), signed), false);
+  const session = sessionOf(call, header('mcp-session-id'), signed);
+  return messageIn(call, body, { session, isModern: false, isResumable: version === RESUMABLE });
 }
 
-function messageIn(call: Call, body: JsonObject, session: Session, isModern: boolean): Inbound {
+function modernIn(call: Call, body: JsonObject): Inbound {
+  const capabilities = metaOf(paramsOf(body))[CLIENT_CAPABILITIES_META_KEY];
+  const session = { id: '', canElicit: elicitsIn(capabilities) };
+  return messageIn(call, body, { session, isModern: true, isResumable: false });
+}
+
+/** Clients of older revisions do not expect an event without data. */
+const RESUMABLE = '2025-11-25';
+
+type Spoken = Pick<McpRequest, 'session' | 'isModern' | 'isResumable'>;
+
+function messageIn(call: Call, body: JsonObject, spoken: Spoken): Inbound {
   const params = paramsOf(body);
   const method = String(body.method);
-  if (body.id === undefined) return { kind: 'notification', method, params, session };
-  return { kind: 'request', call, isModern, id: idOf(body), method, params, meta: metaOf(params), session };
+  if (body.id === undefined) return { kind: 'notification', method, params, session: spoken.session };
+  return { kind: 'request', call, id: idOf(body), method, params, meta: metaOf(params), ...spoken };
 }
 
 const paramsOf = ({ params }: JsonObject): JsonObject => (isJsonObject(params) ? params : {});

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALPHA, BETA, eras, eventsOf, keys, McpHost, runOf } from './client.kit.ts';
 import { MODERN } from './versions.ts';
@@ -35,7 +36,11 @@ describe.each(eras)('a client of %s', (era) => {
       _meta: { runId, hostId: ALPHA },
     });
     const events = await eventsOf(host, runId);
-    expect(events[0]).toMatchObject({ type: 'run.started', payload: { transport: 'mcp', inputs: { who: 'Ann' } } });
+    const inputs = { who: 'Ann' };
+    expect(events[0]).toMatchObject({
+      type: 'run.started',
+      payload: { transport: 'mcp', contentTrust: 'untrusted', inputs },
+    });
     expect(result._meta).toHaveProperty('eventId', events.at(-1)?.eventId);
   });
 
@@ -85,6 +90,54 @@ describe.each(eras)('a client of %s', (era) => {
       await expect(reader.readResource({ uri: unknown })).rejects.toThrow('There is no such resource');
     }
     expect((await stranger.listResources()).resources).toEqual([]);
+  });
+
+  test('gets prompts, filled with its arguments', async () => {
+    const client = await host.client(era);
+    const { prompts } = await client.listPrompts();
+    expect(prompts).toEqual([
+      {
+        name: 'acme.write',
+        title: 'Write',
+        description: 'Asks for a text.',
+        arguments: [
+          { name: 'topic', description: 'What it is about.', required: true },
+          { name: 'audience', required: false },
+        ],
+      },
+    ]);
+    // Slots in values stay as they are.
+    const given = { name: 'acme.write', arguments: { topic: '{{audience}}' } };
+    expect(await client.getPrompt(given)).toMatchObject({
+      description: 'Asks for a text.',
+      messages: [{ role: 'user', content: { text: 'Write about {{audience}} for everybody, in {{audience}} words.' } }],
+    });
+    for (const [wrong, why] of [
+      [{ name: 'acme.tone' }, 'There is no such prompt'],
+      [{ name: 'acme.write' }, 'the argument topic is missing'],
+      [{ name: 'acme.write', arguments: { topic: 'x', odd: 'y' } }, 'there is no argument "odd"'],
+      [{ name: 'acme.write', arguments: { topic: 'x'.repeat(140_000) } }, 'more than 262144 characters'],
+    ] as const) {
+      await expect(client.getPrompt(wrong)).rejects.toThrow(why);
+    }
+  });
+
+  test('completes ids of its own runs, and values of arguments', async () => {
+    const client = await host.client(era);
+    const runId = runOf(await client.callTool({ name: 'greet', arguments: { who: 'Ann' } }));
+    const run = { type: 'ref/resource', uri: 'cairn://runs/{runId}' } as const;
+    const prompt = { type: 'ref/prompt', name: 'acme.write' } as const;
+    const argument = { name: 'runId', value: runId.slice(0, -1) };
+    expect((await client.complete({ ref: run, argument })).completion.values).toContain(runId);
+    const stranger = await host.client(era, { key: keys.other });
+    expect((await stranger.complete({ ref: run, argument })).completion.values).toEqual([]);
+    const values = async (name: string, value: string) =>
+      (await client.complete({ ref: prompt, argument: { name, value } })).completion.values;
+    expect(await values('audience', 'every')).toEqual(['everybody']);
+    expect(await values('audience', 'nobody')).toEqual([]);
+    await expect(values('odd', '')).rejects.toThrow('no such argument');
+    const nothing = { type: 'ref/resource', uri: 'file:///{path}' } as const;
+    await expect(client.complete({ ref: nothing, argument })).rejects.toThrow('ref names no prompt');
   });
 
   test('is told why a run failed', async () => {
@@ -213,6 +266,31 @@ test('goes on when somebody else answers while the client is asked', async () =>
   expect(await call).toMatchObject({ structuredContent: { decidedBy: 'bob' }, isError: false });
 });
 
+test('a client whose stream is cut reads on, and answers what the run asks', async () => {
+  const lines: string[] = [];
+  const client = await host.client('2025-11-25', {
+    onForm: () => approve,
+    async fetch(url, init) {
+      const response = await fetch(url, init);
+      const what = init?.method === 'GET' ? 'GET' : String(init?.body);
+      if (!what.includes('tools/call')) {
+        if (what === 'GET' && response.ok) lines.push(`resumed ${response.status}`);
+        return response;
+      }
+      const reader = response.body?.getReader();
+      const first = await reader?.read();
+      await reader?.cancel();
+      const cut = new ReadableStream({ start: (stream) => stream.enqueue(first?.value), pull: (s) => s.error('cut') });
+      return new Response(cut, { status: response.status, headers: response.headers });
+    },
+  });
+  const result = await client.callTool({ name: 'gate', arguments: {} });
+  expect(result).toMatchObject({ structuredContent: { action: 'accept', decidedBy: 'ann' }, isError: false });
+  expect(lines).toEqual(['resumed 200']);
+  const { runs } = await host.rest('GET', '/v1/runs?workflowId=gate&limit=1');
+  expect(runs).toMatchObject([{ runId: runOf(result) }]);
+});
+
 test('a client with a handshake that goes away leaves its run going', async () => {
   const client = await host.client('2025-11-25');
   const call = client.callTool({ name: 'slow', arguments: {} }).catch(() => 'gone');
@@ -236,5 +314,46 @@ test('the client knows the host, and the discovery document says that it serves 
   expect(mcp).toEqual({
     supported: true,
     serverMount: { supported: true, transports: ['streamable-http'], samplingBridge: false, elicitationBridge: true },
+  });
+});
+
+const about = {
+  'io.modelcontextprotocol/protocolVersion': MODERN,
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+describe('the response to a call', () => {
+  const call = async (given: JsonObject, more: JsonObject = {}) => {
+    const params = { name: 'greet', arguments: given, _meta: { ...about, ...more } };
+    return fetch(`${host.url}/v1/mcp`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${keys.ann}`, accept: 'application/json, text/event-stream' },
+        ...{ 'content-type': 'application/json', 'mcp-protocol-version': MODERN },
+        ...{ 'mcp-method': 'tools/call', 'mcp-name': 'greet' },
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+  };
+
+  test('is a document if nothing comes before the result', async () => {
+    const response = await call({ who: 'Ann' });
+    expect(response.headers.get('content-type')).toMatch('application/json');
+    expect(await response.json()).toMatchObject({ id: 1, result: { structuredContent: { who: 'Ann' } } });
+  });
+
+  test.each([
+    ['the client follows its progress', { who: 'Ann' }, { progressToken: 7 }],
+    ['the result is large', { who: 'x'.repeat(200_000) }, {}],
+  ])('is a stream if %s', async (_, given, more) => {
+    const response = await call(given, more);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const frames = (await response.text()).split('\n\n').filter((frame) => frame !== '');
+    expect(JSON.parse(frames.at(-1)?.slice('data: '.length) ?? '')).toMatchObject({
+      id: 1,
+      result: { structuredContent: given },
+    });
+    expect(frames.length > 1).toBe('progressToken' in more);
   });
 });

@@ -1,22 +1,26 @@
 /** The methods of MCP in both kinds of revisions. */
 import { requireScope } from '../access/auth.ts';
 import { type CallStreamPorts, streamed, waited } from './call-stream.ts';
+import { completed } from './completions.ts';
 import { type McpRequest, newSession } from './inbound.ts';
-import { listedResources, type ResourcePorts, readResource, resourceTemplates } from './resources.ts';
+import { gotPrompt, listedPrompts, type PromptPorts } from './prompts.ts';
+import { listedResources, type ResourcePorts, readResource, templatesOf } from './resources.ts';
 import { McpError } from './rpc.ts';
-import { openedCall } from './tool-call.ts';
+import { type OpenToolCall, openedCall } from './tool-call.ts';
 import { listedTools } from './tools.ts';
 import { legacyRevisions, mcpRevisions } from './versions.ts';
 
-export interface MethodPorts extends CallStreamPorts, ResourcePorts {
+export interface MethodPorts extends CallStreamPorts, ResourcePorts, PromptPorts {
   /** Of this program. */
   readonly version: string;
 }
 
-/** Returns the result, or undefined once it streams. */
-type Method = (request: McpRequest, ports: MethodPorts) => Promise<object | undefined>;
+/** Returns the result, the whole response, or undefined once it streams. */
+type Method = (request: McpRequest, ports: MethodPorts) => Promise<object | string | undefined>;
 
-const capabilities = { tools: {}, resources: {}, logging: {} };
+const offered = { tools: {}, resources: {}, prompts: {}, completions: {} };
+
+const capabilities = { ...offered, logging: {} };
 
 const serverInfo = ({ version }: MethodPorts) => ({ name: 'cairn', title: 'Cairn', version });
 
@@ -30,7 +34,7 @@ const initialize: Method = async ({ call, params }, ports) => {
 const discover: Method = async (_, ports) => ({
   ...cacheable,
   supportedVersions: mcpRevisions,
-  capabilities: { tools: {}, resources: {} },
+  capabilities: offered,
   _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo(ports) },
 });
 
@@ -62,28 +66,47 @@ const listResources: Method = async ({ call, params, isModern }, ports) => ({
   ...(await listedResources(call, ports, cursorIn(params))),
 });
 
-const listTemplates: Method = async ({ isModern }) => ({ ...(isModern && cacheable), resourceTemplates });
+const listTemplates: Method = async ({ isModern }, ports) => ({
+  ...(isModern && cacheable),
+  resourceTemplates: templatesOf(ports),
+});
 
 const read: Method = async ({ call, params, isModern }, ports) => ({
   ...(isModern && cacheable),
   ...(await readResource(call, params.uri, ports)),
 });
 
+const listPrompts: Method = async ({ call, params, isModern }, ports) => {
+  requireScope(call.caller, 'manifest:read');
+  return { ...(isModern && cacheable), ...listedPrompts(call, ports, cursorIn(params)) };
+};
+
+const getPrompt: Method = async (request, ports) => {
+  requireScope(request.call.caller, 'manifest:read');
+  return gotPrompt(request, ports);
+};
+
+const complete: Method = async ({ call, params }, ports) => completed(call, params, ports);
+
 const callTool: Method = async (request, ports) => {
   const opened = await openedCall(request, ports);
   if (!('watch' in opened)) return opened;
-  const { call, session, id } = request;
-  const close = ports.openCalls.add({ caller: call.caller, session, id }, opened.watch);
-  const done = () => {
-    close();
-    opened.watch.close();
-  };
-  if (takesStream(request)) {
-    streamed(opened, done, ports);
-    return undefined;
-  }
-  return waited(opened, ports).finally(done);
+  if (takesStream(request)) return followed(opened, ports);
+  return waited(opened, ports).finally(entered(opened, ports));
 };
+
+/** The response to a call whose client takes streams; undefined once it streams. */
+export const followed = (opened: OpenToolCall, ports: MethodPorts): Promise<string | undefined> =>
+  streamed(opened, entered(opened, ports), ports);
+
+/** A notification can cancel the run. Returns what ends the entry. */
+function entered({ request: { call, session, id }, watch }: OpenToolCall, { openCalls }: MethodPorts): () => void {
+  const leave = openCalls.add({ caller: call.caller, session, id }, watch);
+  return () => {
+    leave();
+    watch.close();
+  };
+}
 
 const takesStream = ({ call }: McpRequest): boolean =>
   String(call.request.headers.accept).includes('text/event-stream');
@@ -94,10 +117,16 @@ const common: Readonly<Record<string, Method>> = {
   'resources/list': listResources,
   'resources/templates/list': listTemplates,
   'resources/read': read,
+  'prompts/list': listPrompts,
+  'prompts/get': getPrompt,
+  'completion/complete': complete,
 };
 
 const legacy: Readonly<Record<string, Method>> = { ...common, initialize, ping, 'logging/setLevel': setLevel };
 const modern: Readonly<Record<string, Method>> = { ...common, 'server/discover': discover };
+
+/** Of all revisions. */
+export const mcpMethodNames: readonly string[] = Object.keys({ ...legacy, ...modern });
 
 export function methodNamed({ isModern, method }: McpRequest): Method {
   const methods = isModern ? modern : legacy;

@@ -1,12 +1,14 @@
 /** Questions of a run as forms of MCP, and the answers that come back. */
 import { type AnswerInput, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import type { Question } from '../../bridges/a2a/questions.ts';
+import { QUESTION_META, type QuestionMeta } from '../peers/question-meta.ts';
 
 /** The parameters of `elicitation/create`. */
 export interface Form {
   readonly mode: 'form';
   readonly message: string;
   readonly requestedSchema: JsonObject;
+  readonly _meta: Readonly<Record<typeof QUESTION_META, QuestionMeta>>;
 }
 
 /** What a client answers to a form. */
@@ -21,8 +23,15 @@ export function formOf(question: Question): Form | null {
   if (isSignIn || interruptKind === 'external-event') return null;
   const properties = isApproval(question) ? approval : isFlat(question) ? flatProperties(question) : one(question);
   const required = requiredOf(question, properties);
-  return { mode: 'form', message: prompt, requestedSchema: { type: 'object', properties, required } };
+  const requestedSchema = { type: 'object', properties, required };
+  return { mode: 'form', message: prompt, requestedSchema, _meta: { [QUESTION_META]: aboutOf(question) } };
 }
+
+const aboutOf = (question: Question): QuestionMeta => ({
+  inputId: question.id,
+  ...(question.form.requireUser === true && { requireUser: true }),
+  ...(isApproval(question) && { isApproval: true }),
+});
 
 const isApproval = ({ interruptKind }: Question): boolean => interruptKind === 'approval';
 
@@ -46,8 +55,20 @@ const isJson = (value: unknown): value is JsonObject =>
 function isFlat(question: Question): boolean {
   const { type, properties } = schemaOf(question);
   if (type !== 'object' || !isJsonObject(properties) || Object.keys(properties).length > 50) return false;
-  return Object.values(properties).every((field) => isJsonObject(field) && primitive.has(field.type));
+  return Object.values(properties).every((field) => isJsonObject(field) && isField(field));
 }
+
+/** Simple values, and choices of several texts. */
+const isField = ({ type, items }: JsonObject): boolean =>
+  primitive.has(type) || (type === 'array' && isJsonObject(items) && isChoice(items));
+
+const isChoice = ({ enum: values, anyOf }: JsonObject): boolean =>
+  (Array.isArray(values)
+    ? values
+    : Array.isArray(anyOf)
+      ? anyOf.map((one) => isJsonObject(one) && one.const)
+      : [null]
+  ).every((value) => typeof value === 'string');
 
 function flatProperties(question: Question): JsonObject {
   const { properties = {} } = schemaOf(question);
@@ -56,7 +77,10 @@ function flatProperties(question: Question): JsonObject {
 }
 
 /** Fields of JSON Schema that a form knows. */
-const known = ['type', 'title', 'description', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'default'];
+const known = [
+  ...['type', 'title', 'description', 'minLength', 'maxLength', 'minimum', 'maximum', 'enum', 'default'],
+  ...['enumNames', 'oneOf', 'items', 'minItems', 'maxItems'],
+];
 
 const fieldOf = (field: Json | undefined): JsonObject =>
   isJsonObject(field)

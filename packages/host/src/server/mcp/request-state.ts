@@ -22,6 +22,8 @@ const shape = z.object({
   runId: z.string(),
   inputId: z.string(),
   tool: z.string(),
+  /** Absent in states of earlier versions. */
+  form: z.string().default('answer'),
   expiresAt: z.number(),
 });
 
@@ -29,21 +31,31 @@ export interface Asked {
   readonly runId: RunId;
   readonly inputId: string;
   readonly tool: string;
+  /** The name of the form among the input requests. */
+  readonly form: string;
 }
 
 export const stateText = ({ caller }: Call, asked: Asked, { signed, now }: StatePorts): string =>
   signed.sign(caller, { kind: 'state', id: randomUUID(), ...asked, expiresAt: now() + LIFE_MS });
 
-/** Throws for a state that is not this caller's, is of another tool, has expired, or was used before. */
-export async function usedState(call: Call, text: unknown, tool: string, ports: StatePorts): Promise<Asked> {
-  const { caller } = call;
+/** A state that may be used once. */
+export interface OpenState extends Asked {
+  readonly id: string;
+}
+
+/** Throws for a state that is not this caller's, is of another tool, or has expired. */
+export function openState({ caller }: Call, text: unknown, tool: string, ports: StatePorts): OpenState {
   const state = shape.safeParse(typeof text === 'string' ? ports.signed.open(caller, text) : null).data;
   const runId = state === undefined ? null : parseRunId(state.runId);
   if (state === undefined || runId === null || state.tool !== tool) throw invalid('is not one of this call');
   if (state.expiresAt <= ports.now()) throw invalid('has expired');
-  const isFirst = await claimed(call, state.id, ports);
-  if (!isFirst) throw invalid('was used before');
-  return { runId, inputId: state.inputId, tool };
+  const { id, inputId, form } = state;
+  return { id, runId, inputId, tool, form };
+}
+
+/** Throws for a state that was used before. */
+export async function useState(call: Call, { id }: OpenState, ports: StatePorts): Promise<void> {
+  if (!(await claimed(call, id, ports))) throw invalid('was used before');
 }
 
 /** The record is durable: a restart forgets no use. */

@@ -5,6 +5,7 @@ import type { RunIndex } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { datasetPieces, filePieces, recordOf } from '../artifacts/artifact-pieces.ts';
 import { contextNamed } from '../contexts/context-params.ts';
+import type { HostExtension } from '../host-extension.ts';
 import { jsonPieces } from '../http/json-pieces.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { runNamed } from '../http/params.ts';
@@ -17,6 +18,7 @@ export interface ResourcePorts {
   readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
   readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
+  readonly extension: Pick<HostExtension, 'mcpResources' | 'mcpPrompts'>;
 }
 
 /** Runs in one page of the list. */
@@ -30,15 +32,21 @@ export async function listedResources({ caller: { tenant } }: Call, ports: Resou
     ...{ uri: runUri(runId), name: runId, title: `${workflowId} (${shownStatus})`, mimeType: JSON_TYPE },
   }));
   const nextCursor = ports.cursors.shown(tenant, page.nextCursor);
-  return { resources, ...(nextCursor !== null && { nextCursor }) };
+  const more = cursor === undefined ? (ports.extension.mcpResources?.listed ?? []) : [];
+  return { resources: [...more, ...resources], ...(nextCursor !== null && { nextCursor }) };
 }
 
 const JSON_TYPE = 'application/json';
 
-const RUN = 'cairn://runs/{runId}';
-const ARTIFACT = 'cairn://contexts/{contextId}/artifacts/{artifactId}';
+export const RUN = 'cairn://runs/{runId}';
+export const ARTIFACT = 'cairn://contexts/{contextId}/artifacts/{artifactId}';
 
-export const resourceTemplates = [
+export const templatesOf = ({ extension }: ResourcePorts): readonly object[] => [
+  ...resourceTemplates,
+  ...(extension.mcpResources?.templates ?? []),
+];
+
+const resourceTemplates = [
   { uriTemplate: RUN, name: 'run', title: 'A run', description: 'Its snapshot.', mimeType: JSON_TYPE },
   { uriTemplate: ARTIFACT, name: 'artifact', title: 'An artifact', description: 'The content of its newest version.' },
 ];
@@ -51,6 +59,8 @@ const MAX_BYTES = 1_048_576;
 
 export async function readResource(call: Call, uri: unknown, ports: ResourcePorts): Promise<{ contents: object[] }> {
   const text = typeof uri === 'string' ? uri : '';
+  const added = ports.extension.mcpResources?.read(text) ?? null;
+  if (added !== null) return { contents: [added] };
   const [, run] = runShape.exec(text) ?? [];
   const [, context, artifact] = artifactShape.exec(text) ?? [];
   try {

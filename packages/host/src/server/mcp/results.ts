@@ -1,6 +1,7 @@
 /** Results of tool calls: what a run has become, in the words of MCP. */
 import type { RunView } from '@cairn/protocol';
 import { foldedTask } from '../../bridges/a2a/fold-task.ts';
+import { contentBlocks } from './content-blocks.ts';
 import type { RunWatch } from './run-watch.ts';
 
 /** Longest text of a result. A longer one is read as a resource. */
@@ -23,9 +24,10 @@ const errorResult = (text: string, origin: Origin, code: string) => ({
   _meta: { ...origin, code },
 });
 
+export type EndedRun = Pick<RunView, 'runId' | 'status' | 'outputs' | 'error'>;
+
 /** The result of a run that has ended. */
-export function endResult(view: RunView, origin: Origin): object {
-  const { status, outputs, error, runId } = view;
+export function endResult({ status, outputs, error, runId }: EndedRun, origin: Origin): object {
   if (status === 'cancelled')
     return errorResult(`tool_canceled: the run ${runId} was cancelled.`, origin, 'tool_canceled');
   if (status !== 'completed') {
@@ -38,7 +40,8 @@ export function endResult(view: RunView, origin: Origin): object {
     return { content: [{ type: 'text', text: about }], isError: false, _meta: origin };
   }
   const said = typeof given.content === 'string' ? given.content : text;
-  return { content: [{ type: 'text', text: said }], structuredContent: given, isError: false, _meta: origin };
+  const content = contentBlocks(given.content) ?? [{ type: 'text', text: said }];
+  return { content, structuredContent: given, isError: false, _meta: origin };
 }
 
 /** The result of a run that goes on without its client: it waits for somebody else, or the host stops. */

@@ -1,12 +1,14 @@
 /** The route of MCP: one POST for requests, notifications and responses of both kinds of revisions. */
-import { isCairnError, type Json } from '@cairn/protocol';
+import { isCairnError, type Json, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Call, KeyedRoute } from '../http/routes.ts';
 import { LARGE_BYTES, type UnreadBytes } from '../http/unread-bytes.ts';
 import { shaped } from './call-stream.ts';
 import { type Inbound, inboundOf } from './inbound.ts';
-import { type MethodPorts, methodNamed } from './methods.ts';
+import { followed, type MethodPorts, methodNamed } from './methods.ts';
+import { resumedCall } from './resumed-call.ts';
 import { errorText, idOf, McpError, mcpErrorOf, resultText } from './rpc.ts';
+import { callsWorkflow } from './tools.ts';
 
 export interface McpSurface extends MethodPorts {
   readonly unread: UnreadBytes;
@@ -37,12 +39,16 @@ const headers = z.object({
   'mcp-name': z.string().optional().describe('The name or the URI of the body, in revision 2026-07-28.'),
 });
 
+/** What a call of a workflow takes. Sixteen that come together begin in one turn, and share its commit. */
+const WORKFLOW_MS = 0.2;
+
 /** The scopes of a method are checked when it is called; every call shows a run. */
 export const mcpRoute = (surface: McpSurface): KeyedRoute => ({
   method: 'POST',
   path: '/v1/mcp',
   scope: 'runs:read',
   holds: true,
+  laterMs: ({ request }) => (callsWorkflow(request.body as Json | undefined) ? WORKFLOW_MS : undefined),
   isEventBody: true,
   // The protocol has no key for repeats.
   repeatable: true,
@@ -56,13 +62,41 @@ export const mcpRoute = (surface: McpSurface): KeyedRoute => ({
     responses: {
       200: {
         description:
-          'The result or the error of a request. `tools/call` answers with `text/event-stream` if the client accepts it: the last frame is such a response.',
+          'The result or the error of a request. A call that takes longer, or has messages for its client, answers with `text/event-stream` if the client accepts it: the last frame is such a response.',
         shape: response,
       },
       202: { description: 'The notification or the response was taken.' },
     },
   },
 });
+
+/** Continues the stream of a call that was cut. The host has no other messages for clients. */
+export const mcpResumeRoute = (surface: McpSurface): KeyedRoute => ({
+  method: 'GET',
+  path: '/v1/mcp',
+  scope: 'runs:read',
+  holds: true,
+  async handle(call) {
+    const lastEventId = call.request.headers['last-event-id'];
+    if (typeof lastEventId !== 'string') throw noStream();
+    return followed(await resumedCall(call, lastEventId, surface), surface);
+  },
+  doc: {
+    id: 'resumeMcp',
+    summary: 'Continue the stream of an MCP call',
+    headers: z.object({ 'last-event-id': z.string().describe('The id that the stream of the call had.') }),
+    responses: {
+      200: { description: 'The messages of the call.', contentType: 'text/event-stream', orStream: response },
+    },
+    errors: ['not_found', 'method_not_allowed'],
+  },
+});
+
+const noStream = (): TerminalError =>
+  new TerminalError('method_not_allowed', {
+    message: 'GET /v1/mcp only continues the stream of a call, and needs Last-Event-ID.',
+    hint: 'Send messages with POST.',
+  });
 
 async function answered(call: Call, surface: McpSurface): Promise<string | undefined> {
   try {
@@ -73,7 +107,7 @@ async function answered(call: Call, surface: McpSurface): Promise<string | undef
       return undefined;
     }
     const result = await methodNamed(inbound)(inbound, surface);
-    if (result === undefined) return undefined;
+    if (result === undefined || typeof result === 'string') return result;
     const text = resultText(inbound.id, shaped(result, inbound.isModern));
     if (text.length >= LARGE_BYTES) surface.unread.admit(call.caller.tenant, call.reply.raw, text.length);
     return text;

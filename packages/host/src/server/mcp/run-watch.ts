@@ -3,16 +3,14 @@ import type { RunId } from '@cairn/protocol';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import { Instants } from '../../log/feed/frame.ts';
 import type { Subscription } from '../../log/feed/sink.ts';
-import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { FollowedTask } from '../a2a/followed-task.ts';
+import type { StartedRun } from './tools.ts';
 
 export interface WatchOptions {
   readonly feed: LiveFeed;
-  readonly record: Pick<RunRecord, 'runId' | 'contextId'>;
+  readonly run: StartedRun;
   /** What follows is folded into it. */
   readonly task: FollowedTask;
-  /** Different for each watch, so that it sees every row once. */
-  readonly key: string;
   /** Called after what the client may be told about. */
   readonly onProgress: (phase: string) => void;
 }
@@ -20,18 +18,25 @@ export interface WatchOptions {
 export class RunWatch {
   readonly runId: RunId;
   readonly task: FollowedTask;
-  readonly #subscription: Subscription;
+  readonly #options: WatchOptions;
+  #subscription: Subscription | null = null;
   #wake: (() => void)[] = [];
   #fault: unknown;
   /** The host stops, or the client left. */
   isStopped = false;
 
-  constructor({ feed, record, task, key, onProgress }: WatchOptions) {
-    this.runId = record.runId;
-    this.task = task;
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.runId = options.run.runId;
+    this.task = options.task;
+  }
+
+  /** Begins to follow the run, once somebody listens. */
+  begin(): void {
+    const { feed, run, task, onProgress } = this.#options;
     const instants = new Instants();
     const lens = {
-      key,
+      key: null,
       face: 'task' as const,
       nameOf: (_: string, row: Parameters<FollowedTask['take']>[0]) => {
         const updates = this.task.take(row, instants.textOf(row.at));
@@ -42,7 +47,7 @@ export class RunWatch {
       separator: '' as const,
     };
     this.#subscription = feed.subscribe(
-      { contextId: record.contextId, afterCursor: task.cursor, lens },
+      { contextId: run.contextId, afterCursor: task.cursor, lens, begunBy: run.isNew ? run : undefined },
       {
         write: () => {
           this.#wakeAll();
@@ -68,7 +73,7 @@ export class RunWatch {
   }
 
   close(): void {
-    this.#subscription.close();
+    this.#subscription?.close();
     this.stop();
   }
 

@@ -3,10 +3,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { invariant } from '@cairn/protocol';
 import type { Caller } from '../access/auth.ts';
 
+type Signatory = Pick<Caller, 'tenant' | 'principal'>;
+
 export interface Signed {
-  sign(caller: Caller, payload: object): string;
+  sign(caller: Signatory, payload: object): string;
   /** Null for a text that this host did not give to this caller. */
-  open(caller: Caller, text: string): unknown;
+  open(caller: Signatory, text: string): unknown;
 }
 
 /** Longest text that is looked at. */
@@ -16,7 +18,7 @@ const MAX_TEXT = 4_096;
 export function createSigned(keys: readonly Buffer[]): Signed {
   const [signingKey] = keys;
   invariant(signingKey !== undefined, 'mcp-texts-have-a-key');
-  const macOf = (key: Buffer, { tenant, principal }: Caller, encoded: string): Buffer =>
+  const macOf = (key: Buffer, { tenant, principal }: Signatory, encoded: string): Buffer =>
     createHmac('sha256', key)
       .update(JSON.stringify([encoded, tenant, principal ?? null]))
       .digest();

@@ -1,22 +1,22 @@
 /** `tools/call`: starts a run, follows it, asks what it asks, and answers with what it became. */
-import { randomUUID } from 'node:crypto';
-import { isCairnError, isJsonObject, type RunId } from '@cairn/protocol';
+import { foldEventOf, isCairnError, isJsonObject, parseRunId, type RunId } from '@cairn/protocol';
 import type { Question } from '../../bridges/a2a/questions.ts';
 import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { caughtUp, FollowedTask } from '../a2a/followed-task.ts';
+import { lastRow } from '../a2a/outputs.ts';
 import { requireScope } from '../access/auth.ts';
 import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
 import { firstCursor } from '../contexts/messages.ts';
 import type { Elicitations } from './elicitations.ts';
 import type { McpRequest } from './inbound.ts';
 import { answerOf, formOf, type Reply, replyOf } from './questions.ts';
-import { type StatePorts, stateText, usedState } from './request-state.ts';
-import { endResult, openResult, originOf, refusedArguments } from './results.ts';
+import { openState, type StatePorts, stateText, useState } from './request-state.ts';
+import { type EndedRun, endResult, openResult, originOf, refusedArguments } from './results.ts';
 import { McpError, said } from './rpc.ts';
 import { RunWatch } from './run-watch.ts';
-import { argumentProblems, type McpTool, startedRun, type ToolPorts, toolNamed } from './tools.ts';
+import { argumentProblems, type McpTool, type StartedRun, startedRun, type ToolPorts, toolNamed } from './tools.ts';
 
 export interface CallPorts extends ToolPorts, StatePorts {
   readonly log: EventLog;
@@ -51,8 +51,8 @@ export async function openedCall(request: McpRequest, ports: CallPorts): Promise
   const problems = argumentProblems(tool, given);
   if (problems.length > 0) return refusedArguments(problems);
   try {
-    const runId = await startedRun(call, ports, { tool, given, meta });
-    return await watched(request, { tool, runId, isEarlier: false }, ports);
+    const run = await startedRun(call, ports, { tool, given, meta });
+    return await watched(request, { tool, run }, ports);
   } catch (error) {
     // The definition refuses inputs that the schema of the tool lets pass.
     if (isCairnError(error, 'validation_error')) return refusedArguments([said(error)]);
@@ -60,20 +60,43 @@ export async function openedCall(request: McpRequest, ports: CallPorts): Promise
   }
 }
 
-interface Watched {
-  readonly tool: McpTool;
-  readonly runId: RunId;
-  /** An earlier request has started it. */
-  readonly isEarlier: boolean;
-}
-
+/** Follows the run of a call from its first row on. */
 async function watched(
   request: McpRequest,
-  { tool, runId, isEarlier }: Watched,
+  { tool, run }: { readonly tool: McpTool; readonly run: StartedRun },
+  ports: CallPorts,
+): Promise<OpenToolCall> {
+  const after = run.isNew ? 0 : (await firstCursor(ports.log, run.runId)) - 1;
+  return followed(request, { tool, run, task: taskOf(run.runId, after, ports) }, ports);
+}
+
+/** Follows a run again that an earlier request has started. The questions of before are answered. */
+export async function watchedAgain(
+  request: McpRequest,
+  { tool, runId }: { readonly tool: McpTool; readonly runId: RunId },
   ports: CallPorts,
 ): Promise<OpenToolCall> {
   const head = await ports.log.head(runId);
   if (head === null) throw new McpError('params', 'There is no such run.');
+  const { contextId, tenant } = head.record;
+  // The run of a workflow has a context of its own.
+  const after = 'workflowId' in tool.runs ? 0 : (await firstCursor(ports.log, runId)) - 1;
+  const task = taskOf(runId, after, ports);
+  await caughtUp(ports.log, contextId, task);
+  return followed(request, { tool, run: { runId, contextId, tenant, isNew: false }, task }, ports);
+}
+
+/** Artifacts are read as resources: no update of the view is shown. */
+const taskOf = (taskId: RunId, after: number, { hostId }: CallPorts): FollowedTask =>
+  new FollowedTask({ taskId, hostId, artifactUrl: () => '', after });
+
+interface Followed {
+  readonly tool: McpTool;
+  readonly run: StartedRun;
+  readonly task: FollowedTask;
+}
+
+function followed(request: McpRequest, { tool, run, task }: Followed, { feed }: CallPorts): OpenToolCall {
   const token = request.meta.progressToken;
   let progress = 0;
   const onProgress = (message: string) => {
@@ -81,13 +104,7 @@ async function watched(
     if (typeof token !== 'string' && typeof token !== 'number') return;
     opened.send?.({ method: 'notifications/progress', params: { progressToken: token, progress, message } });
   };
-  const { record } = head;
-  const after = (await firstCursor(ports.log, runId)) - 1;
-  // Artifacts are read as resources: no update of the view is shown.
-  const task = new FollowedTask({ taskId: runId, hostId: ports.hostId, artifactUrl: () => '', after });
-  // The questions of before are answered.
-  if (isEarlier) await caughtUp(ports.log, record.contextId, task);
-  const watch = new RunWatch({ ...ports, record, task, key: `mcp ${randomUUID()}`, onProgress });
+  const watch = new RunWatch({ feed, run, task, onProgress });
   const opened: OpenToolCall = { request, tool, watch, send: null, answered: new Set(), isLeftOpen: false };
   return opened;
 }
@@ -96,11 +113,13 @@ async function watched(
 async function continued(request: McpRequest, tool: McpTool, ports: CallPorts): Promise<OpenToolCall> {
   const { call, params } = request;
   const { inputResponses, requestState } = params;
-  const reply = replyOf(isJsonObject(inputResponses) ? inputResponses[INPUT] : undefined);
-  if (reply === null) throw new McpError('params', `inputResponses.${INPUT} must answer the form.`);
   requireScope(call.caller, 'approvals:respond');
-  const { runId, inputId } = await usedState(call, requestState, tool.name, ports);
-  const opened = await watched(request, { tool, runId, isEarlier: true }, ports);
+  const state = openState(call, requestState, tool.name, ports);
+  const { runId, inputId, form } = state;
+  const reply = replyOf(isJsonObject(inputResponses) ? inputResponses[form] : undefined);
+  if (reply === null) throw new McpError('params', `inputResponses.${form} must answer the form.`);
+  await useState(call, state, ports);
+  const opened = await watchedAgain(request, { tool, runId }, ports);
   try {
     // Null if somebody else has answered: the run goes on with that answer.
     const question = opened.watch.task.asked.find(({ id }) => id === inputId);
@@ -112,8 +131,15 @@ async function continued(request: McpRequest, tool: McpTool, ports: CallPorts): 
   }
 }
 
-/** The only key of the input requests: one question at a time. */
-const INPUT = 'answer';
+/** The only form of the input requests, one at a time, has the id of its question in the workflow, if it has one. */
+async function formNameOf({ id, taskId }: Question, { loadView }: CallPorts): Promise<string> {
+  const runId = parseRunId(taskId);
+  const view = runId === null ? null : await loadView(runId);
+  const questions = view !== null && Object.hasOwn(view.interrupts, id) ? view.interrupts[id]?.data.questions : null;
+  const [first, second] = Array.isArray(questions) ? questions : [];
+  const name = second === undefined && isJsonObject(first) ? first.id : undefined;
+  return typeof name === 'string' && /^[\w.-]{1,64}$/.test(name) ? name : 'answer';
+}
 
 /** How often a form is shown again whose answer was refused. */
 const MAX_TRIES = 3;
@@ -122,6 +148,7 @@ const MAX_TRIES = 3;
 export async function concluded(opened: OpenToolCall, ports: CallPorts): Promise<object> {
   const { watch, request } = opened;
   const { task } = watch;
+  if (!watch.isStopped) watch.begin();
   let tries = 0;
   let problem = '';
   while (!watch.isStopped && task.phase !== 'over') {
@@ -143,7 +170,17 @@ export async function concluded(opened: OpenToolCall, ports: CallPorts): Promise
     }
   }
   const origin = originOf(watch, ports.hostId);
-  return task.phase === 'over' ? endResult(await ports.loadView(watch.runId), origin) : openResult(watch, origin);
+  return task.phase === 'over' ? endResult(await endedRun(watch, ports), origin) : openResult(watch, origin);
+}
+
+/** How the run ended. Its last row says it; only a run that was quarantined has another one there. */
+async function endedRun({ runId, task }: RunWatch, { log, loadView }: CallPorts): Promise<EndedRun> {
+  const last = task.end ?? (await lastRow(log, runId));
+  const event = last && foldEventOf(last);
+  if (event?.type === 'run.completed') {
+    return { runId, status: 'completed', outputs: event.payload.outputs ?? null, error: null };
+  }
+  return loadView(runId);
 }
 
 const formed = (asked: readonly Question[]): Question | null => asked.find((one) => formOf(one) !== null) ?? null;
@@ -154,12 +191,13 @@ function refusalText(error: unknown): string {
   return said(error);
 }
 
-function inputRequired({ request, tool, watch }: OpenToolCall, question: Question, ports: CallPorts): object {
+async function inputRequired({ request, tool, watch }: OpenToolCall, question: Question, ports: CallPorts) {
   const { runId } = watch;
+  const form = await formNameOf(question, ports);
   return {
     resultType: 'input_required',
-    inputRequests: { [INPUT]: { method: 'elicitation/create', params: formOf(question) } },
-    requestState: stateText(request.call, { runId, inputId: question.id, tool: tool.name }, ports),
+    inputRequests: { [form]: { method: 'elicitation/create', params: formOf(question) } },
+    requestState: stateText(request.call, { runId, inputId: question.id, tool: tool.name, form }, ports),
     _meta: originOf(watch, ports.hostId),
   };
 }

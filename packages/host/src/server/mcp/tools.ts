@@ -5,20 +5,19 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  parseRunId,
   parseShape,
   quoted,
-  type RunId,
   sendMessage,
-  type WorkflowDefinition,
 } from '@cairn/protocol';
 import type { AgentRegistry } from '../../agents/registry.ts';
-import type { Engine } from '../../engine/engine.ts';
+import type { Engine, RunStarted } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
 import { schemaProblems } from '../../engine/values/schemas.ts';
 import type { Definitions } from '../../log/ports/definitions.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
-import { type MessageSurface, startTask } from '../contexts/messages.ts';
+import type { WorkflowFace, WorkflowFaces } from '../catalogue/workflow-faces.ts';
+import { startTask, type TaskSurface } from '../contexts/start-task.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import type { Call } from '../http/routes.ts';
 import { statedCaller } from '../peers/stated-caller.ts';
@@ -27,8 +26,9 @@ import { McpError } from './rpc.ts';
 export interface ToolPorts {
   readonly engine: Engine;
   readonly definitions: Definitions;
+  readonly faces: WorkflowFaces;
   readonly registry: Pick<AgentRegistry, 'agents'>;
-  readonly conversations: MessageSurface;
+  readonly conversations: TaskSurface;
   readonly cursors: PageCursors;
   readonly runsAgents: boolean;
   readonly report: Report;
@@ -67,6 +67,13 @@ const shown = ({ name, title, description, inputSchema }: McpTool) => ({ name, t
 /** The name of a workflow has no dot, so that no agent has the name of a workflow. */
 const AGENT = 'agent.';
 
+/** Whether a message calls a workflow, or what may be one. */
+export function callsWorkflow(body: Json | undefined): boolean {
+  const params = isJsonObject(body) && body.method === 'tools/call' ? body.params : undefined;
+  const name = isJsonObject(params) ? params.name : undefined;
+  return typeof name === 'string' && !name.startsWith(AGENT);
+}
+
 /** An id holds characters that the name of a tool does not. */
 const agentName = (agentId: string): string => AGENT + agentId.replaceAll(/[^A-Za-z0-9_.-]/g, '.');
 
@@ -84,14 +91,30 @@ async function toolOf(tenant: string, name: string, ports: ToolPorts): Promise<M
     return agent === undefined ? null : agentTool(agent, name);
   }
   const record = await ports.definitions.workflow(tenant, name);
-  return record === null ? null : workflowTool(await ports.engine.workflow(tenant, name));
+  return record === null ? null : workflowTool(await ports.faces.of(record));
 }
 
 /** Longest description. It reaches the model of the client with every request. */
 const MAX_DESCRIPTION = 2_000;
 
-function workflowTool({ id, name, description, variables, channels = {} }: WorkflowDefinition): McpTool {
-  const inputs = variables.filter((variable) => !Object.hasOwn(channels, variable.name));
+/** A definition never changes, so its tool is made once, and its schema compiled once. */
+const workflowTools = new WeakMap<WorkflowFace, McpTool>();
+
+function workflowTool(face: WorkflowFace): McpTool {
+  const known = workflowTools.get(face);
+  if (known !== undefined) return known;
+  const tool = toolFor(face);
+  workflowTools.set(face, tool);
+  return tool;
+}
+
+/** The engine checks the inputs of a run in any case. */
+function toolFor({ id, name, description, inputs }: WorkflowFace): McpTool {
+  const about = { name: id, title: name, description, runs: { workflowId: id } };
+  return { ...about, inputSchema: inputs === null ? { type: 'object' } : inputSchemaOf(inputs) };
+}
+
+function inputSchemaOf(inputs: NonNullable<WorkflowFace['inputs']>): JsonObject {
   const properties = inputs.map(({ name: input, type, description: about, defaultValue }) => [
     input,
     {
@@ -103,19 +126,8 @@ function workflowTool({ id, name, description, variables, channels = {} }: Workf
   const required = inputs.flatMap(({ name: input, required: isRequired, defaultValue }) =>
     isRequired === true && defaultValue === undefined ? [input] : [],
   );
-  const schema = { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
-  return {
-    name: id,
-    title: name,
-    description: (description ?? `Runs the workflow ${name}.`).slice(0, MAX_DESCRIPTION),
-    // The engine checks the inputs of a run in any case.
-    inputSchema: JSON.stringify(schema).length > MAX_SCHEMA ? { type: 'object' } : schema,
-    runs: { workflowId: id },
-  };
+  return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
-
-/** Longest schema of a tool, in characters. */
-const MAX_SCHEMA = 60_000;
 
 function agentTool({ agentId, label, description, persona }: AgentInventoryEntry, name: string): McpTool {
   return {
@@ -158,26 +170,37 @@ export interface ToolStart {
   readonly meta: JsonObject;
 }
 
+/** A run that a call has started. */
+export interface StartedRun extends Pick<RunRecord, 'runId' | 'contextId' | 'tenant'> {
+  /** It has just begun, and its context with it: memory has all its rows. */
+  readonly isNew: boolean;
+}
+
 /** Starts the run of a call. The arguments fit its schema. */
-export async function startedRun(call: Call, ports: ToolPorts, { tool, given, meta }: ToolStart): Promise<RunId> {
+export async function startedRun(call: Call, ports: ToolPorts, { tool, given, meta }: ToolStart): Promise<StartedRun> {
   const stated = { stated: meta[CAUSATION_KEY], cause: 'mcp-tool-call' as const };
   const caller = statedCaller(call.caller, stated, ports.report);
   // That of the message comes before that of the headers. Garbage is no trace.
   const trace = inboundTrace(meta) ?? inboundTrace(call.request.headers);
   const { runs } = tool;
+  const { tenant, principal, toolScopes } = call.caller;
   if ('workflowId' in runs) {
-    const { tenant, principal, toolScopes } = call.caller;
     const about = { tenant, principal, toolScopes, ...runs, inputs: given, options: {} };
-    return (await ports.engine.start({ ...about, trace, caller, transport: 'mcp' })).runId;
+    const { runId, contextId } = await ports.engine.start({ ...about, trace, caller, transport: 'mcp' });
+    return { runId, contextId, tenant, isNew: true };
   }
   const content = given.message;
   const body = parseShape(sendMessage, { message: { role: 'user', content }, ...runs }, 'The message');
-  const contextId = typeof given.contextId === 'string' ? given.contextId : undefined;
-  const about = { body, contextId, ifBusy: 'queue' as const, trace, caller, transport: 'mcp' as const };
-  const ids: Json = JSON.parse(await startTask(call, ports.conversations, about));
+  const named = typeof given.contextId === 'string' ? given.contextId : undefined;
+  const about = { body, contextId: named, ifBusy: 'queue' as const, trace, caller, transport: 'mcp' as const };
+  const begun = Promise.withResolvers<RunStarted>();
+  const recorded = (started: RunStarted): string => {
+    begun.resolve(started);
+    return '';
+  };
+  await startTask(call, ports.conversations, { ...about, recorded });
   // The command set the status of its own surface.
   call.reply.code(200);
-  const runId = isJsonObject(ids) ? parseRunId(String(ids.taskId)) : null;
-  if (runId === null) throw new Error('A task that started has an id.');
-  return runId;
+  const { runId, contextId } = await begun.promise;
+  return { runId, contextId, tenant, isNew: named === undefined };
 }

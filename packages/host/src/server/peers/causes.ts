@@ -1,5 +1,5 @@
 /** `GET /v1/host/cairn/runs/{runId}/causes`: the recorded causes of a run's events, up to the event of another run. */
-import { type Causes, causes, eventId, foldEventOf, isoTime, TerminalError } from '@cairn/protocol';
+import { type Causes, causes, eventId, foldEventOf, isoTime, remoteRun, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -25,12 +25,10 @@ export const causesRoutes = (ports: CausesPorts): readonly Route[] => [
       id: 'getCauses',
       summary: 'Read what caused the events of a run',
       query: z.object({
-        of: z.coerce
-          .number()
-          .int()
-          .min(0)
+        of: z
+          .union([z.coerce.number().int().min(0), z.literal('last')])
           .optional()
-          .describe('Shows the chain of causes of the event with this sequence.'),
+          .describe('Shows the chain of causes of the event with this sequence, or of the last one.'),
         after: z.coerce.number().int().min(0).optional().describe('Continues after this sequence.'),
       }),
       responses: { 200: { description: 'Events with their causes.', shape: causes } },
@@ -44,13 +42,16 @@ type CausedEvent = Causes['events'][number];
 async function causesOf(call: Call, { log, hostId }: CausesPorts): Promise<string> {
   const head = await visibleRun(call, log);
   const number = (name: string) => integerParam(queryParam(call, name), { name, min: 0, max: Number.MAX_SAFE_INTEGER });
-  const of = number('of');
+  const of = queryParam(call, 'of') === 'last' ? head.seq : number('of');
   const page = of === undefined ? await pageAfter(head, log, number('after') ?? -1) : await chainOf(head, log, of);
   const { audience } = call.caller;
   const body: Causes = {
     runId: head.record.runId,
     hostId,
-    events: page.rows.map((row) => (audience === 'client' && row.audience !== 'client' ? placeOf(row) : caused(row))),
+    events: page.rows.map((row) => {
+      if (audience === 'client' && row.audience !== 'client') return placeOf(row);
+      return of === undefined ? caused(row) : { ...caused(row), hash: row.hash };
+    }),
     next: page.next,
     parent: await parentEvent(head, { log, hostId }),
   };
@@ -74,7 +75,7 @@ async function chainOf(head: RunHead, log: EventLog, of: number): Promise<Page> 
   if (of > head.seq) {
     throw new TerminalError('validation_error', {
       message: `Run ${runId} has no event ${of}; its last one is ${head.seq}.`,
-      hint: `Use of from 0 to ${head.seq}.`,
+      hint: `Use an event from 0 to ${head.seq}.`,
       details: { parameter: 'of', lastSequence: head.seq },
     });
   }
@@ -102,6 +103,7 @@ function caused(row: Row): CausedEvent {
   const { payload } = foldEventOf(row);
   const agentId = textIn(payload, 'agentId');
   const causationHostId = textIn(payload, 'causationHostId');
+  const remote = remoteRun.safeParse(memberOf(payload, 'remote'));
   return {
     ...placeOf(row),
     type,
@@ -109,11 +111,15 @@ function caused(row: Row): CausedEvent {
     ...(agentId === undefined ? {} : { agentId }),
     ...(cause === null ? {} : { causationId: typeof cause === 'number' ? eventId(runId, cause) : cause }),
     ...(causationHostId === undefined ? {} : { causationHostId }),
+    ...(remote.success ? { remote: remote.data } : {}),
   };
 }
 
+const memberOf = (payload: object, name: string): unknown =>
+  Object.hasOwn(payload, name) ? Reflect.get(payload, name) : undefined;
+
 const textIn = (payload: object, name: string): string | undefined => {
-  const value = Object.entries(payload).find(([key]) => key === name)?.[1];
+  const value = memberOf(payload, name);
   return typeof value === 'string' ? value : undefined;
 };
 

@@ -12,6 +12,7 @@ import { createHostOver, type Host } from '../create-host.ts';
 
 const keys = {
   beta: 'beta-key-0123456789-abcdefghijklmnop',
+  gamma: 'gamma-key-0123456789-abcdefghijklmno',
   auditor: 'auditor-key-0123456789-abcdefghijklm',
   ann: 'ann-key-0123456789-abcdefghijklmnopq',
   stranger: 'stranger-key-0123456789-abcdefghijkl',
@@ -64,9 +65,13 @@ beforeAll(async () => {
     config: {
       port: 0,
       hostId: 'hosts.example.org/alpha',
-      peers: [{ hostId: 'hosts.example.org/beta', url: 'https://beta.example.org' }],
+      peers: [
+        { hostId: 'hosts.example.org/beta', url: 'https://beta.example.org' },
+        { hostId: 'hosts.example.org/gamma', url: 'https://gamma.example.org', answersForUsers: true },
+      ],
       keys: [
         { key: keys.beta, tenant: 't', principal: 'beta', peer: 'hosts.example.org/beta' },
+        { key: keys.gamma, tenant: 't', principal: 'gamma', peer: 'hosts.example.org/gamma' },
         { key: keys.ann, tenant: 't', principal: 'ann' },
         // Sees the rows of operators, too.
         { key: keys.auditor, tenant: 't', scopes: ['runs:read', 'runs:create', 'audit:read'] },
@@ -197,6 +202,8 @@ test('a statement of a caller whose key is not for that host is ignored and repo
     const [first] = await events(runId);
     expect(first?.causationId).toBeUndefined();
     expect(first?.payload).not.toHaveProperty('remoteParent');
+    expect(JSON.stringify(first)).not.toContain(statement.eventId);
+    expect((await ask('GET', `/v1/runs/${runId}`)).body.metadata ?? {}).toEqual({});
     expect((await ask('GET', `/v1/runs/${runId}/ancestry`)).body.parent).toBeNull();
   }
   expect(notices.filter(({ event }) => event === 'causation.ignored')).toMatchObject([
@@ -257,5 +264,23 @@ test('takes no answer of another host to what only a user may answer, even in a 
   expect(await ask('POST', `/v1/runs/${runId}/interrupts/ask`, { key: keys.beta, body })).toMatchObject({
     status: 403,
     body: { error: 'forbidden' },
+  });
+});
+
+test('takes the answer of a host that is trusted for it, in its own runs alone', async () => {
+  const body = { resumeValue: { answers: { q: 'yes' } } };
+  const answered = async (starter: string) => {
+    const runId = await begun({ workflowId: 'for-user' }, starter);
+    return ask('POST', `/v1/runs/${runId}/interrupts/ask`, { key: keys.gamma, body });
+  };
+  expect([(await answered(keys.gamma)).status, (await answered(keys.ann)).status]).toEqual([200, 403]);
+});
+
+test('does not start with itself as a peer', async () => {
+  const peers = [{ hostId: 'me', url: 'https://me.example.org' }];
+  const config = { port: 0, hostId: 'me', peers, keys: [{ key: keys.ann, tenant: 't' }] };
+  await expect(createHostOver(inMemoryStore(), { config, report: () => undefined })).rejects.toMatchObject({
+    code: 'config_invalid',
+    message: expect.stringContaining('is the id of this host'),
   });
 });

@@ -53,16 +53,18 @@ export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<
   const { tenant, principal, toolScopes } = call.caller;
   const inputs = (body.inputs ?? {}) as JsonObject;
   const whatRuns = whatRunsOf(body, inputs);
+  // A statement to the host, which records what it believes of it. What it does not believe is no fact of the run.
+  const { [CAUSATION_KEY]: stated, ...metadata } = body.metadata ?? {};
   const request = {
     tenant,
     principal,
     toolScopes,
     ...whatRuns,
     inputs,
-    options: runOptions(body),
+    options: runOptions(body.metadata === undefined ? body : { ...body, metadata }),
     contextId: body.configurable?.['cairn.contextId'] as ContextId | undefined,
     trace: inboundTrace(call.request.headers),
-    caller: statedCaller(call.caller, { stated: body.metadata?.[CAUSATION_KEY], cause: 'a2a-message' }, ports.report),
+    caller: statedCaller(call.caller, { stated, cause: 'a2a-message' }, ports.report),
     scopeId: body.scopeId,
     isAloneInScope: isDedupEnforced(call, body),
     callbackUrl: await callbackUrlOf(call, body, ports),

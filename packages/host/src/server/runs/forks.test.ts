@@ -234,6 +234,46 @@ test('rules reuse the recorded results of unchanged requests, in the order of th
   expect(calls).toEqual({ 'acme.a': 2, 'acme.b': 2, 'acme.c': 3 });
 });
 
+test('equal requests that run at once take different results of the record', async () => {
+  const { host, calls } = await counting();
+  const { edges: _, ...twice } = chain('twice', { typeId: 'acme.a' }, { typeId: 'acme.a' });
+  await host.engine.register('t', { ...twice, edges: [] });
+  const source = await ranToEnd(host, 'twice');
+  const reuse = { fromSeq: 1, cairn: { rules: [{ calls: '*', use: 'reuse' }] } };
+  const rows = await rowsOf(host, await branchToEnd(host, source, reuse));
+  const outcomes = rows.filter(({ type }) => type === 'cairn.step.returned').map(({ payload }) => payload.outcome);
+  expect(new Set(outcomes.map((one) => JSON.stringify(one))).size).toBe(2);
+  expect(calls).toEqual({ 'acme.a': 2 });
+});
+
+test('a branch reuses what its source did after an earlier branch had looked', async () => {
+  const { host, calls } = await counting();
+  const gate = { typeId: 'core.approvalGate', config: { title: 'On?' } };
+  // A step is given what the node before it says; that of a gate names the time of the answer.
+  const same = { typeId: 'core.setVariable', config: { name: 'said', expression: "'on'" } };
+  const halfway = chain('halfway', { typeId: 'acme.a' }, gate, same, { typeId: 'acme.b' });
+  await host.engine.register('t', { ...halfway, variables: [{ name: 'said', type: 'string', defaultValue: '' }] });
+  const { body } = await host.ask('POST', '/v1/runs', { body: { workflowId: 'halfway' } });
+  const source = String(body.runId);
+  await fetchUntil(host, source, 'waiting-approval');
+  const accept = (runId: string) =>
+    host.ask('POST', `/v1/runs/${runId}/interrupts/n1`, { body: { resumeValue: { action: 'accept' } } });
+  const begun = async () => {
+    const rules = [{ calls: '*', use: 'reuse' }];
+    const branch = String((await fork(host, source, { mode: 'branch', fromSeq: 1, cairn: { rules } })).body.runId);
+    await fetchUntil(host, branch, 'waiting-approval');
+    return branch;
+  };
+  await begun();
+  await accept(source);
+  await toEnd(host, source);
+  const branch = await begun();
+  await accept(branch);
+  await toEnd(host, branch);
+  expect(await snapshotOf(host, branch)).toMatchObject({ status: 'completed' });
+  expect(calls).toEqual({ 'acme.a': 1, 'acme.b': 1 });
+});
+
 test('a call that is open at the cut follows its rule too', async () => {
   const { host, calls } = await counting();
   const source = await ranToEnd(host, 'three');
@@ -281,6 +321,9 @@ test('a retry branches at the failed node and keeps everything before it', async
   await toEnd(host, String(reply.body.runId));
   expect(await snapshotOf(host, String(reply.body.runId))).toMatchObject({ status: 'completed' });
   expect(calls).toEqual({ 'acme.a': 1, 'acme.b': 2, 'acme.c': 1 });
+  const { body } = await host.ask('GET', `/api/contexts/${reply.body.contextId}/events?after=0`);
+  const told = (body.events as { metadata?: JsonObject }[]).filter(({ metadata }) => metadata?.retryOf !== undefined);
+  expect(told).toMatchObject([{ kind: 'task-status', status: 'working', metadata: { retryOf: source } }]);
 });
 
 test('a run that did not fail is not retried, and neither is one that no node of it failed', async () => {

@@ -36,6 +36,7 @@ export const callbackRoutes = (surface: CallbackSurface): readonly Route[] => [
         'interrupt_already_resolved',
         'http_network_error',
         'http_timeout',
+        'http_url_rejected',
       ],
     },
   },

@@ -16,7 +16,11 @@ export const keys = {
   ann: 'ann-key-0123456789-abcdefghijklmnop',
   bob: 'bob-key-0123456789-abcdefghijklmnop',
   other: 'other-key-0123456789-abcdefghijklmno',
+  peer: 'peer-key-0123456789-abcdefghijklmnop',
 };
+
+/** A host that starts runs here. */
+const PEER = 'hosts.example.org/beta';
 
 export type Face = JsonObject & { readonly kind: string; readonly taskId: string };
 
@@ -57,10 +61,12 @@ export class Forge {
       config: {
         port: 0,
         data: this.#folder,
+        peers: [{ hostId: PEER, url: 'https://beta.example.org' }],
         keys: [
           { key: keys.ann, tenant: 't', principal: 'ann' },
           { key: keys.bob, tenant: 't', principal: 'bob' },
           { key: keys.other, tenant: 'u', principal: 'ann' },
+          { key: keys.peer, tenant: 't', principal: 'beta', peer: PEER },
         ],
         secrets: { forge: { value: 'the-client-secret-of-cairn' } },
         signIns: {

@@ -44,6 +44,7 @@ export async function openSignIn(call: Call, { log, runIndex, loadView, now }: O
   const view = await loadView(runId);
   const interrupt = Object.hasOwn(view.interrupts, authId) ? view.interrupts[authId] : undefined;
   if (interrupt !== undefined && !isHostSignIn(interrupt)) throw unknown(authId);
+  if (call.caller.peer !== undefined) throw notAUser(authId, call.caller.peer);
   if ((call.caller.principal ?? null) !== (view.owner?.principal ?? null)) throw notYours(authId);
   if (interrupt === undefined) throw closed(view, authId);
   if (interrupt.expiresAt !== null && now() >= interrupt.expiresAt) throw expired(authId);
@@ -65,6 +66,14 @@ const unknown = (authId: string): TerminalError =>
   new TerminalError('not_found', {
     message: `The context has no sign-in ${quoted(authId, 130)}.`,
     hint: 'The tasks of the context list what they wait for.',
+  });
+
+/** A host that calls may hold a key of the principal that owns the run. It is still no user who can sign in. */
+const notAUser = (authId: string, hostId: string): TerminalError =>
+  new TerminalError('forbidden', {
+    message: `The host ${hostId} cannot complete the sign-in ${authId}: only a user of this host can sign in.`,
+    hint: 'Let a user start the run with a key or token of their own.',
+    details: { authId, hostId },
   });
 
 const notYours = (authId: string): TerminalError =>

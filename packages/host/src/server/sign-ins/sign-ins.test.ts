@@ -121,6 +121,20 @@ describe('an OAuth sign-in', () => {
     await forge.until(contextId, isEnd);
   });
 
+  it('is never completed by another host, not even for its own run', async () => {
+    const { contextId } = await forge.send('host:forge', keys.peer);
+    const { authUrl, authId } = await forge.required(contextId, keys.peer);
+    const refused = { status: 403, body: { error: 'forbidden', details: { hostId: 'hosts.example.org/beta' } } };
+    expect(await forge.ask('GET', String(authUrl), { key: keys.peer })).toMatchObject(refused);
+    const path = authPath(contextId, authId);
+    expect(await forge.ask('POST', path, { key: keys.peer, body: { denied: true } })).toMatchObject(refused);
+    const session = await forge.ask('POST', '/v1/host/cairn/session', { key: keys.peer });
+    const cookie = String(session.headers.get('set-cookie')).split(';')[0] ?? '';
+    const browser = await fetch(String(authUrl), { headers: { cookie }, redirect: 'manual' });
+    expect(browser.status).toBe(403);
+    expect(await browser.json()).toMatchObject(refused.body);
+  });
+
   it('reaches the user through two levels of subtasks', async () => {
     await forget();
     const { body } = await forge.ask('POST', '/v1/runs', { body: { workflowId: 'outer' } });

@@ -1,5 +1,6 @@
-/** Writes each chunk of a response with one call, encoded once for all streams that get the same text in a row. */
+/** Writes each chunk of a response with one call, encoded once for all streams that share a text. */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ChunkText } from '../../log/feed/sink.ts';
 import { utf8Size } from '../../utf8.ts';
 
 /** Ends a chunked body. */
@@ -11,9 +12,6 @@ const LAST_CHUNK = '0\r\n\r\n';
  * A client of HTTP/1.0 gets the bare text.
  */
 export class ChunkWriter {
-  #text = '';
-  #bytes: Buffer | null = null;
-
   /** Sets the head, which goes out with the first write. */
   begin(response: ServerResponse, headers: OutgoingHttpHeaders): void {
     if (!hasChunks(response)) {
@@ -26,12 +24,12 @@ export class ChunkWriter {
 
   /** Writes the head, and the first text with it. */
   writeFirst(response: ServerResponse, text: string): boolean {
-    return response.write(hasChunks(response) ? chunk(text) : text);
+    return response.write(hasChunks(response) ? chunkOf(text) : text);
   }
 
   /** Writes after the head is out. False when the socket is full; the response emits `drain` later. */
-  write(response: ServerResponse, text: string): boolean {
-    return put(response, hasChunks(response) ? this.#chunkOf(text) : text);
+  write(response: ServerResponse, chunk: ChunkText): boolean {
+    return put(response, hasChunks(response) ? framed(chunk) : chunk.text);
   }
 
   /** Ends the response, after this text if there is any. */
@@ -41,27 +39,23 @@ export class ChunkWriter {
       return;
     }
     // In one write with the text; `end` would add an empty write for its callback.
-    put(response, text === '' ? LAST_CHUNK : chunk(text) + LAST_CHUNK);
+    put(response, text === '' ? LAST_CHUNK : chunkOf(text) + LAST_CHUNK);
     response.end();
   }
+}
 
-  /** The first stream gets the text as it is: most texts have one. The second makes the bytes, and the rest share them. */
-  #chunkOf(text: string): string | Buffer {
-    if (text !== this.#text) {
-      this.#text = text;
-      this.#bytes = null;
-      return chunk(text);
-    }
-    this.#bytes ??= Buffer.from(chunk(text));
-    return this.#bytes;
-  }
+/** Most texts have one stream, which gets them as they are. */
+function framed({ text, shared }: ChunkText): string | Uint8Array {
+  if (shared === undefined) return chunkOf(text);
+  shared.bytes ??= Buffer.from(chunkOf(text));
+  return shared.bytes;
 }
 
 /** HTTP/1.0 has no chunks. */
 const hasChunks = (response: ServerResponse): boolean => response.useChunkedEncodingByDefault;
 
 /** Bypasses the response while it holds nothing back, so that the order of the socket is that of the stream. */
-function put(response: ServerResponse, piece: string | Buffer): boolean {
+function put(response: ServerResponse, piece: string | Uint8Array): boolean {
   const { socket } = response;
   if (socket === null || response.writableNeedDrain || socket.writableCorked > 0) return response.write(piece);
   const hasRoom = socket.write(piece);
@@ -69,4 +63,4 @@ function put(response: ServerResponse, piece: string | Buffer): boolean {
   return hasRoom;
 }
 
-const chunk = (text: string): string => `${utf8Size(text).toString(16)}\r\n${text}\r\n`;
+const chunkOf = (text: string): string => `${utf8Size(text).toString(16)}\r\n${text}\r\n`;

@@ -59,7 +59,7 @@ async function client({ expiresAt, holdMs = 0, lastSeq = null, limits }: Asked =
     server.closeAllConnections();
     server.close();
   });
-  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   return { log, timers, clock, streams, unread, socket, response: await asked.promise };
 }
 

@@ -1,22 +1,25 @@
 /** Open SSE responses: sends keepalives, cuts clients that stopped reading, ends all of them when the host stops. */
 import type { ServerResponse } from 'node:http';
-import { type RunId, type StreamMode, shownAs } from '@cairn/protocol';
+import type { RunId, StreamMode } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
 import type { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
-import { everything, type Form, type Lens, payloads } from '../../log/feed/lens.ts';
 import type { Chunk, ChunkText, Sink, Subscription } from '../../log/feed/sink.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { LongText } from './long-text.ts';
 import type { SnapshotFeed } from './snapshot-feed.ts';
+import { formOf, lensOf } from './stream-lens.ts';
 
 /** Between two keepalives; the wire asks for one at least every 30 s, the task view for one every 15 s. */
 export const KEEPALIVE_MS = 15_000;
 
 /** A client that took nothing for this many keepalives in a row is gone: after 60 to 75 s. */
 const STALLED_TICKS = 5;
+
+/** What a keepalive costs of a turn of the event loop, in characters: 128 writes take 2 ms. */
+const KEEPALIVE_COST = 2_048;
 
 export interface StreamPorts {
   readonly feed: LiveFeed;
@@ -135,12 +138,7 @@ export class EventStreams {
     const send = (frame: ChunkText) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#ports.timers, send });
     const stream: Stream = {
-      tenant,
-      response,
-      batches,
-      expiresAt,
-      alive,
-      farewell,
+      ...{ tenant, response, batches, expiresAt, alive, farewell },
       subscription: null,
       long: null,
       written: false,
@@ -179,8 +177,9 @@ export class EventStreams {
   }
 
   /** The head goes out with the first frames. */
-  #send(stream: Stream, { text, rest }: ChunkText): boolean {
-    const hasRoom = this.#write(stream, text);
+  #send(stream: Stream, chunk: ChunkText): boolean {
+    const { rest } = chunk;
+    const hasRoom = this.#write(stream, chunk);
     if (rest !== undefined) {
       this.#sendRest(stream, rest, (isReady) => (isReady ? this.#resume(stream) : this.#stall(stream)));
       return false;
@@ -189,10 +188,10 @@ export class EventStreams {
     return hasRoom;
   }
 
-  #write(stream: Stream, text: string): boolean {
+  #write(stream: Stream, chunk: ChunkText): boolean {
     const { response, written } = stream;
     stream.written = true;
-    return written ? this.#chunks.write(response, text) : this.#chunks.writeFirst(response, text);
+    return written ? this.#chunks.write(response, chunk) : this.#chunks.writeFirst(response, chunk.text);
   }
 
   /** The stream takes nothing more until the rest is out. */
@@ -201,7 +200,7 @@ export class EventStreams {
     stream.long = new LongText(rest, {
       turns: this.#ports.turns,
       owner: stream.tenant,
-      write: (part) => this.#write(stream, part),
+      write: (text) => this.#write(stream, { text }),
       stalled: () => this.#stall(stream),
       done: (hasRoom) => {
         stream.long = null;
@@ -235,7 +234,7 @@ export class EventStreams {
     const { text, rest } = chunk ?? { text: '' };
     if (rest === undefined) this.#finish(stream, text);
     else {
-      this.#write(stream, text);
+      this.#write(stream, { text });
       this.#sendRest(stream, rest, () => this.#finish(stream));
     }
   }
@@ -252,9 +251,12 @@ export class EventStreams {
   }
 
   #finish(stream: Stream, text = ''): void {
-    // Nothing was written: the head has to go out first.
+    const { socket } = stream.response;
+    // Head, text and end leave in one write.
+    socket?.cork();
     if (!stream.written) stream.response.flushHeaders();
     this.#chunks.end(stream.response, text);
+    socket?.uncork();
     // A client that does not read the end is cut like any other.
     if (stream.response.writableLength > 0) this.#stall(stream);
   }
@@ -272,26 +274,24 @@ export class EventStreams {
 
   #tick(): void {
     this.#cancelTick = this.#ports.timers.after(KEEPALIVE_MS, () => this.#tick());
-    const now = this.#ports.now();
+    const { turns } = this.#ports;
     for (const stream of [...this.#open]) {
-      // The client has to come back with a valid credential.
-      if (stream.expiresAt !== undefined && stream.expiresAt <= now) {
-        this.#end(stream);
-      } else if (!stream.stalled && !stream.response.writableEnded) {
-        this.#send(stream, { text: `:keepalive\n${stream.alive(stream.subscription)}\n` });
-      } else {
-        stream.stalledTicks += 1;
-        if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();
-      }
+      void turns.take(stream.tenant, () => {
+        turns.charge(KEEPALIVE_COST);
+        if (this.#open.has(stream)) this.#keepAlive(stream);
+      });
     }
   }
-}
 
-/** Events that may wait go out as documents of one batch. */
-export const formOf = (bufferMs: number): Form => (bufferMs === 0 ? 'frames' : 'documents');
-
-/** The lens of modes that are decided row by row; subscribers with equal modes share its text. */
-export function lensOf(modes: ReadonlySet<StreamMode>, form: Form): Lens {
-  if (form === 'frames' && modes.size === 1 && modes.has('debug')) return everything;
-  return payloads(`${[...modes].sort().join()} ${form}`, (type) => shownAs(modes, type), form);
+  #keepAlive(stream: Stream): void {
+    // The client has to come back with a valid credential.
+    if (stream.expiresAt !== undefined && stream.expiresAt <= this.#ports.now()) {
+      this.#end(stream);
+    } else if (!stream.stalled && !stream.response.writableEnded) {
+      this.#send(stream, { text: `:keepalive\n${stream.alive(stream.subscription)}\n` });
+    } else {
+      stream.stalledTicks += 1;
+      if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();
+    }
+  }
 }

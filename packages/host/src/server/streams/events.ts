@@ -11,8 +11,9 @@ import { atSeqParam, integerParam, requireEvent, visibleRun } from '../http/para
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
 import type { PastRuns } from '../runs/past-runs.ts';
-import { type EventStreams, formOf } from './event-streams.ts';
+import type { EventStreams } from './event-streams.ts';
 import { subscribePast } from './past-stream.ts';
+import { formOf } from './stream-lens.ts';
 
 export interface EventSurface {
   readonly log: EventLog;

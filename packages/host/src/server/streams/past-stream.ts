@@ -7,8 +7,8 @@ import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { renderedInTurns } from '../http/json-pieces.ts';
 import type { PastRuns } from '../runs/past-runs.ts';
-import { lensOf } from './event-streams.ts';
 import { stateChunk, stateDocument } from './followed-state.ts';
+import { lensOf } from './stream-lens.ts';
 
 export interface PastStreamPorts {
   readonly log: EventLog;

@@ -1,4 +1,4 @@
-/** One delivery attempt: signed, limited to five seconds, successful only with a 2xx status. */
+/** One delivery attempt: limited to five seconds, successful only with a 2xx status. That of a webhook is signed. */
 import { isCairnError } from '@cairn/protocol';
 import type { Egress } from '../egress/egress.ts';
 import type { Attempt } from './pump.ts';
@@ -27,10 +27,19 @@ export const ATTEMPT_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 4_096;
 
 export async function send(ports: SenderPorts, delivery: Delivery, signal: AbortSignal): Promise<Attempt> {
-  const { url, body } = delivery;
   const headers = deliveryHeaders({ ...delivery, now: ports.now(), version: ports.version });
+  return post(ports.egress, { ...delivery, headers }, signal);
+}
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export async function post(egress: Egress, { url, headers, body }: Post, signal: AbortSignal): Promise<Attempt> {
   try {
-    const { status } = await ports.egress.send({
+    const { status } = await egress.send({
       url,
       method: 'POST',
       headers,

@@ -1,6 +1,7 @@
 /** Aligns what two runs did: the first divergence, the events that differ by sequence, the moves that differ by key. */
 import type { DiffSide, Move } from './diff-side.ts';
 import type { DiffSection } from './moves.ts';
+import type { Slices } from './slices.ts';
 
 /** The events at which two runs first differ; a run that ended before has none. */
 export interface Divergence {
@@ -42,9 +43,7 @@ type Side = Pick<DiffSide, 'compared' | 'events' | 'moves'>;
 /** Work between two yields: less than a millisecond. */
 const SLICE = 1_000;
 
-/** Yields where other work may go on: two runs of 100,000 events take about 50 ms. */
-export type Slices<Result> = Generator<undefined, Result>;
-
+/** Two runs of 100,000 events take about 50 ms. */
 export function* alignSides(a: Side, b: Side, limit: number): Slices<Alignment> {
   const divergence = yield* firstDivergence(a, b);
   const { events, eventCount } = yield* byOrder(a, b, limit);
@@ -55,8 +54,8 @@ function* firstDivergence(a: Side, b: Side): Slices<Divergence | null> {
   const length = Math.max(a.compared.length, b.compared.length);
   for (let i = 0; i < length; i += 1) {
     if (i % SLICE === 0) yield;
-    const [one, other] = [a.compared[i], b.compared[i]];
-    if (one?.hash !== other?.hash) return { a: one?.seq ?? null, b: other?.seq ?? null };
+    if (a.compared.hash(i) !== b.compared.hash(i))
+      return { a: a.compared.seq(i) ?? null, b: b.compared.seq(i) ?? null };
   }
   return null;
 }
@@ -70,11 +69,11 @@ function* byOrder(a: Side, b: Side, limit: number): Slices<Pick<Alignment, 'even
   };
   let [i, j] = [0, 0];
   while (i < a.events.length || j < b.events.length) {
-    const [one, other] = [a.events[i], b.events[j]];
-    const [x, y] = [one?.seq ?? Number.POSITIVE_INFINITY, other?.seq ?? Number.POSITIVE_INFINITY];
+    const x = a.events.seq(i) ?? Number.POSITIVE_INFINITY;
+    const y = b.events.seq(j) ?? Number.POSITIVE_INFINITY;
     if (x < y) differs(x, 'removed');
     else if (y < x) differs(y, 'added');
-    else if (one?.hash !== other?.hash) differs(x, 'changed');
+    else if (a.events.hash(i) !== b.events.hash(j)) differs(x, 'changed');
     if (x <= y) i += 1;
     if (y <= x) j += 1;
     if ((i + j) % SLICE < 2) yield;

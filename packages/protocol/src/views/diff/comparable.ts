@@ -106,7 +106,8 @@ const PAYLOAD_IDS = new RegExp(PAYLOAD_ID, 'g');
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
-function cleanedText(text: string, ids: OwnIds): string {
+/** A text in which the side's own ids have the names that stand for them. */
+export function cleanedText(text: string, ids: OwnIds): string {
   let shown = text;
   for (const [id, name] of ids) if (shown.includes(id)) shown = shown.replaceAll(id, name);
   if (PAYLOAD_ID.test(shown)) shown = shown.replaceAll(PAYLOAD_IDS, '$1_{token}_');

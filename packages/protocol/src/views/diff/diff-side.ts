@@ -3,6 +3,7 @@ import type { RawEvent } from '../../events/event.ts';
 import { comparable, isCompared, type OwnIds } from './comparable.ts';
 import { ContentHash, hashOf } from './content-hash.ts';
 import { type DiffSection, type MovePart, movePartOf } from './moves.ts';
+import { Places } from './places.ts';
 
 /** One thing that a run did. */
 export interface Move {
@@ -38,12 +39,6 @@ export const MAX_MOVES = 50_000;
 /** Positions of events that one move keeps. A call that is repeated more often keeps its first ones. */
 const MAX_SEQS = 8;
 
-/** A compared event: its position and the hash of what it says. */
-interface Place {
-  readonly seq: number;
-  readonly hash: number;
-}
-
 const nameOf = ({ section, id = '' }: MovePart): string => `${section} ${id}`;
 
 export class DiffSide {
@@ -55,8 +50,8 @@ export class DiffSide {
   readonly #byId = new Map<string, Move>();
   readonly #numbers = new Map<string, number>();
   /** Every event, and those in which a divergence counts. */
-  readonly events: Place[] = [];
-  readonly compared: Place[] = [];
+  readonly events = new Places();
+  readonly compared = new Places();
   /** Moves beyond the most that are kept. */
   left = 0;
 
@@ -77,9 +72,9 @@ export class DiffSide {
   /** Takes the next event in order. */
   add(event: RawEvent): void {
     const { seq, type, nodeId, payload } = event;
-    const place = { seq, hash: hashOf(type, nodeId, comparable(event, this.#ids)) };
-    this.events.push(place);
-    if (isCompared(type)) this.compared.push(place);
+    const hash = hashOf(type, nodeId, comparable(event, this.#ids));
+    this.events.push(seq, hash);
+    if (isCompared(type)) this.compared.push(seq, hash);
     if (type === 'node.started' && nodeId !== undefined) {
       this.#visits.set(nodeId, typeof payload.visit === 'number' ? payload.visit : 0);
     }

@@ -1,9 +1,12 @@
 /** What two runs did, aligned by meaning. */
 import { expect, test } from 'vitest';
-import type { RawEvent } from '../../events/event.ts';
+import type { FoldEvent, RawEvent } from '../../events/event.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { type Alignment, alignSides } from './align-sides.ts';
 import { DiffSide, MAX_MOVES } from './diff-side.ts';
+import { Places } from './places.ts';
+import { alignArtifacts, SideArtifacts } from './side-artifacts.ts';
+import { allOf } from './slices.ts';
 import { valueChanges } from './value-changes.ts';
 
 type Told = readonly [type: string, nodeId: string | undefined, payload: JsonObject];
@@ -23,13 +26,7 @@ function sideOf(told: readonly Told[], visits = {}): DiffSide {
   return side;
 }
 
-function aligned(a: readonly Told[], b: readonly Told[]): Alignment {
-  const slices = alignSides(sideOf(a), sideOf(b), 50);
-  for (;;) {
-    const { done, value } = slices.next();
-    if (done === true) return value;
-  }
-}
+const aligned = (a: readonly Told[], b: readonly Told[]): Alignment => allOf(alignSides(sideOf(a), sideOf(b), 50));
 
 const started = (nodeId: string, visit = 0): Told => ['node.started', nodeId, { nodeId, visit }];
 const called = (callId: string, input: Json, round = 0): Told => [
@@ -106,24 +103,51 @@ test('turns are the same texts whether they were streamed, each in its channel, 
   expect(aligned(streamed, whole).sections.texts).toMatchObject({ changed: 0, same: 2 });
 });
 
-test('each version of an artifact is a text of its own, and one outside the log is compared by its hash', () => {
-  const version = (n: number, ...pieces: readonly string[]): Told[] =>
-    pieces.map((data, index) => [
-      'cairn.artifact.chunk',
-      'work',
-      { artifactId: 'art_1', version: n, index, data, complete: index === pieces.length - 1 },
-    ]);
-  const blob = (sha256: string): Told => [
+/** The artifacts of a run that did what is told. */
+function artifactsOf(told: readonly Told[]): SideArtifacts {
+  const side = new SideArtifacts([['run_x', '{run}']]);
+  told.forEach(([type, nodeId, payload], seq) => {
+    side.add({ seq, at: seq, type, nodeId, payload } as FoldEvent);
+  });
+  return side;
+}
+
+const written = (artifactId: string, version: number, ...pieces: readonly string[]): Told[] =>
+  pieces.map((data, index) => [
     'cairn.artifact.chunk',
     'work',
-    { artifactId: 'art_2', version: 1, index: 0, complete: true, blob: { sha256, size: 9 } },
-  ];
-  const one = [...version(1, 'First ', 'draft.'), ...version(2, 'Final.'), blob('aa')];
-  const other = [...version(1, 'First draft.'), ...version(2, 'Final!'), blob('bb')];
-  const { changed, same, pairs } = aligned(one, other).sections.texts;
-  expect([changed, same]).toEqual([2, 1]);
-  expect(pairs.map(({ a }) => a?.key)).toEqual(['work#0/artifact1', 'work#0/artifact2']);
-  expect(aligned(one, one).sections.texts).toMatchObject({ changed: 0, same: 3 });
+    {
+      ...{ artifactId, version, index, data, bytes: data.length, complete: index === pieces.length - 1 },
+      ...(index === pieces.length - 1 && { sha256: `hash of ${pieces.join('')}` }),
+    },
+  ]);
+
+test('artifacts are equal by their versions, however they were cut into pieces', () => {
+  const a = artifactsOf([
+    ...written('one', 1, 'First ', 'draft.'),
+    ...written('two', 1, 'x'),
+    ...written('one', 2, 'End'),
+  ]);
+  const b = artifactsOf([...written('one', 1, 'First draft.'), ...written('one', 2, 'End'), ...written('two', 1, 'y')]);
+  const { pairs, changed, same } = alignArtifacts(a, b, 10);
+  expect([changed, same]).toEqual([1, 1]);
+  expect(pairs).toMatchObject([{ a: { key: 'two', last: { sha256: 'hash of x' } }, b: { versions: 1 } }]);
+});
+
+test('a version that is not complete, or lacks a piece, is none; an id of the run is not compared', () => {
+  const gap = written('gap', 1, 'a', 'b', 'c').filter(([, , { index }]) => index !== 1);
+  const open = written('open', 1, 'a', 'b').slice(0, 1);
+  expect([...artifactsOf([...gap, ...open, ...written('of run_x', 1, 'a')]).keys()]).toEqual(['of {run}']);
+});
+
+test('an artifact that another host only names has no content', () => {
+  const named: Told = ['artifact.created', 'work', { artifactId: 'plan', artifactType: 'text/plain', version: '3' }];
+  expect(artifactsOf([named]).get('plan')).toMatchObject({ last: { version: 3, hasContent: false } });
+  const closing: Told = ['artifact.created', 'work', { artifactId: 'one', artifactType: 'text/plain', version: '1' }];
+  expect(artifactsOf([...written('one', 1, 'a'), closing]).get('one')).toMatchObject({
+    versions: 1,
+    last: { hasContent: true },
+  });
 });
 
 test('a reused result is the same result', () => {
@@ -146,13 +170,21 @@ test('a side keeps a bounded number of moves, and counts the others', () => {
 
 test('the alignment of long runs yields after a bounded number of looks', () => {
   let looks = 0;
-  const list = <Item>(items: Item[]): Item[] =>
-    new Proxy(items, {
-      get(target, name) {
-        looks += 1;
-        return Reflect.get(target, name);
-      },
-    });
+  class LookedPlaces extends Places {
+    override seq(index: number) {
+      looks += 1;
+      return super.seq(index);
+    }
+    override hash(index: number) {
+      looks += 1;
+      return super.hash(index);
+    }
+  }
+  const list = (places: Places): Places => {
+    const looked = new LookedPlaces();
+    for (let i = 0; i < places.length; i += 1) looked.push(places.seq(i) ?? 0, places.hash(i) ?? 0);
+    return looked;
+  };
   class Looked<Key, Value> extends Map<Key, Value> {
     override get(key: Key) {
       looks += 1;

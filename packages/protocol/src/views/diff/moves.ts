@@ -49,16 +49,6 @@ const outcome =
     fields: { outcome: how, ...picked(payload, 'edges', 'outputs', 'error', 'reason', 'endsRun') },
   });
 
-/** A piece of a text that lies in the log. */
-const piece = (
-  kind: string,
-  id: Json | undefined,
-  { of, isEnd }: { of: Json | undefined; isEnd: boolean },
-): MovePart => ({
-  ...{ section: 'texts', kind, id: text(id), fields: {} },
-  ...{ piece: text(of), isEnd },
-});
-
 /** Payloads come without what is not compared; ids are read from the event. */
 const parts: Readonly<Record<string, PartOf>> = {
   'agent.decided': decision('decision', 'agentId', 'decision', 'confidence'),
@@ -141,19 +131,14 @@ const parts: Readonly<Record<string, PartOf>> = {
     kind: 'turn',
     fields: picked(payload, 'turnIndex', 'turn', 'outcome'),
   }),
-  'artifact.created': (payload) => ({
+  'output.chunk': (payload, { payload: raw }) => ({
     section: 'texts',
-    kind: 'artifact',
-    fields: picked(payload, 'artifactType', 'summary', 'version'),
+    kind: 'text',
+    id: text(raw.channel),
+    fields: {},
+    piece: text(payload.chunk),
+    isEnd: raw.isLast === true,
   }),
-  'output.chunk': (payload, { payload: raw }) =>
-    piece('text', raw.channel, { of: payload.chunk, isEnd: raw.isLast === true }),
-  // Content beside the log is compared by its hash.
-  'cairn.artifact.chunk': (payload, { payload: raw }) =>
-    raw.blob === undefined
-      ? piece('artifact', raw.artifactId, { of: payload.data, isEnd: raw.complete === true })
-      : { section: 'texts', kind: 'artifact', fields: picked(payload, 'blob') },
-  'cairn.artifact.rows': (payload) => ({ section: 'texts', kind: 'artifact', fields: picked(payload, 'rows') }),
   'node.dispatched': (payload) => ({
     section: 'children',
     kind: 'child',

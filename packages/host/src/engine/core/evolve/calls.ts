@@ -13,7 +13,7 @@ export function stepRequested(state: RunState, event: EventOf<'cairn.step.reques
   const { nodeId, payload } = event;
   const active = nodeId === undefined ? undefined : state.active[nodeId];
   if (nodeId === undefined || active === undefined) return;
-  const { callId, attempt, step, safety, recoveries = 0, childRunId, harvest = [] } = payload;
+  const { callId, attempt, step, safety, recoveries = 0, childRunId, harvest = [], detached } = payload;
   if (isDriven(state, nodeId)) {
     dropOfCall(state, callId);
   } else {
@@ -24,7 +24,8 @@ export function stepRequested(state: RunState, event: EventOf<'cairn.step.reques
   // A repeated request is for the same child, whose end may already be recorded.
   if (childRunId !== undefined && attempt === 1) {
     state.childCount += 1;
-    state.children[childRunId] = { runId: childRunId, nodeId, harvest };
+    const child = { runId: childRunId, nodeId, harvest };
+    state.children[childRunId] = detached === true ? { ...child, isDetached: true } : child;
   }
   openCall(state, {
     callId,
@@ -81,6 +82,12 @@ export function closeDriven(state: RunState, callId: string, attempt: number): v
   if (state.calls[callId]?.attempt !== attempt) return;
   closeCall(state, callId);
   dropOfCall(state, callId);
+}
+
+/** Its end may have been recorded before. */
+export function childStarted({ children }: RunState, childRunId: RunId): void {
+  const child = Object.hasOwn(children, childRunId) ? children[childRunId] : undefined;
+  if (child !== undefined) child.isStarted = true;
 }
 
 function forgetChild(state: RunState, child: RunId): void {

@@ -13,6 +13,7 @@ export function runForked(state: RunState, { seq, payload }: EventOf<'cairn.run.
   if (payload.runId !== undefined) state.payloadRunId = payload.runId;
   state.pause = null;
   state.cancel = null;
+  delete state.timers.cancel;
   if (Object.keys(children).length > 0) renameChildren(state, new Map(Object.entries(children)));
   // A child that is forked alone becomes a root.
   if (parentRunId === undefined) state.depth = 0;

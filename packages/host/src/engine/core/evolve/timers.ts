@@ -22,6 +22,10 @@ export function timerFired(state: RunState, event: EventOf<'cairn.timer.fired'>)
   const timer = state.timers[event.payload.timerId];
   if (timer === undefined) return;
   delete state.timers[timer.timerId];
+  if (timer.purpose === 'cancel-deadline') {
+    if (state.cancel !== null) state.cancel.isOverdue = true;
+    return;
+  }
   // The driver handles the delay of a driven node when it folds this row.
   if (timer.purpose === 'delay' && timer.nodeId !== undefined && isDriven(state, timer.nodeId)) return;
   state.pending.push({ kind: 'timer', seq: event.seq, timer });

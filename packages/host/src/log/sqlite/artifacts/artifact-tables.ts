@@ -3,11 +3,18 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { ArtifactChange, NewestPieces } from '../../artifact-changes.ts';
 import type { ArtifactState } from '../../ports/artifacts.ts';
+import type { RunFork } from '../../ports/run-index.ts';
 import type { HeadCache } from '../head-cache.ts';
 import { type Query, query } from '../query.ts';
 
 /** Versions of a purged run that one step removes. */
 const STEP_VERSIONS = 64;
+
+/**
+ * The state of a version that the cut of a branch left open. The branch does not go on with it, and does not give its
+ * number again. Nothing but the number counts.
+ */
+export const CUT = 'cut';
 
 /** The run whose rows are written. */
 export interface ArtifactRun {
@@ -25,9 +32,12 @@ export class ArtifactTables {
   readonly #begin: StatementSync;
   readonly #goOn: StatementSync;
   readonly #share: StatementSync;
+  readonly #shareCut: StatementSync;
+  readonly #repeat: StatementSync;
   readonly #forget: StatementSync;
   readonly #stored: Query<[row: string]>;
   readonly #dropOfRun: StatementSync;
+  readonly #cutOpen: StatementSync;
   readonly #dropOpenShared: StatementSync;
 
   constructor(db: DatabaseSync) {
@@ -37,7 +47,7 @@ export class ArtifactTables {
     );
     this.#newestPieces = query(
       db,
-      `SELECT a.version, a.state, runs.id, a.pieces FROM artifacts a JOIN runs ON runs.key = a.run
+      `SELECT a.version, replace(a.state, '${CUT}', 'abandoned'), runs.id, a.pieces FROM artifacts a JOIN runs ON runs.key = a.run
          WHERE a.context = ? AND a.id = ? AND a.pieces > 0 ORDER BY a.version DESC LIMIT 1`,
     );
     this.#before = query(
@@ -54,7 +64,8 @@ export class ArtifactTables {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)
          ON CONFLICT (context, id, version) DO UPDATE SET state = excluded.state, first_seq = excluded.first_seq,
            last_seq = excluded.last_seq, pieces = 1, size = excluded.size, name = excluded.name, mime = excluded.mime,
-           family = excluded.family, updated_at = excluded.updated_at WHERE run = excluded.run AND state = 'claimed'`,
+           family = excluded.family, updated_at = excluded.updated_at WHERE run = excluded.run
+           AND state IN ('claimed', '${CUT}')`,
     );
     this.#goOn = db.prepare(
       `UPDATE artifacts SET pieces = pieces + 1, last_seq = ?, size = size + ?, updated_at = ?, state = ?
@@ -64,13 +75,31 @@ export class ArtifactTables {
       `INSERT INTO artifacts SELECT ?, id, version, family, ?, NULL, NULL, state, first_seq, last_seq, pieces, size, name,
          mime, updated_at FROM artifacts WHERE run = ? AND state = 'complete' AND last_seq < ? ON CONFLICT DO NOTHING`,
     );
+    this.#shareCut = db.prepare(
+      `INSERT INTO artifacts SELECT ?1, id, version, family, ?2, NULL, NULL, '${CUT}', first_seq, first_seq, 1, 0, name, mime, 0
+         FROM artifacts WHERE run = ?3 AND pieces > 0 AND first_seq < ?4 AND NOT (state = 'complete' AND last_seq < ?4)
+         ON CONFLICT DO NOTHING`,
+    );
+    this.#repeat = db.prepare(
+      `INSERT INTO artifacts SELECT ?1, id, version, family, ?2, NULL, NULL, state, first_seq, last_seq, pieces, size, name,
+         mime, updated_at FROM artifacts WHERE id = ?3 AND version = ?4 AND last_seq = ?5 AND state = 'complete' AND run =
+           (SELECT source.key FROM runs JOIN runs AS source ON source.id = runs.fork_source
+              WHERE runs.key = ?2 AND runs.fork_mode = 'replay' AND runs.fork_seq <= ?5)
+         ON CONFLICT DO NOTHING`,
+    );
     this.#stored = query(
       db,
       `SELECT json_array(id, version, family, replace(state, 'abandoned', 'open'), first_seq, last_seq, pieces, size, name, mime, updated_at)
          FROM artifacts WHERE run = ? AND pieces > 0 ORDER BY id, version`,
     );
     this.#dropOfRun = db.prepare('DELETE FROM artifacts WHERE run = ? AND pieces > 0');
-    this.#dropOpenShared = db.prepare("DELETE FROM artifacts WHERE run = ? AND state = 'open' AND last_seq < ?");
+    this.#cutOpen = db.prepare(
+      `UPDATE artifacts SET state = '${CUT}', last_seq = first_seq, pieces = 1, size = 0, updated_at = 0
+         WHERE run = ? AND pieces > 0 AND state <> 'complete'`,
+    );
+    this.#dropOpenShared = db.prepare(
+      "DELETE FROM artifacts WHERE run = ? AND pieces > 0 AND state <> 'complete' AND first_seq < ?",
+    );
     this.#forget = db.prepare(
       `DELETE FROM artifacts WHERE (context, id, version) IN
          (SELECT context, id, version FROM artifacts WHERE run = ? LIMIT ${STEP_VERSIONS})`,
@@ -86,12 +115,19 @@ export class ArtifactTables {
   }
 
   /** Makes the index match the rows of a run, shared ones among them. Returns whether it differed. */
-  repair(of: ArtifactRun, changes: readonly ArtifactChange[], firstOwnSeq: number): boolean {
+  repair(of: ArtifactRun, changes: readonly ArtifactChange[], fork: RunFork | null): boolean {
     const before = this.#stored.all(of.run).join();
     if (changes.length === 0 && before === '') return false;
+    const { fromSeq, mode } = fork ?? { fromSeq: 0 };
+    const isShared = ({ seq }: ArtifactChange): boolean => seq < fromSeq;
     this.#dropOfRun.run(of.run);
-    this.apply(of, changes);
-    this.#dropOpenShared.run(of.run, firstOwnSeq);
+    this.apply(of, changes.filter(isShared));
+    if (mode === 'branch') this.#cutOpen.run(of.run);
+    this.apply(
+      of,
+      changes.filter((change) => !isShared(change)),
+    );
+    if (mode === 'replay') this.#dropOpenShared.run(of.run, fromSeq);
     return this.#stored.all(of.run).join() !== before;
   }
 
@@ -102,7 +138,10 @@ export class ArtifactTables {
       const [newest = 0] = piece.version === null ? (this.#newest.get(context, artifactId) ?? []) : [];
       if (index > 0) {
         const version = piece.version ?? newest;
-        this.#goOn.run(piece.seq, piece.size, piece.at, state, context, artifactId, version, run, index);
+        const next = [piece.seq, piece.size, piece.at, state, context, artifactId, version, run, index] as const;
+        const isNext = Number(this.#goOn.run(...next).changes) > 0;
+        // A replay that is cut within a version ends it as its source did.
+        if (!isNext && isLast) this.#repeat.run(context, run, artifactId, version, piece.seq);
         continue;
       }
       const version = piece.version ?? newest + 1;
@@ -113,9 +152,11 @@ export class ArtifactTables {
     }
   }
 
-  /** Gives a fork the complete versions among the rows that it shares with a run. */
-  share(fork: ArtifactRun, source: number, beforeSeq: number): void {
-    this.#share.run(fork.context, fork.run, source, beforeSeq);
+  /** Gives a fork the versions among the rows before a seq that it shares with a run. */
+  share(fork: ArtifactRun & Pick<RunFork, 'mode'>, source: number, beforeSeq: number): void {
+    const places = [fork.context, fork.run, source, beforeSeq] as const;
+    this.#share.run(...places);
+    if (fork.mode === 'branch') this.#shareCut.run(...places);
   }
 
   /** Removes some versions of a purged run. False when none was left. */

@@ -12,10 +12,12 @@ import type {
 import type { Connection } from '../connection.ts';
 import type { HeadCache } from '../head-cache.ts';
 import { query } from '../query.ts';
+import { CUT } from './artifact-tables.ts';
 
 /** A version of a run that ended before it was complete is abandoned. */
 const COLUMNS = `a.id, a.version, a.family, runs.id,
-  CASE WHEN a.state IN ('open', 'claimed') AND runs.ended_at IS NOT NULL THEN 'abandoned' ELSE a.state END AS state,
+  CASE WHEN a.state = '${CUT}' OR a.state IN ('open', 'claimed') AND runs.ended_at IS NOT NULL THEN 'abandoned'
+    ELSE a.state END AS state,
   a.first_seq, a.last_seq, a.size, a.name, a.mime, a.updated_at`;
 const FROM = 'FROM artifacts a JOIN runs ON runs.key = a.run';
 
@@ -86,7 +88,7 @@ export function sqliteArtifacts({ db, writer, read, heads }: ArtifactPorts): Art
 function claimStatements(db: DatabaseSync, heads: HeadCache, currentOf: (context: string, id: string) => number) {
   const newest = query<[version: number, state: ArtifactState, runId: RunId, life: string | null, call: string | null]>(
     db,
-    `SELECT a.version, a.state, runs.id, a.life, a.call ${FROM} WHERE a.context = ? AND a.id = ? ORDER BY a.version DESC LIMIT 1`,
+    `SELECT a.version, replace(a.state, '${CUT}', 'abandoned'), runs.id, a.life, a.call ${FROM} WHERE a.context = ? AND a.id = ? ORDER BY a.version DESC LIMIT 1`,
   );
   const insert = db.prepare(
     `INSERT INTO artifacts (context, id, version, family, run, life, call, state, first_seq, last_seq, pieces, size, updated_at)

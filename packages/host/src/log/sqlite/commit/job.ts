@@ -6,6 +6,8 @@ import type { RunId } from '@cairn/protocol';
 export interface Work<Result> {
   /** The run that it concerns alone. Such work may overtake that of other runs. */
   readonly runId?: RunId;
+  /** Who pays for it, if it is of a run: the tenants take turns. Work of nobody waits for all that came before it. */
+  readonly tenant?: string | undefined;
   /** Its size, which bounds a transaction. */
   readonly rows: number;
   readonly bytes: number;

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { Job } from './job.ts';
 import { takeJobs } from './take-jobs.ts';
 
-const job = (bytes: number, run?: string, rows = 1): Job => ({
-  work: { ...(run !== undefined && { runId: run as RunId }), rows, bytes, apply: () => null },
+const job = (bytes: number, run?: string, rows = 1, tenant?: string): Job => ({
+  work: { ...(run !== undefined && { runId: run as RunId }), tenant, rows, bytes, apply: () => null },
   resolve: () => {},
   reject: () => {},
 });
@@ -15,8 +15,10 @@ const anyJob = fc
     bytes: fc.oneof(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 900_000 })),
     run: fc.option(fc.constantFrom('a', 'b', 'c', 'd'), { nil: undefined }),
     rows: fc.integer({ min: 0, max: 300 }),
+    // The tenant of a run may be known for some of its work only. Other work has none.
+    tenant: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }),
   })
-  .map(({ bytes, run, rows }) => job(bytes, run, rows));
+  .map(({ bytes, run, rows, tenant }) => job(bytes, run, rows, run === undefined ? undefined : tenant));
 
 /** All transactions, one after another. */
 function transactions(queue: readonly Job[]) {
@@ -40,6 +42,21 @@ test('a small append joins the next transaction, however much large work waits b
 test('a small append of a run does not overtake a large one of the same run', () => {
   const queue = [job(230_000, 'a'), job(230_000, 'b'), job(2_000, 'b'), job(2_000, 'a')];
   expect(takeJobs(queue).jobs).toEqual([queue[0], queue[3]]);
+});
+
+test('work of another tenant joins the next transaction, however much one tenant queued before it', () => {
+  const flood = Array.from({ length: 1_500 }, (_, i) => job(200, `flood${i % 500}`, 40, 'loud'));
+  const quiet = [job(200, 'quiet', 5, 'quiet'), job(200, 'quiet', 5)];
+  const { jobs } = takeJobs([...flood, ...quiet]);
+  expect(jobs.filter((one) => quiet.includes(one))).toEqual(quiet);
+  expect(jobs[0]).toBe(flood[0]);
+});
+
+test('work of nobody is not written before what was queued before it', () => {
+  const flood = Array.from({ length: 20 }, (_, i) => job(200, `flood${i}`, 40, 'loud'));
+  const nobodys = job(0);
+  const order = transactions([...flood, nobodys, job(200, 'late', 40, 'quiet')]).flatMap(({ jobs }) => jobs);
+  expect(order.indexOf(nobodys)).toBeGreaterThan(order.indexOf(flood[19] as Job));
 });
 
 test('all work is taken once, the oldest first, within the limits, and in the order of its run', () => {

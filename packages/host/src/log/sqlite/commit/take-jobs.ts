@@ -14,6 +14,8 @@ const MAX_BYTES = 262_144;
  */
 const SMALL_BYTES = 16_384;
 const OVERTAKING_BYTES = 65_536;
+/** Bytes that cost as much as a row. */
+const BYTES_PER_ROW = MAX_BYTES / MAX_ROWS;
 /** Queued work that is looked at for small appends. */
 const MAX_LOOKED_AT = 1_024;
 
@@ -26,6 +28,22 @@ export interface Taken {
 }
 
 export function takeJobs(queue: readonly Job[]): Taken {
+  const whole = filled(queue);
+  if (whole.jobs.length === queue.length) return { ...whole, left: [] };
+  const order = inFairOrder(queue);
+  let { jobs, rows, bytes } = filled(order);
+  const overtaking = overtakers(order.slice(jobs.length, jobs.length + MAX_LOOKED_AT), MAX_ROWS - rows);
+  for (const { work } of overtaking) {
+    rows += work.rows;
+    bytes += work.bytes;
+  }
+  jobs = [...jobs, ...overtaking];
+  const taken = new Set(jobs);
+  return { jobs, left: queue.filter((job) => !taken.has(job)), rows, bytes };
+}
+
+/** As much as one transaction takes from the front. */
+function filled(queue: readonly Job[]): Omit<Taken, 'left'> {
   let [rows, bytes, count] = [0, 0, 0];
   for (const { work } of queue) {
     if (count > 0 && (rows + work.rows > MAX_ROWS || bytes + work.bytes > MAX_BYTES)) break;
@@ -33,15 +51,28 @@ export function takeJobs(queue: readonly Job[]): Taken {
     bytes += work.bytes;
     count += 1;
   }
-  const jobs = queue.slice(0, count);
-  if (count === queue.length) return { jobs, left: [], rows, bytes };
-  const overtaking = overtakers(queue.slice(count, count + MAX_LOOKED_AT), MAX_ROWS - rows);
-  for (const { work } of overtaking) {
-    rows += work.rows;
-    bytes += work.bytes;
-  }
-  const left = queue.slice(count).filter((job) => !overtaking.has(job));
-  return { jobs: [...jobs, ...overtaking], left, rows, bytes };
+  return { jobs: queue.slice(0, count), rows, bytes };
+}
+
+/**
+ * The tenants take turns by what their work costs, so that one that queues many transactions delays nobody else. Work
+ * of a run keeps its order: the first of it in the queue says whose turn it uses.
+ */
+function inFairOrder(queue: readonly Job[]): readonly Job[] {
+  const spent = new Map<string, number>();
+  const payers = new Map<Work<unknown>['runId'], string>();
+  let latest = 0;
+  const placed = queue.map((job) => {
+    const { runId, tenant, rows, bytes } = job.work;
+    const payer = payers.get(runId) ?? tenant ?? runId;
+    if (payer === undefined) return { job, place: latest };
+    if (runId !== undefined) payers.set(runId, payer);
+    const place = spent.get(payer) ?? 0;
+    spent.set(payer, place + rows + bytes / BYTES_PER_ROW);
+    latest = Math.max(latest, place);
+    return { job, place };
+  });
+  return placed.sort((a, b) => a.place - b.place).map(({ job }) => job);
 }
 
 /** The small appends among the waiting work. Those of a run keep their order. */

@@ -49,6 +49,20 @@ describe('a checkpoint', () => {
     db.close();
   });
 
+  it('holds appends at once when the WAL grows on while it is copied', async () => {
+    const { db, checkpointer, steps } = grown((folder) => join(folder, 'cairn.db'));
+    checkpointer.wrote(1_000, 0);
+    db.exec('INSERT INTO filler VALUES (zeroblob(20000000))');
+    checkpointer.wrote(1_000, 0);
+    expect(steps).toEqual([]);
+    db.exec('INSERT INTO filler VALUES (zeroblob(20000000))');
+    checkpointer.wrote(1_000, 0);
+    expect(steps).toEqual(['hold']);
+    await checkpointer.close();
+    expect(steps.at(-1)).toBe('resume');
+    db.close();
+  });
+
   it('copies again what was written meanwhile, and holds appends only once little is left', async () => {
     const folder = fresh();
     mkdirSync(folder);

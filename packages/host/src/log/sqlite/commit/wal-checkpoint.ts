@@ -8,6 +8,8 @@ import type { CheckpointReply, CheckpointRequest } from './wal-checkpoint-worker
 
 /** 64 MiB in pages of 4 KiB. */
 const LIMIT_FRAMES = 16_384;
+/** 96 MiB. A thread that gets too little of the machine would let the WAL grow on: appends wait for its copy then. */
+const MAX_FRAMES = 24_576;
 /** The WAL is measured after this much was written since the last measurement. */
 const PROBE_ROWS = 512;
 const PROBE_BYTES = 1_048_576;
@@ -41,11 +43,12 @@ export class Checkpointer {
   wrote(rows: number, bytes: number): void {
     this.#rows += rows;
     this.#bytes += bytes;
-    if (this.#running !== null || (this.#rows < PROBE_ROWS && this.#bytes < PROBE_BYTES)) return;
+    if (this.#rows < PROBE_ROWS && this.#bytes < PROBE_BYTES) return;
     this.#rows = 0;
     this.#bytes = 0;
-    if (Number(this.#measure.get()?.log) < LIMIT_FRAMES) return;
-    void this.now();
+    const frames = Number(this.#measure.get()?.log);
+    if (this.#running === null && frames >= LIMIT_FRAMES) void this.now();
+    else if (this.#running !== null && frames >= MAX_FRAMES) this.#ports.writer.hold();
   }
 
   /** Copies the WAL whatever its size. The file of the database takes its current length then, which may be shorter. */

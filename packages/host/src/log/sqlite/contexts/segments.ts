@@ -25,8 +25,9 @@ export class ContextSegments {
 
   /** Notes rows that are appended. Writes only if the context went on with another run before. */
   note(context: string, run: number, first: Beginning): void {
-    if (this.#last.peek(context) === run) return;
-    const known = this.#last.peek(context) ?? (first.seq === 0 ? null : this.#newest.get(context)?.[0]);
+    const last = this.#last.peek(context);
+    if (last === run) return;
+    const known = last ?? (first.seq === 0 ? null : this.#newest.get(context)?.[0]);
     if (known !== run) this.#add.run(context, first.cursor, run, first.seq);
     this.#last.set(context, run);
   }

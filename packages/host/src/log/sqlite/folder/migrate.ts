@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { TerminalError } from '@cairn/protocol';
-import type { RowProgress } from './migration.ts';
+import type { Migration, RowProgress } from './migration.ts';
 import { migrations } from './migrations.ts';
 
 /** The schema version of a database. Rejects a database from a newer program. */
@@ -35,27 +35,43 @@ export interface MigrateOptions {
   readonly before?: string | undefined;
 }
 
-/** Migrates a database to the current schema. Each migration and its ledger row commit in one transaction. */
+/**
+ * Migrates a database to the current schema. Each migration and its ledger row commit in one transaction. A new
+ * database has nothing to change yet: all of them are one transaction, with one flush.
+ */
 export function migrate(db: DatabaseSync, file: string, { onMigration, before }: MigrateOptions = {}): void {
   const version = checkVersion(db, file);
-  for (const [place, { name, sql, changeRows }] of migrations.entries()) {
-    if (name === before) return;
-    if (place < version) continue;
-    const number = place + 1;
-    const notice = { number, of: migrations.length, name };
-    if (version > 0) onMigration?.({ ...notice, bytes: statSync(file).size });
-    if (version > 0)
-      changeRows?.(db, (progress) => onMigration?.({ ...notice, bytes: statSync(file).size, ...progress }));
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      db.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT');
-      db.exec(sql);
-      db.prepare('INSERT INTO migrations VALUES (?, ?)').run(number, name);
-      db.exec(`PRAGMA user_version = ${number}`);
-      db.exec('COMMIT');
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
+  const known = migrations.map((migration, place) => ({ ...migration, number: place + 1 }));
+  const end = known.find(({ name }) => name === before)?.number ?? Number.POSITIVE_INFINITY;
+  const missing = known.filter(({ number }) => number > version && number < end);
+  if (version === 0) {
+    inTransaction(db, () => {
+      for (const migration of missing) apply(db, migration);
+    });
+    return;
+  }
+  for (const migration of missing) {
+    const notice = { number: migration.number, of: migrations.length, name: migration.name };
+    onMigration?.({ ...notice, bytes: statSync(file).size });
+    migration.changeRows?.(db, (progress) => onMigration?.({ ...notice, bytes: statSync(file).size, ...progress }));
+    inTransaction(db, () => apply(db, migration));
+  }
+}
+
+function apply(db: DatabaseSync, { number, name, sql }: Migration & { readonly number: number }): void {
+  db.exec('CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT');
+  db.exec(sql);
+  db.prepare('INSERT INTO migrations VALUES (?, ?)').run(number, name);
+  db.exec(`PRAGMA user_version = ${number}`);
+}
+
+function inTransaction(db: DatabaseSync, work: () => void): void {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    work();
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
   }
 }

@@ -24,6 +24,8 @@ export interface SqliteStoreOptions {
   readonly onFault?: ListenerFault;
   /** A monotonic clock, used to detect a slow disk. By default no disk counts as slow. */
   readonly elapsedMs?: ElapsedMs;
+  /** Calls back in a later turn of the event loop, for reads of many rows. Default: in the next one. */
+  readonly nextTurn?: SqliteStorePorts['nextTurn'];
   /** Called before each migration of an existing database. */
   readonly onMigration?: MigrateOptions['onMigration'];
 }
@@ -35,6 +37,7 @@ export async function openSqliteStore({
   folder,
   onFault,
   elapsedMs,
+  nextTurn,
   onMigration,
 }: SqliteStoreOptions): Promise<SqliteStore> {
   const file = join(folder, 'cairn.db');
@@ -69,7 +72,7 @@ export async function openSqliteStore({
       if (as === 'whole') rmSync(marker, { force: true });
       lock.release();
     };
-    return assembleStore({ db, file, onFault, beforeClose, closed, elapsedMs });
+    return assembleStore({ db, file, onFault, beforeClose, closed, elapsedMs, nextTurn });
   } catch (error) {
     undo();
     throw storeError(error, file);

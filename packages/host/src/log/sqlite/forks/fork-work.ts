@@ -93,8 +93,9 @@ export class Forks {
         const head = forkedHead(run, index, run.fork.fromSeq === 0 ? null : this.#lastOf(shared));
         const { key } = this.#runs.create(run.runId, head, shared);
         this.#shared.add(key, shared);
-        for (const { owner } of shared)
-          this.#artifacts.share({ context: run.contextId, run: key }, owner, run.fork.fromSeq);
+        // The last run first: it may have completed what the run before it had open at its cut.
+        for (const { owner, through } of shared.toReversed())
+          this.#artifacts.share({ context: run.contextId, run: key, mode: run.fork.mode }, owner, through);
         if (head.seq >= 0) this.#checkpoints.put(key, head.seq, index);
         for (const interrupt of index.open.values()) this.#runs.interrupt(key, interrupt, index.record);
         for (const { record } of run.idempotency ?? []) this.#saveRecord(record, key);

@@ -13,6 +13,7 @@ const OWNED = {
   run_tags: 'tags',
   shared_rows: 'shared stretches of events',
   index_checkpoints: 'checkpoints of the index',
+  artifacts: 'versions of artifacts',
 } as const;
 
 const MAX_DAMAGE = 10;
@@ -31,6 +32,8 @@ export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) 
     for (const damage of query<[found: string]>(db, `PRAGMA integrity_check(${MAX_DAMAGE})`).iterate())
       if (damage[0] !== 'ok') report(null, `the database file is damaged: ${damage[0]}`);
     for (const [table, name] of Object.entries(OWNED)) {
+      // A folder that no host has opened since there are artifacts has no table for them.
+      if (!hasTable(db, table)) continue;
       const seq = table === 'events' || table === 'tombstones' ? 'min(seq)' : 'NULL';
       const orphans = query<[count: number, seq: number | null]>(
         db,
@@ -43,6 +46,9 @@ export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) 
     checkCursors(report, doubt);
   };
 }
+
+const hasTable = (db: DatabaseSync, table: string): boolean =>
+  db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) !== undefined;
 
 /** Earlier programs left a gap when a transaction failed, so an old gap alone proves nothing. */
 function cursorCheck(db: DatabaseSync): (report: Report, doubt: Report) => void {

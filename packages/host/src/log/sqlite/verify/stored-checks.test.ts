@@ -25,6 +25,7 @@ const tables = [
   'blob_bodies',
   'blob_refs',
   'blob_usage',
+  'artifacts',
   'shared_rows',
   'purged_runs',
   'tombstones',
@@ -33,7 +34,6 @@ const tables = [
 ];
 
 const otherTables: Readonly<Record<string, string>> = {
-  artifacts: 'an index of artifact rows, which a rebuild compares with the events and repairs',
   credentials: 'what people signed in with, sealed under the key of the host',
   folder_facts: 'the key of the folder, and since when cursors have no gaps',
   idempotency: 'answers to requests, which expire',
@@ -54,6 +54,8 @@ const exempt: Readonly<Record<string, string>> = {
   'runs.wake_at': 'the state of the queue',
   'runs.imported_at': 'when it was imported, which its events do not say',
   'interrupts.place': 'the order of a list',
+  'artifacts.life': 'who writes a version at present',
+  'artifacts.call': 'who writes a version at present',
   'blobs.put_at': 'when it was stored, which no event says',
   'purged_runs.unfinished': 'whether the purge goes on, which ends the same either way',
 };

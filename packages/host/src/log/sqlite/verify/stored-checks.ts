@@ -12,6 +12,7 @@ import { type RunInterrupts, runInterrupts } from '../forks/run-interrupts.ts';
 import { SharedRows } from '../forks/stretches.ts';
 import { ListedRuns } from '../listed-runs.ts';
 import { query } from '../query.ts';
+import { type ArtifactCheck, artifactCheck } from './artifact-check.ts';
 import { type BlobCheck, blobCheck } from './blob-check.ts';
 import { compareIndex } from './compare-index.ts';
 import { type DefinitionCheck, definitionCheck } from './definition-check.ts';
@@ -54,6 +55,7 @@ export function storedChecks(db: DatabaseSync): StoredChecks {
     definitions: definitionCheck(db),
     memories: memoryCheck(db),
     values: valueCheck(db),
+    artifacts: artifactCheck(db),
     blobs: blobCheck(db),
     marks: markCheck(db),
   };
@@ -79,6 +81,7 @@ interface RunTables {
   readonly definitions: DefinitionCheck;
   readonly memories: MemoryCheck;
   readonly values: ReturnType<typeof valueCheck>;
+  readonly artifacts: ArtifactCheck;
   readonly blobs: BlobCheck;
   readonly marks: MarkCheck;
 }
@@ -156,6 +159,8 @@ class RunCheck {
     const tables = this.#tables;
     const memories = asksNobody(record) ? null : tables.memories.walk(record.tenant, key, report);
     const blobs = tables.blobs.walk(record.tenant, key, report);
+    const isImported = record.importedAt !== null;
+    const artifacts = tables.artifacts.walk({ ...this.#run, isImported }, report);
     const wrongFace = faceCheck(record);
     let cursor = 0;
     return {
@@ -166,6 +171,7 @@ class RunCheck {
           startedCheck(record, row, report);
           tables.definitions.ofRun(row, report);
         }
+        artifacts.add(row);
         const face = wrongFace(row);
         // The source of a fork keeps the faces, the memories and the blobs of shared rows.
         if (fork !== null && row.seq < fork.fromSeq) return;
@@ -177,6 +183,7 @@ class RunCheck {
         compareIndex(fresh, { record, interrupts: this.#interrupts(record) }, report);
         memories?.end();
         blobs.end();
+        artifacts.end();
         const [owner, wakeAt, isHalfFork] = tables.state.get(key) ?? [null, null, 0];
         const isOver = record.endedAt !== null || record.importedAt !== null;
         if (isOver && (owner !== null || wakeAt !== null)) report(null, 'the run is over, but it is due or held');

@@ -1,6 +1,7 @@
 /**
- * The context of a chat. A page makes up the id of its chat, so that two tenants may use the same one: the context has an
- * id that follows from both the tenant and the chat. The id of a context of the tenant names that context itself.
+ * The context of a conversation that a front end named itself: a chat or a thread. Two tenants may use the same name, so
+ * the context has an id that follows from both the tenant and the name. The id of a context of the tenant names that
+ * context itself.
  */
 import { hash } from 'node:crypto';
 import { type ContextId, contextId } from '@cairn/protocol';
@@ -11,20 +12,26 @@ import type { Caller } from '../access/auth.ts';
 /** Hex digits: 128 bits. */
 const DERIVED = 32;
 
-export interface ChatContext {
+/** The name, and what front ends of this kind call a conversation. */
+export interface ClientName {
+  readonly kind: 'chat' | 'thread';
+  readonly name: string;
+}
+
+export interface NamedContext {
   readonly contextId: ContextId;
   /** Whether a task has begun in it. */
   readonly exists: boolean;
 }
 
-export async function contextOfChat(
-  chatId: string,
+export async function contextOfName(
+  conversation: ClientName,
   { tenant, grant }: Caller,
   log: Pick<EventLog, 'contextTenant'>,
-): Promise<ChatContext> {
-  const named = chatId as ContextId;
+): Promise<NamedContext> {
+  const named = conversation.name as ContextId;
   const isNamed = (await log.contextTenant(named)) === tenant;
-  const found = isNamed ? named : derived(tenant, chatId);
+  const found = isNamed ? named : derived(tenant, conversation);
   if (grant !== undefined && grant.contextId !== found) throw contextNotFound(named);
   const owner = isNamed ? tenant : await log.contextTenant(found);
   // Only an imported log can hold it for another tenant.
@@ -32,5 +39,5 @@ export async function contextOfChat(
   return { contextId: found, exists: owner !== null };
 }
 
-const derived = (tenant: string, chatId: string): ContextId =>
-  contextId(`chat-${hash('sha256', JSON.stringify([tenant, chatId]), 'hex').slice(0, DERIVED)}`);
+const derived = (tenant: string, { kind, name }: ClientName): ContextId =>
+  contextId(`${kind}-${hash('sha256', JSON.stringify([tenant, name]), 'hex').slice(0, DERIVED)}`);

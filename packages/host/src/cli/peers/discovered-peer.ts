@@ -1,0 +1,22 @@
+/** What a peer says of itself in its discovery document. */
+import { type Discovery, discovery, quoted, TerminalError } from '@cairn/protocol';
+import { z } from 'zod';
+import { type PeerAddress, peerClient } from '../peer-client.ts';
+
+export interface DiscoveredPeer {
+  readonly document: Discovery;
+  /** Null for a host that has no id, and so cannot be a peer. */
+  readonly hostId: string | null;
+}
+
+export async function discoverPeer(address: PeerAddress): Promise<DiscoveredPeer> {
+  const read = discovery.safeParse(await peerClient(address).discovery());
+  if (!read.success) {
+    throw new TerminalError('identity_unresolved', {
+      message: `${address.url} is no OpenWOP host: ${quoted(z.prettifyError(read.error), 300)}`,
+      hint: 'Pass the address that the host prints when it is ready, such as https://beta.example.org.',
+    });
+  }
+  const hostId = read.data.multiAgent?.executionModel?.crossHostCausation?.hostId ?? null;
+  return { document: read.data, hostId };
+}

@@ -1,0 +1,59 @@
+/**
+ * The requests of one call to a peer: only to its configured origins, without redirects, and with one limit on all that
+ * it sends back. What breaks a rule ends the request.
+ */
+import { isCairnError } from '@cairn/protocol';
+import { isEventStream, JsonValues } from '../peers/json-values.ts';
+import { elsewhere, RequestFailure, requestFailure, tooManyValues, tooMuch } from './peer-error.ts';
+import type { PeerSettings } from './peer-settings.ts';
+
+/** Carries the trace of the call in progress. */
+export type Fetch = typeof globalThis.fetch;
+
+/** Throws a `RequestFailure`, an error of the host, or the reason of the signal. */
+export type PeerFetch = (url: string, init: RequestInit & { readonly signal: AbortSignal }) => Promise<Response>;
+
+/** A fetch for one call. Its responses share one limit of bytes, counted after decompression. */
+export function peerFetch(peer: PeerSettings, fetch: Fetch): PeerFetch {
+  const allowed = new Set([new URL(peer.url).origin, ...peer.origins]);
+  let room = peer.maxResponseBytes;
+  const counted = (values: JsonValues): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> =>
+    new TransformStream({
+      transform(piece, controller) {
+        room -= piece.byteLength;
+        if (room < 0) controller.error(tooMuch(peer, `${peer.maxResponseBytes} bytes`, 'maxResponseBytes'));
+        else if (!values.take(piece)) controller.error(tooManyValues(peer, 'one message'));
+        else controller.enqueue(piece);
+      },
+    });
+  return async (url, init) => {
+    const { origin } = new URL(url);
+    if (!allowed.has(origin)) throw elsewhere(peer, origin);
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(peer.headers)) headers.set(name, value.reveal());
+    const response = await sent(() => fetch(url, { ...init, headers, redirect: 'manual' }), peer.name, init.signal);
+    const { status, body } = response;
+    if (status >= 300 && status < 400 && status !== 304) {
+      await body?.cancel();
+      throw elsewhere(peer, response.headers.get('location') ?? 'another address');
+    }
+    if (body === null) return response;
+    const values = new JsonValues(isEventStream(response.headers));
+    return new Response(body.pipeThrough(counted(values)), { status, headers: response.headers });
+  };
+}
+
+async function sent(send: () => Promise<Response>, peer: string, signal: AbortSignal): Promise<Response> {
+  try {
+    return await send();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw failureOf(peer, error);
+  }
+}
+
+/** What a response that breaks off means. */
+export function failureOf(peer: string, error: unknown): Error {
+  if (isCairnError(error) || error instanceof RequestFailure) return error;
+  return requestFailure(peer, error);
+}

@@ -1,0 +1,22 @@
+/** Parameters that several methods of A2A take, and what a wrong one gets. */
+import { type Json, MAX_ID_LENGTH } from '@cairn/protocol';
+import { z } from 'zod';
+import { RpcError } from './rpc.ts';
+
+export const idParam = z.string().min(1).max(MAX_ID_LENGTH);
+
+/** Protocol buffers write an absent text as an empty one. */
+export const optionalIdParam = z
+  .string()
+  .max(MAX_ID_LENGTH)
+  .optional()
+  .transform((text) => (text === '' ? undefined : text));
+
+/** Says which parameter is wrong, and how. */
+export function parsed<Shape extends z.ZodType>(shape: Shape, params: Json): z.infer<Shape> {
+  const result = shape.safeParse(params);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new RpcError('params', `${path === '' ? 'params' : path}: ${issue?.message ?? 'invalid'}.`);
+}

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { LaterTurns } from './later-turns.ts';
+
+/** A loop whose turns are given by the test, and whose clock only work moves. */
+function manualLoop() {
+  let turn: (() => void)[] = [];
+  const reactions: (() => void)[] = [];
+  const clock = { ms: 0 };
+  const loop = new LaterTurns({
+    elapsedMs: () => clock.ms,
+    nextTurn: (go) => void turn.push(go),
+    afterReactions: (go) => void reactions.push(go),
+  });
+  return {
+    clock,
+    loop,
+    /** Gives one turn. Returns the milliseconds that it took. */
+    turn(): number {
+      const begin = clock.ms;
+      const [...due] = turn;
+      turn = [];
+      for (const go of due) {
+        go();
+        for (let next = reactions.shift(); next !== undefined; next = reactions.shift()) next();
+      }
+      return clock.ms - begin;
+    },
+    get isIdle() {
+      return turn.length === 0;
+    },
+  };
+}
+
+test('parts that each work for 5 ms share a turn, take turns, and none is left out', () => {
+  const { clock, loop, turn } = manualLoop();
+  const done: string[] = [];
+  const work = (part: string, times: number) => {
+    if (times === 0) return;
+    loop.nextTurn(() => {
+      clock.ms += 5;
+      done.push(part);
+      work(part, times - 1);
+    });
+  };
+  for (const part of ['a', 'b', 'c', 'd']) work(part, 2);
+  const lengths = [1, 2, 3, 4].map(turn);
+  expect(lengths).toEqual([10, 10, 10, 10]);
+  expect(done.join('')).toBe('abcdabcd');
+});
+
+test('work that its own work asks for comes in a later turn', () => {
+  const bench = manualLoop();
+  let turns = 0;
+  const again = () => {
+    turns += 1;
+    if (turns < 3) bench.loop.nextTurn(again);
+  };
+  bench.loop.nextTurn(again);
+  bench.turn();
+  expect(turns).toBe(1);
+  bench.turn();
+  bench.turn();
+  expect([turns, bench.isIdle]).toEqual([3, true]);
+});
+
+test('while connections arrive, long work waits, but not for ever', () => {
+  const { clock, loop, turn } = manualLoop();
+  let worked = 0;
+  const work = () => {
+    worked += 1;
+    loop.nextTurn(work);
+  };
+  loop.nextTurn(work);
+  turn();
+  expect(worked).toBe(1);
+  for (let i = 0; i < 39; i += 1) {
+    loop.arrived();
+    clock.ms += 1;
+    turn();
+  }
+  expect(worked).toBe(1);
+  loop.arrived();
+  clock.ms += 1;
+  turn();
+  expect(worked).toBe(2);
+  turn();
+  expect(worked).toBe(3);
+});

@@ -1,0 +1,89 @@
+/**
+ * The event loop as all parts of the host share it. Each part does a few milliseconds of its long work in a turn. Together
+ * they would make a turn of 40 ms, so those that find it long enough already wait for the next one.
+ */
+import type { EventLoop } from '../engine/ports.ts';
+
+export interface LoopPorts {
+  readonly elapsedMs: () => number;
+  /** Calls back in the next turn of the event loop. */
+  readonly nextTurn: (go: () => void) => void;
+  /** Calls back in this turn, after all reactions to promises. */
+  readonly afterReactions: (go: () => void) => void;
+}
+
+/** Work that begins in one turn may take this long together. The part that exceeds it is the last of the turn. */
+const TURN_MS = 8;
+
+/**
+ * The event loop accepts one connection in a turn. While more arrive, long work leaves the turns to them, but not longer
+ * than this: a thousand connections of one client would otherwise delay the next client by a thousand turns of work.
+ */
+const ARRIVING_MS = 40;
+
+export class LaterTurns implements EventLoop {
+  readonly #ports: LoopPorts;
+  readonly #waiting: (() => void)[] = [];
+  /** Of those that wait, how many may begin in this turn. */
+  #due = 0;
+  #end = 0;
+  #workedAt = Number.NEGATIVE_INFINITY;
+  #isArmed = false;
+  #hasArrivals = false;
+
+  constructor(ports: LoopPorts) {
+    this.#ports = ports;
+  }
+
+  elapsedMs(): number {
+    return this.#ports.elapsedMs();
+  }
+
+  nextTurn(go: () => void): void {
+    this.#waiting.push(go);
+    this.#arm();
+  }
+
+  /** A connection was accepted in this turn, so that another one may wait. */
+  arrived(): void {
+    this.#hasArrivals = true;
+  }
+
+  #arm(): void {
+    if (this.#isArmed) return;
+    this.#isArmed = true;
+    this.#ports.nextTurn(this.#begin);
+  }
+
+  readonly #begin = (): void => {
+    this.#isArmed = false;
+    const now = this.#ports.elapsedMs();
+    const yields = this.#hasArrivals && now < this.#workedAt + ARRIVING_MS;
+    this.#hasArrivals = false;
+    if (yields) {
+      this.#arm();
+      return;
+    }
+    // What is added from now on is for a later turn.
+    this.#due = this.#waiting.length;
+    this.#end = now + TURN_MS;
+    this.#next();
+  };
+
+  /** Much of the work is done in reactions to promises, so the next one begins after them. */
+  readonly #next = (): void => {
+    const go = this.#due === 0 ? undefined : this.#waiting.shift();
+    if (go === undefined) {
+      this.#over();
+      return;
+    }
+    this.#due -= 1;
+    this.#ports.afterReactions(() => (this.#ports.elapsedMs() < this.#end ? this.#next() : this.#over()));
+    go();
+  };
+
+  #over(): void {
+    this.#workedAt = this.#ports.elapsedMs();
+    if (this.#waiting.length > 0) this.#arm();
+  }
+}

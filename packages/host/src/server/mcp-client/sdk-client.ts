@@ -1,0 +1,62 @@
+/** The client of the SDK, set up so that the host itself decides what it checks, waits for and follows. */
+import {
+  Client,
+  type ClientOptions,
+  type ConnectOptions,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
+  type RequestOptions,
+} from '@modelcontextprotocol/client';
+import { hostVersion } from '../version.ts';
+
+/** What an earlier connection found out about the server. */
+export type KnownServer = NonNullable<ConnectOptions['prior']>;
+
+/** What a listing or a call uses: a connected client, and the options for each of its requests. */
+export interface Exchange {
+  readonly client: Client;
+  readonly options: RequestOptions;
+}
+
+/** Reaches one server, in whichever way. */
+export interface Connection {
+  /** Throws errors of the host only. `work` ends with its last request: it does not wait for anything else. */
+  exchange<Result>(signal: AbortSignal, work: (exchange: Exchange) => Promise<Result>): Promise<Result>;
+  /** Forgets what an exchange found out, and lets go of what it holds: the server does not answer. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+/** Pages of a listing. */
+const MAX_PAGES = 20;
+
+export interface ClientSettings {
+  /** A server of an older revision would hold its request open until a person answers. */
+  readonly elicits: boolean;
+  readonly probeMs?: number;
+  /** The server says that its tools are others now. */
+  readonly toolsChanged: () => void;
+}
+
+export function createClient({ elicits, probeMs, toolsChanged }: ClientSettings): Client {
+  const options: ClientOptions = {
+    versionNegotiation: { mode: 'auto', ...(probeMs === undefined ? {} : { probe: { timeoutMs: probeMs } }) },
+    listMaxPages: MAX_PAGES,
+    jsonSchemaValidator: { getValidator: unchecked },
+    inputRequired: { autoFulfill: false },
+    capabilities: elicits ? { elicitation: { form: {} } } : {},
+  };
+  const client = new Client({ name: 'cairn', version: hostVersion() }, options);
+  client.setNotificationHandler('notifications/tools/list_changed', toolsChanged);
+  return client;
+}
+
+/** The host checks results itself, with a limit on the cost. */
+const unchecked =
+  <Value>(_schema: JsonSchemaType): JsonSchemaValidator<Value> =>
+  (input) => ({ valid: true, data: input as Value, errorMessage: undefined });
+
+export const knownFrom = (client: Client): KnownServer => {
+  const discover = client.getDiscoverResult();
+  return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
+};

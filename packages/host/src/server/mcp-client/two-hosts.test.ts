@@ -1,0 +1,180 @@
+/** A host whose agents and nodes call the workflows and agents of another host over MCP, in both kinds of revisions. */
+import { type Client, createClient } from '@cairn/client';
+import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defineAgent } from '../../agents/define-agent.ts';
+import { defineWorkflow } from '../../agents/define-workflow.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { createHostOver, type Host } from '../create-host.ts';
+import { ALPHA, BETA, keys, McpHost } from '../mcp/client.kit.ts';
+import { type OtherServer, old, otherServer } from './other-server.kit.ts';
+
+const key = 'a-key-of-enough-characters';
+const servers = ['modern', 'legacy'] as const;
+type Server = (typeof servers)[number];
+
+const caller = (server: Server, name: string, tool: string, input: JsonObject = {}) =>
+  defineAgent({
+    id: `host:${server}.${name}`,
+    persona: name,
+    instructions: 'Call the tool.',
+    tools: [`mcp:${server}/*`],
+    rehearsal: { turns: [[{ call: { tool: `mcp:${server}/${tool}`, input } }], [{ answer: '{{last}}' }]] },
+  });
+
+const agents = servers.flatMap((server) => [
+  caller(server, 'greet', 'greet', { who: 'Ann' }),
+  caller(server, 'fail', 'fail'),
+  caller(server, 'desk', 'agent.host.desk', { message: 'Hello?' }),
+  caller(server, 'slow', 'slow'),
+  caller(server, 'gate', 'gate'),
+]);
+
+const calls = servers.map((server) =>
+  defineWorkflow({
+    id: `node-${server}`,
+    version: '1',
+    variables: { who: { type: 'string' } },
+    nodes: {
+      call: {
+        type: 'core.mcp.toolCall',
+        config: { serverId: server, toolName: 'greet', arguments: { who: 'nobody', times: 2 } },
+        inputs: { who: { type: 'variable', variableName: 'who' } },
+      },
+    },
+  }),
+);
+
+const other = new McpHost();
+let between: Record<Server, OtherServer>;
+let host: Host;
+let client: Client;
+
+beforeAll(async () => {
+  await other.start();
+  const upstream = `${other.url}/v1/mcp`;
+  between = { modern: await otherServer({ upstream }), legacy: await otherServer({ upstream, intercept: old }) };
+  const headers = { authorization: { secret: 'beta' } };
+  host = await createHostOver(inMemoryStore(), {
+    config: {
+      port: 0,
+      hostId: BETA,
+      keys: [{ key, tenant: 't', principal: 'ann' }],
+      secrets: { beta: { value: `Bearer ${keys.beta}` } },
+      mcp: { servers: servers.map((id) => ({ id, url: between[id].url, headers })) },
+    },
+    agents,
+    workflows: calls,
+    report: () => undefined,
+  });
+  client = createClient({ url: host.url ?? '', key });
+});
+
+afterAll(async () => {
+  await host?.close();
+  await Promise.all(Object.values(between ?? {}).map((server) => server.close()));
+  await other.close();
+});
+
+const startOf = async (agent: string): Promise<string> =>
+  (await client.runs.create({ agentId: `host:${agent}`, inputs: { message: 'Go.' } })).runId;
+
+async function eventsOf(runId: string): Promise<readonly RunEventDoc[]> {
+  const events: RunEventDoc[] = [];
+  for await (const event of client.follow(runId)) events.push(event);
+  return events;
+}
+
+const payloads = (events: readonly RunEventDoc[], type: string): JsonObject[] =>
+  events.filter((event) => event.type === type).map(({ payload }) => payload as JsonObject);
+
+const shown = (events: readonly RunEventDoc[]) => events.map(({ type, payload }) => ({ type, payload }));
+
+describe.each(servers)('over a %s revision', (server) => {
+  test('a call starts a run there, whose cause and trace are the run here, and the record here names it', async () => {
+    const runId = await startOf(`${server}.greet`);
+    const events = await eventsOf(runId);
+    const [returned] = payloads(events, 'agent.toolReturned');
+    expect(returned).toMatchObject({ status: 'ok', outcome: { who: 'Ann' }, contentTrust: 'untrusted' });
+    const remote = (returned?.remote ?? {}) as JsonObject;
+    const there = await other.ended(String(remote.runId));
+    expect(remote).toEqual({ runId: remote.runId, hostId: ALPHA, eventId: there.at(-1)?.eventId });
+    const called = events.find(({ type }) => type === 'agent.toolCalled');
+    expect(there[0]).toMatchObject({ causationId: called?.eventId, payload: { causationHostId: BETA } });
+    const { parent } = await other.rest('GET', `/v1/runs/${remote.runId}/ancestry`);
+    expect(parent).toMatchObject({ runId, hostId: BETA, cause: 'mcp-tool-call' });
+    const request = between[server].received.find(({ tool, method }) => method === 'tools/call' && tool === 'greet');
+    expect(request?.headers.traceparent).toBe(request?.meta.traceparent);
+    const traceId = String(request?.meta.traceparent).slice(3, 35);
+    expect(there[0]).toMatchObject({ payload: { traceparent: expect.stringContaining(traceId) } });
+  });
+
+  test('the progress and the answer of an agent there come back', async () => {
+    const events = await eventsOf(await startOf(`${server}.desk`));
+    expect(payloads(events, 'cairn.tool.progress').length).toBeGreaterThan(0);
+    expect(payloads(events, 'agent.toolReturned')).toMatchObject([{ outcome: { content: 'Done.' } }]);
+  });
+
+  test('the error of a run there is that of the call', async () => {
+    const [returned] = payloads(await eventsOf(await startOf(`${server}.fail`)), 'agent.toolReturned');
+    expect(returned).toMatchObject({
+      error: { code: 'tool_failed', message: 'Intentional conformance failure' },
+      remote: { hostId: ALPHA },
+    });
+  });
+
+  test('to cancel the run here cancels the one there', async () => {
+    const runId = await startOf(`${server}.slow`);
+    const there = await other.newestRun('slow', 'running');
+    await client.runs.cancel(runId);
+    expect((await other.ended(there)).at(-1)).toMatchObject({
+      type: 'run.cancelled',
+      payload: { reason: 'cross_protocol_cancel' },
+    });
+    expect((await eventsOf(runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
+  });
+
+  test('a node calls the tool, and a replay of it contacts nobody', async () => {
+    const { runId } = await client.runs.create({ workflowId: `node-${server}`, inputs: { who: 'Bob' } });
+    const source = await eventsOf(runId);
+    expect(payloads(source, 'agent.toolCalled')).toMatchObject([
+      { agentId: 'core.system', toolId: `mcp:${server}/greet`, inputs: { who: 'Bob', times: 2 }, transport: 'mcp' },
+    ]);
+    expect(payloads(source, 'node.completed')).toMatchObject([
+      { outputs: { result: { who: 'Bob' }, contentTrust: 'untrusted' } },
+    ]);
+    const before = between[server].received.length;
+    const fork = await client.runs.fork(runId, { mode: 'replay' });
+    expect(shown(await eventsOf(fork.runId))).toEqual(shown(source));
+    const since = between[server].received.slice(before);
+    // The call of the source ends its session by itself.
+    expect(since.filter(({ method }) => method !== 'DELETE')).toEqual([]);
+  });
+});
+
+test('a question there is one here, whose answer travels back in the name of this host', async () => {
+  const runId = await startOf('modern.gate');
+  for await (const { type, nodeId } of client.follow(runId)) {
+    if (type !== 'node.suspended') continue;
+    const [entry] = (await client.inbox.list()).entries;
+    expect(entry).toMatchObject({
+      runId,
+      nodeId,
+      remote: { server: 'modern', hostId: ALPHA, runId: expect.stringMatching(/^run_/), inputId: expect.any(String) },
+      data: { metadata: { subkind: 'approval' } },
+    });
+    await client.runs.answer(runId, nodeId ?? '', { answers: { answer: { approve: true } } });
+  }
+  const events = await eventsOf(runId);
+  expect(payloads(events, 'clarification.requested')).toMatchObject([
+    { questions: [{ question: 'The MCP server modern asks: Pay?' }] },
+  ]);
+  expect(payloads(events, 'agent.toolReturned')).toMatchObject([
+    { outcome: { action: 'accept', decidedBy: 'beta' }, remote: { hostId: ALPHA } },
+  ]);
+});
+
+test('a server of an older revision asks nobody: its run waits there', async () => {
+  const [returned] = payloads(await eventsOf(await startOf('legacy.gate')), 'agent.toolReturned');
+  expect(returned).toMatchObject({ error: { message: expect.stringContaining('waits for an answer') } });
+});
