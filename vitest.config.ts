@@ -46,6 +46,8 @@ export default defineConfig({
     ],
     setupFiles: ['packages/host/test/kit/check-every-row.ts'],
     testTimeout: 30_000,
+    // As patient as the tests themselves: a condition that comes late on a slow machine is no failure.
+    expect: { poll: { timeout: 25_000 } },
     // The first browser of a fresh checkout is unpacked in a hook, perhaps by two workers at once.
     hookTimeout: 60_000,
     maxWorkers: 2,

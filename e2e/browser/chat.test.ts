@@ -218,7 +218,7 @@ async function eventsOf(): Promise<number> {
   return head;
 }
 
-test('a reload after 5,000 events, and a time offline, show everything once', async () => {
+test('a reload after 5,000 events, and a time offline, show everything once', { timeout: 90_000 }, async () => {
   const headers = { authorization: `Bearer ${demo.key}`, 'content-type': 'application/json' };
   const message = { message: { role: 'user', content: 'Write a novel.' }, agentId: 'host:novelist' };
   const response = await fetch(`${demo.url}/api/messages`, {

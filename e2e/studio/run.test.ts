@@ -46,7 +46,7 @@ beforeAll(async () => {
   host = await start(0);
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 800 } });
   page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
   await page.goto((await client().session.createLink()).url);
@@ -73,7 +73,8 @@ test('one selection holds on every tab, and the inspector tells its cause and it
   const runId = await waitingReport('bridges');
   await open(`/runs/${runId}?tab=log`);
   await page.getByRole('searchbox', { name: 'Filter events' }).fill('agent.toolCalled');
-  await page.getByRole('option').first().click();
+  await page.getByRole('option', { name: 'agent.toolCalled' }).first().click();
+  await page.waitForURL(/event=/);
   const seq = new URL(page.url()).searchParams.get('event');
   const inspector = page.getByRole('complementary', { name: `Event ${seq}` });
   await inspector.getByText('acme.web:search').first().waitFor();

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createClient } from '@cairn/client';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO_AGENT, demoPacks } from '../../packages/host/src/cli/demo-packs.ts';
 import { demoWorkflows } from '../../packages/host/src/cli/demo-workflows.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
@@ -80,6 +80,9 @@ export async function signedIn(stage: Stage, context: BrowserContext): Promise<P
   await page.waitForURL('**/runs');
   return page;
 }
+
+/** Rows of the run list that hold a run. While the list is read, bones are in their places. */
+export const runRows = (page: Page): Locator => page.locator('.run-row:has(a)');
 
 export const newPageContext = (browser: Browser, width = 1280): Promise<BrowserContext> =>
   browser.newContext({ locale: 'en-US', viewport: { width, height: 800 }, timezoneId: 'UTC' });
