@@ -163,7 +163,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'interrupted-write-runs-again-unasked',
-    file: 'packages/host/src/engine/core/recover.ts',
+    file: 'packages/host/src/engine/core/control/recover.ts',
     find: `const isRepeatable = ({ safety, recoveries }: OpenCall): boolean => safety !== 'write' && recoveries < MAX_RECOVERIES;
 `,
     replace: `const isRepeatable = ({ recoveries }: OpenCall): boolean => recoveries < MAX_RECOVERIES;

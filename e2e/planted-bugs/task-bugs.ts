@@ -103,7 +103,7 @@ export const taskBugs: readonly PlantedBug[] = [
   },
   {
     name: 'sign-in-is-answered-like-a-question',
-    file: 'packages/host/src/engine/core/answers.ts',
+    file: 'packages/host/src/engine/core/answers/answers.ts',
     find: `  if (isHostSignIn(interrupt) && !completesSignIn) throw onlyBySigningIn(interruptId);
 `,
     replace: '',
@@ -112,7 +112,7 @@ export const taskBugs: readonly PlantedBug[] = [
   },
   {
     name: 'anybody-answers-for-the-user',
-    file: 'packages/host/src/engine/core/answers.ts',
+    file: 'packages/host/src/engine/core/answers/answers.ts',
     find: `  if (requiresUser(interrupt)) refuseOthers(run.state, interrupt, request);
 `,
     replace: '',

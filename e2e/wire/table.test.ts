@@ -95,7 +95,7 @@ const everywhere = [
 
 /** What no single request brings about, and the tests that do. */
 const elsewhere: Readonly<Record<string, string>> = {
-  'answerInterrupt conflict': 'packages/host/src/engine/core/answers.test.ts',
+  'answerInterrupt conflict': 'packages/host/src/engine/core/answers/answers.test.ts',
   'mintInterruptToken interrupt_expired': 'packages/host/src/server/inbox/token-interrupts.test.ts',
   'inspectInterrupt interrupt_not_found': 'packages/host/src/server/inbox/token-interrupts.test.ts',
   'inspectInterrupt interrupt_expired': 'packages/host/src/server/inbox/token-interrupts.test.ts',

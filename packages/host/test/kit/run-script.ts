@@ -11,22 +11,22 @@ import {
   typedEvent,
   type WorkflowDefinition,
 } from '@cairn/protocol';
-import { answerDrafts } from '../../src/engine/core/answers.ts';
+import { answerDrafts } from '../../src/engine/core/answers/answers.ts';
+import { pauseRequested, resumed } from '../../src/engine/core/control/pause.ts';
+import { recover } from '../../src/engine/core/control/recover.ts';
 import { decide } from '../../src/engine/core/decide.ts';
 import { drivenResult } from '../../src/engine/core/driven.ts';
 import { evolve } from '../../src/engine/core/evolve.ts';
 import { cancelRequested, timerFired } from '../../src/engine/core/facts.ts';
 import type { HostLimits } from '../../src/engine/core/limits.ts';
 import { newRunState } from '../../src/engine/core/new-run-state.ts';
-import { pauseRequested, resumed } from '../../src/engine/core/pause.ts';
-import { recover } from '../../src/engine/core/recover.ts';
 import type { Draft, Effect, RunError, RunState } from '../../src/engine/core/state.ts';
 import { dueTimers, nextTimer } from '../../src/engine/core/timers.ts';
+import { startedDraft } from '../../src/engine/creation/start-run.ts';
 import type { ChildStart } from '../../src/engine/family/child-performer.ts';
 import { createNodeTypeRegistry } from '../../src/engine/nodes/node-types.ts';
 import type { Agents } from '../../src/engine/pins/pinned.ts';
 import type { AgentPin, StepSafety } from '../../src/engine/ports.ts';
-import { startedDraft } from '../../src/engine/stepping/start-run.ts';
 import { defineWorkflow, type EdgeOptions, type NodeOptions } from '../../src/engine/workflow/define-workflow.ts';
 import type { CallResult, NodeTypeRegistry } from '../../src/engine/workflow/node-type.ts';
 import { checkDefinition } from '../../src/engine/workflow/registration.ts';

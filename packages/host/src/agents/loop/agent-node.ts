@@ -10,11 +10,11 @@ import { callsTool, createToolNode, promptToolConfig } from '../tool-node/tool-n
 import { clientToolSet } from '../tools/client-tools.ts';
 import { boundaryRows } from './boundary.ts';
 import { limits } from './budgets.ts';
+import { clientToolProblems } from './calls/tool-access.ts';
 import { createAgentDriver } from './driver.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { MAX_REPAIRS, SCHEMA_ROUNDS } from './repairs.ts';
 import { costProblems, modelNameOf } from './run-costs.ts';
-import { clientToolProblems } from './tool-access.ts';
 
 /** Config fields that every agent node accepts. */
 export const agentFields = {

@@ -1,15 +1,15 @@
 /** The node driver of the agent loop: it decides from the log and makes one recorded call after another. */
 import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { NodeDriver } from '../../engine/workflow/node-type.ts';
-import { callChange } from './call-rows.ts';
-import { cancelledCall, clientAnswer } from './client-calls.ts';
+import { callChange } from './calls/call-rows.ts';
+import { cancelledCall, clientAnswer } from './calls/client-calls.ts';
+import { aboutModel, askModelAgain, modelInput, modelReturned } from './calls/model-calls.ts';
+import { aboutTool, callAgain, toolInput, toolReturned } from './calls/tool-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { aboutModel, askModelAgain, modelInput, modelReturned } from './model-calls.ts';
 import { nextOfLoop } from './next.ts';
 import { evolveLoop } from './state/evolve-loop.ts';
 import { freshLoop, type LoopState } from './state/loop-state.ts';
 import { stoppedLoop } from './stopped.ts';
-import { aboutTool, callAgain, toolInput, toolReturned } from './tool-calls.ts';
 
 export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
   return {

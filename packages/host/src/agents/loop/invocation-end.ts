@@ -5,9 +5,9 @@ import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.
 import type { Turn } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
 import { type Breach, breachError, breachRow, turnBreach } from './budgets.ts';
+import type { HandedOn, StatedDecision } from './calls/loop-tools.ts';
+import { askModel } from './calls/model-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
-import type { HandedOn, StatedDecision } from './loop-tools.ts';
-import { askModel } from './model-calls.ts';
 import { repairsOf } from './repairs.ts';
 import { handoffRow, type InvocationOutcome, invocationCompletedRow, validConfidence } from './rows.ts';
 import { exceeds, MAX_ROW_BYTES, MAX_SAID_CHARACTERS } from './sizes.ts';

@@ -8,9 +8,9 @@ import { agentRefOf } from '../../engine/core/node-decisions.ts';
 import type { Draft } from '../../engine/core/state.ts';
 import { defineNodeType, type NodeContext, type NodeType } from '../../engine/workflow/node-type.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
+import { callPrefix } from './calls/model-calls.ts';
 import { escalation } from './escalation.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { callPrefix } from './model-calls.ts';
 import {
   type AgentDecision,
   decidedRow,

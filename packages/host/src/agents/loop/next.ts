@@ -8,8 +8,6 @@ import { PEER_PROVIDER } from '../models/peer-model.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
 import { breachError, breachRow, checkPrice, turnBreach } from './budgets.ts';
-import { askNext, endBadly, type LoopStep } from './invocation-end.ts';
-import type { InvocationBasis, LoopOptions } from './loop-options.ts';
 import {
   askModel,
   callPrefix,
@@ -19,12 +17,14 @@ import {
   retryWait,
   toolsShown,
   waitToRetry,
-} from './model-calls.ts';
+} from './calls/model-calls.ts';
+import { goOnWithCalls } from './calls/tool-calls.ts';
+import { askNext, endBadly, type LoopStep } from './invocation-end.ts';
+import type { InvocationBasis, LoopOptions } from './loop-options.ts';
 import { promptRows } from './prompt.ts';
 import { groupOf } from './settings.ts';
 import { type LoopState, openCalls, type TurnCall } from './state/loop-state.ts';
 import { nodeTask, taskProblems } from './task.ts';
-import { goOnWithCalls } from './tool-calls.ts';
 import { actOnTurn, actOnVerdict, afterCalls } from './turn-end.ts';
 
 type Context = DrivenContext<LoopState>;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
-import { answerDrafts } from '../../engine/core/answers.ts';
+import { answerDrafts } from '../../engine/core/answers/answers.ts';
 import { asked } from '../tools/questions.ts';
 import type { PersonQuestion } from '../tools/tool.ts';
 import { AgentScript } from './agent-script.kit.ts';

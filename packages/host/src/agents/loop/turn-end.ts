@@ -5,17 +5,17 @@ import type { NodeAction } from '../../engine/workflow/node-type.ts';
 import type { Turn } from '../models/turn.ts';
 import type { Agent } from './agent.ts';
 import { toolBreach } from './budgets.ts';
+import { type Statements, statementsOf } from './calls/loop-calls.ts';
+import { type HandedOn, loopToolCalled, type StatedDecision } from './calls/loop-tools.ts';
+import { accessIn } from './calls/tool-access.ts';
+import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './calls/tool-calls.ts';
 import { escalation } from './escalation.ts';
 import { modelAnswered, toolsReturned } from './internal-events.ts';
 import { askNext, endBadly, endByBreach, finish, handOn, type LoopStep, repair } from './invocation-end.ts';
-import { type Statements, statementsOf } from './loop-calls.ts';
-import { type HandedOn, loopToolCalled, type StatedDecision } from './loop-tools.ts';
 import { decidedRow, lastChunkRow, reasonedRow, usageRow } from './rows.ts';
 import { verbosityOf } from './settings.ts';
 import { callsOf, type JudgedStage } from './state/loop-state.ts';
 import { inWords, parsedResult } from './task.ts';
-import { accessIn } from './tool-access.ts';
-import { type Allowed, callRows, judgeCall, malformed, malformedCall, type Refused } from './tool-calls.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Acts on the model's answer. */

@@ -4,7 +4,7 @@ import type { NewRow } from '../../log/ports/rows.ts';
 import { stamp } from '../core/stamp.ts';
 import type { ForkRun } from '../engine.ts';
 import { handedDown } from '../family/inheritance.ts';
-import type { ForkPorts } from '../stepping/fork-ports.ts';
+import type { ForkPorts } from './fork-ports.ts';
 import { forkedPayload } from './forked-payload.ts';
 import type { CutRun } from './tree-cut.ts';
 

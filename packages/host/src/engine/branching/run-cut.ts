@@ -6,9 +6,9 @@ import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { Draft, RunState } from '../core/state.ts';
 import { foldToCut, MAX_DECISION_ROWS } from '../fork/cut-decision.ts';
-import type { ForkPorts } from '../stepping/fork-ports.ts';
-import { stateAs } from '../stepping/nearest-state.ts';
+import { stateAs } from '../loading/nearest-state.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import type { ForkPorts } from './fork-ports.ts';
 
 /** Where a source is cut, and the run that goes on there. */
 export interface CutPlace {

@@ -6,7 +6,7 @@ import { type ContextId, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { stamp } from '../core/stamp.ts';
-import type { ForkPorts } from '../stepping/fork-ports.ts';
+import type { ForkPorts } from './fork-ports.ts';
 import { type CutPlace, type RunCut, runCut } from './run-cut.ts';
 import type { TreePlace } from './tree-place.ts';
 

@@ -10,7 +10,7 @@ import {
   type RunId,
   row,
 } from '@cairn/protocol';
-import { answerDrafts } from '../core/answers.ts';
+import { answerDrafts } from '../core/answers/answers.ts';
 import type { Decision, Draft, OpenCall, Route, RunState } from '../core/state.ts';
 import { COORDINATOR_PERFORMER } from '../performer-ids.ts';
 import type { Workflow } from '../workflow/workflow.ts';

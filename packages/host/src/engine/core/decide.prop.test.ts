@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { RunScript, workflowOf } from '../../../test/kit/run-script.ts';
 import type { EdgeOptions, NodeOptions } from '../workflow/define-workflow.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { recover } from './control/recover.ts';
 import { decide } from './decide.ts';
 import { evolve } from './evolve.ts';
 import { newRunState } from './new-run-state.ts';
-import { recover } from './recover.ts';
 import type { EdgeOutcome, RunState } from './state.ts';
 import { verdict } from './trigger-rules.ts';
 

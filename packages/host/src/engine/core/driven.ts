@@ -2,7 +2,7 @@
 import type { InterruptView, JsonObject } from '@cairn/protocol';
 import type { CallResult, DrivenContext, NodeContext, NodeDriver, SentAnswer } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
-import type { CallCancel } from './call-cancel.ts';
+import type { CallCancel } from './control/call-cancel.ts';
 import { activeContext, perform, withCause } from './node-decisions.ts';
 import { nodeById } from './node-of.ts';
 import type { Decision, Draft, OpenCall, RunState } from './state.ts';

@@ -5,7 +5,7 @@ import { giveBack, lend, newAccount } from '../family/account.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
 import { addSealed } from '../sensitive/references.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { startDeadline } from './cancel-run.ts';
+import { startDeadline } from './control/cancel-run.ts';
 import { cutShort } from './evolve/attempts.ts';
 import { childStarted, stepRequested, stepReturned } from './evolve/calls.ts';
 import { drive } from './evolve/driven.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { RunScript, scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
-import { startedDraft } from '../stepping/start-run.ts';
+import { startedDraft } from '../creation/start-run.ts';
 import type { EdgeOptions } from '../workflow/define-workflow.ts';
 import { compileWorkflow } from '../workflow/workflow.ts';
 import { compose } from './compose.ts';

@@ -1,11 +1,11 @@
 /** Starts the child runs that nodes request. Each child starts once, however often it is requested. */
 import { type ContextId, isCairnError, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
+import { Backoff } from '../attempts/backoff.ts';
 import { DEFAULT_RUN_DEPTH } from '../core/limits.ts';
 import type { StartRun } from '../engine.ts';
 import { CHILD_PERFORMER } from '../performer-ids.ts';
 import type { CallContext, Clock, Performer, TraceContext, TraceOf } from '../ports.ts';
-import { Backoff } from '../stepping/backoff.ts';
 import type { EngineOptions } from '../stepping/engine-options.ts';
 import type { ChildRequest } from './inheritance.ts';
 import { tooDeep } from './run-depth.ts';

@@ -7,7 +7,7 @@ import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { Fact } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
-import type { RunLoader } from '../stepping/run-loader.ts';
+import type { RunLoader } from '../loading/run-loader.ts';
 import { childEnded, parentEnded } from './ends.ts';
 
 /** Whether the parent run no longer needs this one: the parent, or its node that started this run, has ended. */

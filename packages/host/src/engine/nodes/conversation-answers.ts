@@ -14,8 +14,8 @@ import {
   type SentTurn,
   TerminalError,
 } from '@cairn/protocol';
+import { answerRefused, refuseProblems } from '../core/answers/refuse-answer.ts';
 import { resolvedDraft } from '../core/interrupts.ts';
-import { answerRefused, refuseProblems } from '../core/refuse-answer.ts';
 import type { Draft } from '../core/state.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import type { DrivenContext, SentAnswer } from '../workflow/node-type.ts';

@@ -3,8 +3,8 @@
  * are made again and compared with it. Stops at the first row that differs.
  */
 import { type FoldEvent, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { recover } from '../core/control/recover.ts';
 import { decide } from '../core/decide.ts';
-import { recover } from '../core/recover.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { isFact, type TakenFact, takenFact } from './recorded-facts.ts';

@@ -5,8 +5,8 @@
 import { isCairnError, type RunId } from '@cairn/protocol';
 import { refuseLargeFact } from '../core/run-size.ts';
 import { stamp } from '../core/stamp.ts';
+import type { RecordFor } from '../creation/idempotency-record.ts';
 import type { Command } from './commands.ts';
-import type { RecordFor } from './idempotency-record.ts';
 import type { MailboxPorts } from './mailbox-ports.ts';
 
 type UnleasedPorts = Pick<MailboxPorts, 'store' | 'loader' | 'limits'>;

@@ -1,10 +1,10 @@
 /** Commands as facts: the rows each proposes to a run, and the answer its sender gets once they are recorded. */
 import type { Json } from '@cairn/protocol';
-import { type AnswerDrafts, answerDrafts } from '../core/answers.ts';
-import { callCanceled } from '../core/cancel-call.ts';
+import { type AnswerDrafts, answerDrafts } from '../core/answers/answers.ts';
+import { isLargeAnswer, withoutLargeParts } from '../core/answers/large-answer.ts';
+import { callCanceled } from '../core/control/cancel-call.ts';
+import { pauseRequested, resumed } from '../core/control/pause.ts';
 import { cancelRequested, type Fact } from '../core/facts.ts';
-import { isLargeAnswer, withoutLargeParts } from '../core/large-answer.ts';
-import { pauseRequested, resumed } from '../core/pause.ts';
 import type { Draft, RunState } from '../core/state.ts';
 import type {
   AnswerInterrupt,

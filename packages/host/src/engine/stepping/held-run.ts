@@ -1,18 +1,20 @@
 /** A run held by this process: its state in memory, its lease, and the attempts of its calls. */
 import type { RunId } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
+import { Attempts } from '../attempts/attempts.ts';
 import { awaitsEffects, type Batch, compose, endsRun, type Moment } from '../core/compose.ts';
 import type { Fact } from '../core/facts.ts';
 import type { RunError, RunState } from '../core/state.ts';
 import { nextTimer } from '../core/timers.ts';
 import { missedEnds } from '../family/missed-ends.ts';
 import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
+import { Checkpoints, payloadBytes } from '../loading/checkpoints.ts';
+import type { Holder, LoadedRun } from '../loading/loaded-run.ts';
+import { RECENT_MS, type RestingRun } from '../loading/recent-states.ts';
 import { replayOf } from '../replay/replay-fork.ts';
 import { portsOfReplay } from '../replay/replay-ports.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { appendOf, sizeOf } from './append-batch.ts';
-import { Attempts } from './attempts.ts';
-import { Checkpoints, payloadBytes } from './checkpoints.ts';
 import { DecisionMark } from './decision-mark.ts';
 import { findAppend } from './find-append.ts';
 import {
@@ -28,9 +30,7 @@ import {
   newLease,
   nothingToWrite,
 } from './lease-state.ts';
-import type { Holder, LoadedRun } from './loaded-run.ts';
 import { type MailboxPorts, type Opening, type RunCreation, tenantOf } from './mailbox-ports.ts';
-import { RECENT_MS, type RestingRun } from './recent-states.ts';
 import { releaseLease } from './release-lease.ts';
 import { Waiting } from './waiting.ts';
 

@@ -7,11 +7,11 @@ import { present } from '../../../test/kit/present.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import type { RunRows } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { createRunLoader } from '../loading/run-loader.ts';
 import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 import { createRunPins } from '../pins/run-pins.ts';
 import { LongWork } from '../shares/long-work.ts';
 import { createWorkflowRegistry } from '../workflow/workflow-registry.ts';
-import { createRunLoader } from './run-loader.ts';
 
 const fork = 'run_fork' as RunId;
 

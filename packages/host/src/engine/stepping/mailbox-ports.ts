@@ -6,6 +6,7 @@ import type { HostLimits } from '../core/limits.ts';
 import type { RunState } from '../core/state.ts';
 import type { IsUnwanted } from '../family/missed-ends.ts';
 import type { RecordedResults } from '../fork/recorded-results.ts';
+import type { RunLoader } from '../loading/run-loader.ts';
 import type { Clock, CrashRecord, Performer, Redactor, Report, Sha256 } from '../ports.ts';
 import type { SourcePorts } from '../replay/source-reader.ts';
 import type { SecretsOf } from '../sensitive/run-secrets.ts';
@@ -13,7 +14,6 @@ import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { Turns } from '../shares/turns.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import type { RunLoader } from './run-loader.ts';
 import type { ShortWaits } from './short-waits.ts';
 
 export interface MailboxPorts {

@@ -3,18 +3,18 @@
  * and only then performs the effects. It runs one such step at a time.
  */
 import { type CairnError, isCairnError, type RunId } from '@cairn/protocol';
+import { Backoff } from '../attempts/backoff.ts';
 import { awaitsEffects, type Batch } from '../core/compose.ts';
 import { type Fact, placeOfCommand } from '../core/facts.ts';
 import type { OpenCall, RunState } from '../core/state.ts';
+import type { LoadedRun } from '../loading/loaded-run.ts';
+import { Readers } from '../loading/readers.ts';
 import type { OperatorEvent } from '../operator-events.ts';
 import type { Waiter } from '../shares/turn-ring.ts';
 import type { Urgency } from '../shares/turns.ts';
 import { isMisplaced, refusalOf, retriesAfter, withoutRoom } from './append-batch.ts';
-import { Backoff } from './backoff.ts';
 import { HeldRun } from './held-run.ts';
-import type { LoadedRun } from './loaded-run.ts';
 import { leaseGone, type MailboxPorts, type Opening, stopped } from './mailbox-ports.ts';
-import { Readers } from './readers.ts';
 
 /** The result of an append: acknowledged by the store, found in the log after a lost response, or not written. */
 type Written = 'acknowledged' | 'found' | 'not';

@@ -5,8 +5,8 @@ import { bench, chain, heldStep, settled } from '../../../test/kit/engine-bench.
 import { callIdOf } from '../../../test/kit/payload-ids.ts';
 import { present } from '../../../test/kit/present.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { createLoadView } from '../loading/run-view.ts';
 import type { CrashRecord, Death, Notice, Step } from '../ports.ts';
-import { createLoadView } from './run-view.ts';
 import { createEngine } from './runtime.ts';
 
 /** A crash record in memory, and what the engine told it. */

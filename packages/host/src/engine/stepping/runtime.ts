@@ -1,8 +1,14 @@
 /** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
 import { isCairnError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Claim } from '../../log/ports/queue.ts';
-import { cancelError } from '../core/cancel-call.ts';
+import { type EntryRedaction, entryRedaction } from '../attempts/entry-redaction.ts';
+import { WorkInProgress } from '../attempts/work-in-progress.ts';
+import type { ForkPorts } from '../branching/fork-ports.ts';
+import { forkRun, retryRun } from '../branching/fork-run.ts';
+import { cancelError } from '../core/control/cancel-call.ts';
 import { awaited } from '../core/facts.ts';
+import { createRun, type RunCreationPorts } from '../creation/create-run.ts';
+import { recordFor } from '../creation/idempotency-record.ts';
 import type {
   AnswerInterrupt,
   CancelCall,
@@ -23,6 +29,9 @@ import type {
 import { type ChildStart, createChildPerformer, startOfChild } from '../family/child-performer.ts';
 import { unwantedBy } from '../family/missed-ends.ts';
 import { RecordedResults } from '../fork/recorded-results.ts';
+import { createRunLoader, type RunLoader, STATE_FORMAT } from '../loading/run-loader.ts';
+import { refuseForeignRun } from '../loading/run-of-tenant.ts';
+import { currentSnapshot, type SnapshotAt } from '../loading/snapshots.ts';
 import { describeNodeTypes } from '../nodes/node-types.ts';
 import { StepTypes } from '../nodes/step-types.ts';
 import { createRunPins, type RunPins } from '../pins/run-pins.ts';
@@ -34,23 +43,14 @@ import { refuseSecrets } from '../values/redacted.ts';
 import { createWorkflowRegistry, type WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { appendUnleased } from './append-unleased.ts';
 import * as commands from './commands.ts';
-import { createRun, type RunCreationPorts } from './create-run.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { type EntryRedaction, entryRedaction } from './entry-redaction.ts';
-import type { ForkPorts } from './fork-ports.ts';
-import { forkRun, retryRun } from './fork-run.ts';
-import { recordFor } from './idempotency-record.ts';
 import { Mailbox } from './mailbox.ts';
 import { engineStopping, type MailboxPorts, type Opening } from './mailbox-ports.ts';
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
 import { settleDeaths } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
-import { createRunLoader, type RunLoader, STATE_FORMAT } from './run-loader.ts';
-import { refuseForeignRun } from './run-of-tenant.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
-import { currentSnapshot, type SnapshotAt } from './snapshots.ts';
-import { WorkInProgress } from './work-in-progress.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);

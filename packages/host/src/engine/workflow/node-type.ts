@@ -28,7 +28,7 @@ import type {
   WorkflowNode,
 } from '@cairn/protocol';
 import type { z } from 'zod';
-import type { CallCancel } from '../core/call-cancel.ts';
+import type { CallCancel } from '../core/control/call-cancel.ts';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import type { Agents, Pinned } from '../pins/pinned.ts';

@@ -14,7 +14,8 @@ import {
 } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
 import { sharedRowsPurged } from '../ports/run-purged.ts';
-import type { Appender } from './append.ts';
+import type { Appender } from './append/append.ts';
+import type { CachedHead, HeadCache } from './append/head-cache.ts';
 import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
 import type { Work } from './commit/job.ts';
@@ -26,7 +27,6 @@ import type { Forks, InTurn } from './forks/fork-work.ts';
 import { PurgedRows } from './forks/purged-rows.ts';
 import { rowsUntil } from './forks/rows-until.ts';
 import { together } from './forks/together.ts';
-import type { CachedHead, HeadCache } from './head-cache.ts';
 import { type Query, query } from './query.ts';
 import { PurgedRuns } from './retention/purged-runs.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';

@@ -2,11 +2,11 @@
 import type { RunId } from '@cairn/protocol';
 import { claimed, released } from '../admit.ts';
 import type { Claim, Queue } from '../ports/queue.ts';
+import type { HeadCache } from './append/head-cache.ts';
 import type { Connection } from './connection.ts';
-import { dueRuns } from './due-runs.ts';
-import type { HeadCache } from './head-cache.ts';
 import { query, required } from './query.ts';
-import { queueDepth } from './queue-depth.ts';
+import { dueRuns } from './run-index/due-runs.ts';
+import { queueDepth } from './run-index/queue-depth.ts';
 import type { Sessions } from './sessions.ts';
 
 interface QueuePorts extends Connection {

@@ -5,6 +5,7 @@ import { asksNobody, type FullIndex, reindex, sameIndex } from '../fold-run-inde
 import { isMemoryRow, memoryChanges } from '../memory-changes.ts';
 import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord, Rebuilt, RunRecord } from '../ports/run-index.ts';
+import type { HeadCache } from './append/head-cache.ts';
 import { ArtifactTables } from './artifacts/artifact-tables.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from './columns.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
@@ -13,10 +14,9 @@ import { PurgedRows } from './forks/purged-rows.ts';
 import { runInterrupts } from './forks/run-interrupts.ts';
 import { sharedRowReader } from './forks/shared-row-reader.ts';
 import { SharedRows } from './forks/stretches.ts';
-import type { HeadCache } from './head-cache.ts';
-import type { ListedRuns } from './listed-runs.ts';
-import { memoryRepair } from './memory-tables.ts';
+import { memoryRepair } from './memories/memory-tables.ts';
 import { query, required } from './query.ts';
+import type { ListedRuns } from './run-index/listed-runs.ts';
 
 interface RebuildPorts {
   readonly writer: GroupCommit;

@@ -4,7 +4,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { storeClosed } from '../errors.ts';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
-import { Appender } from './append.ts';
+import { Appender } from './append/append.ts';
+import { HeadCache } from './append/head-cache.ts';
+import { RunWriter } from './append/run-writer.ts';
 import { sqliteArtifacts } from './artifacts/artifacts.ts';
 import { BlobTables } from './blobs/blob-tables.ts';
 import { sqliteBlobs } from './blobs/blobs.ts';
@@ -20,19 +22,17 @@ import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
 import { type FolderFacts, folderFacts } from './folder-facts.ts';
 import { Forks } from './forks/fork-work.ts';
-import { HeadCache } from './head-cache.ts';
 import { sqliteIdempotency } from './idempotency.ts';
-import { ListedRuns } from './listed-runs.ts';
-import { sqliteMemories } from './memories.ts';
+import { sqliteMemories } from './memories/memories.ts';
 import { sqlitePacks } from './packs.ts';
 import { sqliteQueue } from './queue.ts';
 import { type RebuiltFaces, rebuildFaces } from './rebuild-faces.ts';
 import { sqliteRetention } from './retention/retention.ts';
-import { sqliteRunIndex } from './run-index.ts';
-import { RunWriter } from './run-writer.ts';
+import { ListedRuns } from './run-index/listed-runs.ts';
+import { sqliteRunIndex } from './run-index/run-index.ts';
+import { TenantUsage } from './run-index/tenant-usage.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
-import { TenantUsage } from './tenant-usage.ts';
 
 export interface SqliteStore extends Store {
   /** Transactions and rows committed since the store was opened; for measurements. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import { type News, newsOf, type RunInput, runAgentInput, stateOf } from '../../bridges/agui/run-input.ts';
 import { newRunState, type RunState, type ShownRun } from '../../bridges/agui/run-state.ts';
-import { contextNotFound } from '../../engine/stepping/run-loader.ts';
+import { contextNotFound } from '../../engine/loading/run-loader.ts';
 import { contextOfName, type NamedContext } from '../contexts/client-named.ts';
 import type { InputSurface } from '../contexts/inputs.ts';
 import { knownAgent } from '../contexts/known-agent.ts';

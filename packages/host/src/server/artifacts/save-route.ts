@@ -20,7 +20,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { isArtifactName, isMimeType } from '../../agents/tools/artifact-names.ts';
 import type { Engine, RunStarted } from '../../engine/engine.ts';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { ArtifactSummary } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';

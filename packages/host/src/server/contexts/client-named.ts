@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { type ContextId, contextId } from '@cairn/protocol';
-import { contextNotFound } from '../../engine/stepping/run-loader.ts';
+import { contextNotFound } from '../../engine/loading/run-loader.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Caller } from '../access/auth.ts';
 

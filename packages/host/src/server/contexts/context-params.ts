@@ -10,7 +10,7 @@ import {
   verbosityLevels,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import { contextNotFound } from '../../engine/stepping/run-loader.ts';
+import { contextNotFound } from '../../engine/loading/run-loader.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { everyTaskEvent, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import type { Caller } from '../access/auth.ts';

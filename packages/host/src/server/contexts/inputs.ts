@@ -16,7 +16,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
 import { answeringPeer } from '../access/auth.ts';

@@ -16,7 +16,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine, RunCancelled } from '../../engine/engine.ts';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
 import type { PageCursors } from '../http/page-cursors.ts';

@@ -9,9 +9,9 @@ import {
   toolCancelled,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import { idTokenOf } from '../../engine/creation/id-token.ts';
 import type { Engine, RunCancelled } from '../../engine/engine.ts';
-import { idTokenOf } from '../../engine/stepping/id-token.ts';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
 import { sha256 } from '../compose.ts';

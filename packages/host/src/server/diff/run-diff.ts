@@ -1,7 +1,7 @@
 /** The route that compares two runs. */
 import { type OwnIds, parseRunId, quoted, type RunDiff, runDiff, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { RunHead } from '../../log/ports/event-log.ts';
 import { etagMatches } from '../http/etag.ts';
 import { jsonPieces } from '../http/json-pieces.ts';

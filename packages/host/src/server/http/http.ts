@@ -1,7 +1,8 @@
 /** The HTTP surface: all routes of the host in one table, served until it closes. */
+
+import { createLoadView } from '../../engine/loading/run-view.ts';
 import type { Timers, UniqueId } from '../../engine/ports.ts';
 import { LongWork } from '../../engine/shares/long-work.ts';
-import { createLoadView } from '../../engine/stepping/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import { createA2a, withA2a } from '../a2a/create-a2a.ts';

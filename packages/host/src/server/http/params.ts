@@ -1,7 +1,7 @@
 /** Parses numbers and ids from paths, queries and headers. Errors name the invalid parameter. */
 import { parseRunId, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
-import { runNotFound } from '../../engine/stepping/run-loader.ts';
+import { runNotFound } from '../../engine/loading/run-loader.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import { runPurged } from '../../log/ports/run-purged.ts';

@@ -4,7 +4,7 @@ import { actingNode } from '../../../test/kit/acting-node.ts';
 import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { makeTarball } from '../../agents/packs/tarball.ts';
-import { idTokenOf } from '../../engine/stepping/id-token.ts';
+import { idTokenOf } from '../../engine/creation/id-token.ts';
 import { sessionCases } from '../access/session-cases.kit.ts';
 import { allModelClasses } from '../catalogue/model-classes.ts';
 import { sha256 } from '../compose.ts';

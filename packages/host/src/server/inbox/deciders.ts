@@ -8,7 +8,7 @@ import {
   type RunView,
   waitingInterrupts,
 } from '@cairn/protocol';
-import { voteRefusal } from '../../engine/core/quorum.ts';
+import { voteRefusal } from '../../engine/core/answers/quorum.ts';
 import type { Vote } from '../../log/ports/run-index.ts';
 import { type Caller, requireScope } from '../access/auth.ts';
 

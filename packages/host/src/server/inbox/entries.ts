@@ -8,7 +8,7 @@ import {
   type JsonObject,
   promptOf,
 } from '@cairn/protocol';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord } from '../../log/ports/run-index.ts';
 import type { Ancestry } from './ancestry.ts';

@@ -1,7 +1,7 @@
 import type { InboxChange, RunId } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
-import { createLoadView } from '../../engine/stepping/run-view.ts';
+import { createLoadView } from '../../engine/loading/run-view.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { asked, creation, resolved, row, started } from '../../log/ports/samples.kit.ts';
 import type { Store } from '../../log/ports/store.ts';

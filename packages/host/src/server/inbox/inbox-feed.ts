@@ -1,6 +1,7 @@
 /** Live inboxes: one for each tenant that somebody follows, written to each subscriber at its own pace. */
+
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { Timers } from '../../engine/ports.ts';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { Sink, Subscription } from '../../log/feed/sink.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';

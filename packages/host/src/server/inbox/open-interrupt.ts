@@ -1,6 +1,6 @@
 /** Finds one open interrupt, or says why there is none. */
 import { type OpenInterrupt, quoted, type RunId, TerminalError, waitingInterrupts } from '@cairn/protocol';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 

@@ -1,7 +1,7 @@
 /** `GET /v1/host/cairn/inbox`: the open questions of a tenant, as pages or as a live stream. */
 import { inboxChange, inboxPage } from '@cairn/protocol';
 import { z } from 'zod';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 import { takenOver } from '../http/large-response.ts';

@@ -1,7 +1,7 @@
 /** `tools/call`: starts a run, follows it, asks what it asks, and answers with what it became. */
 import { foldEventOf, isCairnError, isJsonObject, parseRunId, type RunId } from '@cairn/protocol';
 import type { Question } from '../../bridges/a2a/questions.ts';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { caughtUp, FollowedTask } from '../a2a/followed-task.ts';

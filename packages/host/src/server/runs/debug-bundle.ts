@@ -4,7 +4,7 @@
 import { debugBundle, foldEventOf, isoTime, RetryableError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
-import type { SnapshotAt } from '../../engine/stepping/snapshots.ts';
+import type { SnapshotAt } from '../../engine/loading/snapshots.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SnapshotAt } from '../../engine/stepping/snapshots.ts';
+import type { SnapshotAt } from '../../engine/loading/snapshots.ts';
 import { runA } from '../../log/ports/samples.kit.ts';
 import { OpenSnapshots } from './open-snapshots.ts';
 

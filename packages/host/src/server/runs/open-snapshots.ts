@@ -1,6 +1,6 @@
 /** The snapshots that are being sent. Requests for the same state of a run share one, so that it is loaded once. */
 import type { RunId } from '@cairn/protocol';
-import type { SnapshotAt } from '../../engine/stepping/snapshots.ts';
+import type { SnapshotAt } from '../../engine/loading/snapshots.ts';
 
 export class OpenSnapshots {
   readonly #open = new Map<RunId, { readonly at: SnapshotAt; users: number }>();

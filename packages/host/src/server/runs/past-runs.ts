@@ -8,8 +8,8 @@ import {
   runSnapshot,
   TerminalError,
 } from '@cairn/protocol';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import { isQuarantined } from '../../engine/stepping/quarantine.ts';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { isWaiting, shownStatus } from '../../log/shown-status.ts';
 import { TenantSlots } from '../http/tenant-slots.ts';

@@ -20,7 +20,7 @@ import {
   toEnvelope,
 } from '@cairn/protocol';
 import type { Engine, RunCancelled, RunPaused, RunResumed } from '../../engine/engine.ts';
-import { runNotFound } from '../../engine/stepping/run-loader.ts';
+import { runNotFound } from '../../engine/loading/run-loader.ts';
 import { runIdParam } from '../http/params.ts';
 import type { Call, Route, RouteDoc } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';

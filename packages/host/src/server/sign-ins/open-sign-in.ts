@@ -10,7 +10,7 @@ import {
   type RunView,
   TerminalError,
 } from '@cairn/protocol';
-import type { LoadView } from '../../engine/stepping/run-view.ts';
+import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 import { visibleContext } from '../contexts/context-params.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createLoadView } from '../../engine/stepping/run-view.ts';
+import { createLoadView } from '../../engine/loading/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import { LiveFeed } from '../../log/feed/feed.ts';
 import type { Sink } from '../../log/feed/sink.ts';

@@ -10,7 +10,7 @@ import {
   runSnapshot,
   streamTypes,
 } from '@cairn/protocol';
-import { foldRow } from '../../engine/stepping/run-view.ts';
+import { foldRow } from '../../engine/loading/run-view.ts';
 import type { Form } from '../../log/feed/lens.ts';
 import { isUrgent } from '../../log/feed/pace.ts';
 import { type Chunk, chunkText } from '../../log/feed/sink.ts';

@@ -1,7 +1,7 @@
 /** States of a run: folded once for all, exact for who keeps up, the newest for who does not, and bounded for who stalls. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
-import { createLoadView } from '../../engine/stepping/run-view.ts';
+import { createLoadView } from '../../engine/loading/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import { type Collector, collector } from '../../log/feed/feed-sink.kit.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';

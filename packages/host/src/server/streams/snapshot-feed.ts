@@ -1,8 +1,8 @@
 /** Streams of the mode `values`: the state of a run after each transition, folded once for all live subscribers. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTerminalStatus, isTransition, newRunView, type RunId, type RunView } from '@cairn/protocol';
+import { foldRow, type LoadView } from '../../engine/loading/run-view.ts';
 import type { Timers } from '../../engine/ports.ts';
-import { foldRow, type LoadView } from '../../engine/stepping/run-view.ts';
 import type { FairTurns } from '../../fair-turns.ts';
 import type { Form } from '../../log/feed/lens.ts';
 import { isUrgent } from '../../log/feed/pace.ts';

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type PayloadOf,
 } from '@cairn/protocol';
-import { cancelError } from '../../../engine/core/cancel-call.ts';
+import { cancelError } from '../../../engine/core/control/cancel-call.ts';
 import { asUntrusted } from '../../models/untrusted.ts';
 import type { ToolError, ToolQuestion, ToolRecord } from '../../tools/tool.ts';
 import { inWords } from '../task.ts';
@@ -79,7 +79,7 @@ export function stepReturned(invocation: Invocation, payload: PayloadOf<'cairn.s
   const call = callOf(invocation, of ?? callId);
   if (call === undefined) return;
   if (of !== undefined) record(call, payload);
-  // Only `toolReturned` in `../tool-calls.ts` writes this field.
+  // Only `toolReturned` in `../calls/tool-calls.ts` writes this field.
   else if (suspended !== undefined) call.progress = { kind: 'asking', ...(suspended as AskedQuestion) };
 }
 

@@ -4,7 +4,7 @@ import type { RunId } from '@cairn/protocol';
 import type { ArtifactChange, NewestPieces } from '../../artifact-changes.ts';
 import type { ArtifactState } from '../../ports/artifacts.ts';
 import type { RunFork } from '../../ports/run-index.ts';
-import type { HeadCache } from '../head-cache.ts';
+import type { HeadCache } from '../append/head-cache.ts';
 import { type Query, query } from '../query.ts';
 
 /** Versions of a purged run that one step removes. */

@@ -9,8 +9,8 @@ import type {
   Artifacts,
   ArtifactVersion,
 } from '../../ports/artifacts.ts';
+import type { HeadCache } from '../append/head-cache.ts';
 import type { Connection } from '../connection.ts';
-import type { HeadCache } from '../head-cache.ts';
 import { query } from '../query.ts';
 import { CUT } from './artifact-tables.ts';
 

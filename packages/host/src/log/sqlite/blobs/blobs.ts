@@ -5,7 +5,7 @@ import { quotaExceeded } from '../../errors.ts';
 import { type Blobs, MAX_BLOB_BYTES } from '../../ports/blobs.ts';
 import type { Connection } from '../connection.ts';
 import { query } from '../query.ts';
-import type { TenantUsage } from '../tenant-usage.ts';
+import type { TenantUsage } from '../run-index/tenant-usage.ts';
 import { BLOB_BODY, type BlobTables } from './blob-tables.ts';
 
 interface BlobPorts extends Connection {

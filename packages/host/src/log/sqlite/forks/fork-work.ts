@@ -7,12 +7,12 @@ import { contextTaken, forkContextTaken, idempotencyRefused } from '../../errors
 import type { ForkRun } from '../../ports/event-log.ts';
 import { maySave } from '../../ports/idempotency.ts';
 import { sourcePurged } from '../../ports/run-purged.ts';
+import type { CachedHead, HeadCache } from '../append/head-cache.ts';
+import type { RunWriter } from '../append/run-writer.ts';
 import { ArtifactTables } from '../artifacts/artifact-tables.ts';
 import type { Work } from '../commit/job.ts';
-import type { CachedHead, HeadCache } from '../head-cache.ts';
 import { idempotencyReader, idempotencyWriter } from '../idempotency.ts';
 import { PurgedRuns } from '../retention/purged-runs.ts';
-import type { RunWriter } from '../run-writer.ts';
 import { CutFinder, type CutSearch, isAtCut } from './cut.ts';
 import { IndexCheckpoints } from './index-checkpoints.ts';
 import { lastRowReader } from './last-row.ts';

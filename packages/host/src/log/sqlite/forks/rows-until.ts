@@ -1,6 +1,6 @@
 /** Finds how many rows a run has up to a cursor: within a run, cursors grow with seq, over the cut of a fork too. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { CachedHead } from '../head-cache.ts';
+import type { CachedHead } from '../append/head-cache.ts';
 import { query, required } from '../query.ts';
 import { stretchWith } from './stretches.ts';
 

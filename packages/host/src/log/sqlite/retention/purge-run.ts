@@ -3,13 +3,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../../admit.ts';
 import { forkGoesOn, type PurgeStep, stillActive } from '../../ports/retention.ts';
+import type { HeadCache } from '../append/head-cache.ts';
 import { ArtifactTables } from '../artifacts/artifact-tables.ts';
 import type { BlobTables } from '../blobs/blob-tables.ts';
 import type { Work } from '../commit/job.ts';
-import type { HeadCache } from '../head-cache.ts';
 import { defineMarks, FROZEN_COLUMNS, PURGED_RUN_COLUMNS, TOMBSTONE_COLUMNS } from '../marks.ts';
 import { type Query, query } from '../query.ts';
-import { ROW_BYTES, type TenantUsage } from '../tenant-usage.ts';
+import { ROW_BYTES, type TenantUsage } from '../run-index/tenant-usage.ts';
 import { DroppedMemories } from './dropped-memories.ts';
 
 /** Rows of one step. Moving a row takes about 50 microseconds. */

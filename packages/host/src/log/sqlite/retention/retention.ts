@@ -2,13 +2,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { Retention, SizePage } from '../../ports/retention.ts';
+import type { HeadCache } from '../append/head-cache.ts';
 import type { BlobTables } from '../blobs/blob-tables.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from '../columns.ts';
 import type { Checkpointer } from '../commit/wal-checkpoint.ts';
 import type { Connection } from '../connection.ts';
-import type { HeadCache } from '../head-cache.ts';
 import { query } from '../query.ts';
-import { ROW_BYTES, type TenantUsage } from '../tenant-usage.ts';
+import { ROW_BYTES, type TenantUsage } from '../run-index/tenant-usage.ts';
 import { freeSpace } from './free-space.ts';
 import { Purger, STEP_ROWS } from './purge-run.ts';
 

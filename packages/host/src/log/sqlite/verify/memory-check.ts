@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isMemoryRow, type MemoryChange, memoryChanges } from '../../memory-changes.ts';
 import type { Row } from '../../ports/rows.ts';
-import { scopeReader } from '../memory-tables.ts';
+import { scopeReader } from '../memories/memory-tables.ts';
 import { query } from '../query.ts';
 import type { Report } from './problem.ts';
 

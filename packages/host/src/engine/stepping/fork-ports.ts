@@ -1,9 +1,0 @@
-/** The ports of forks. */
-import type { RunCreationPorts } from './create-run.ts';
-import type { RunLoader } from './run-loader.ts';
-
-export interface ForkPorts extends RunCreationPorts {
-  readonly loader: RunLoader;
-  /** Tells the scheduler that a run is due. */
-  readonly nudge: () => void;
-}

@@ -1,0 +1,44 @@
+/** The run index in SQLite. */
+import type { RunId, RunStatus } from '@cairn/protocol';
+import type { InterruptRecord, RunIndex } from '../../ports/run-index.ts';
+import type { HeadCache } from '../append/head-cache.ts';
+import type { Connection } from '../connection.ts';
+import { ContextRuns } from '../contexts/context-runs.ts';
+import { runInterrupts } from '../forks/run-interrupts.ts';
+import { query } from '../query.ts';
+import { rebuild } from '../rebuild.ts';
+import type { ListedRuns } from './listed-runs.ts';
+import { pendingInterrupts } from './pending-interrupts.ts';
+import { RunList } from './run-list.ts';
+import type { TenantUsage } from './tenant-usage.ts';
+
+interface RunIndexPorts extends Connection {
+  readonly heads: HeadCache;
+  readonly listed: ListedRuns;
+  readonly usage: TenantUsage;
+}
+
+export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIndexPorts): RunIndex {
+  const inbox = runInterrupts(db);
+  const shown = query<[shown: RunStatus]>(db, 'SELECT shown FROM runs WHERE id = ?');
+  const shownOf = (runIds: readonly RunId[]): ReadonlyMap<RunId, RunStatus> =>
+    new Map(runIds.flatMap((runId) => shown.all(runId).map(([status]) => [runId, status] as const)));
+  const runs = new RunList(db);
+  const pending = pendingInterrupts(db);
+  const contexts = new ContextRuns(db);
+  const interruptsOf = (runId: RunId): readonly InterruptRecord[] => {
+    const entry = heads.get(runId);
+    return entry === null ? [] : inbox(runId, entry.stretches);
+  };
+  return {
+    list: async (page) => read(() => runs.page(page)),
+    shown: async (runIds) => read(() => shownOf(runIds)),
+    interrupts: async (runId) => read(() => interruptsOf(runId)),
+    pending: async (page) => read(() => pending(page)),
+    ofContext: async (page) => read(() => contexts.page(page)),
+    oldestOpen: async (contextId) => read(() => contexts.oldestOpen(contextId)),
+    asked: async (contextId, interruptId) => read(() => contexts.asked(contextId, interruptId)),
+    tenantLogBytes: async (tenant) => read(() => usage.of(tenant)),
+    rebuild: async () => rebuild(db, { writer, heads, listed }),
+  };
+}
