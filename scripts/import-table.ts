@@ -131,6 +131,14 @@ export const rooms: readonly Room[] = [
     world: ['node' as const],
   })),
   {
+    name: 'log/postgres',
+    path: `${log}/postgres`,
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map'],
+    packages: ['postgres'],
+    builtins: ['node:crypto', 'node:timers/promises'],
+    world: ['timer', 'node', 'process'],
+  },
+  {
     name: 'log/sqlite',
     path: `${log}/sqlite`,
     imports: ['protocol', 'log', 'log/ports', 'log/chain', 'fair-turns', 'lru-map'],

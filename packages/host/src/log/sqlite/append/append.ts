@@ -5,6 +5,7 @@ import { type AdmittedAppend, admit, admitImported, type GuardQueries, importedH
 import type { NewestPieces } from '../../artifact-changes.ts';
 import { idempotencyRefused, importMismatch, runExists } from '../../errors.ts';
 import type { Followers } from '../../feed/followers.ts';
+import { isIndexDue } from '../../index-checkpoint.ts';
 import type { Append, Appended, Commit, ImportRun } from '../../ports/event-log.ts';
 import { maySave } from '../../ports/idempotency.ts';
 import { bytesOf, rowBytes } from '../../ports/row-bytes.ts';
@@ -14,7 +15,7 @@ import type { BlobTables } from '../blobs/blob-tables.ts';
 import { chunksOf } from '../chunks-of.ts';
 import type { Work } from '../commit/job.ts';
 import type { ContextSegments } from '../contexts/segments.ts';
-import { IndexCheckpoints, isIndexDue } from '../forks/index-checkpoints.ts';
+import { IndexCheckpoints } from '../forks/index-checkpoints.ts';
 import { MemoryTables } from '../memories/memory-tables.ts';
 import { cursorEnd, importGuard } from '../retention/purged-runs.ts';
 import type { TenantUsage } from '../run-index/tenant-usage.ts';

@@ -2,9 +2,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CairnError } from '@cairn/protocol';
 import { storeClosed } from '../../errors.ts';
+import { takeJobs } from '../../take-jobs.ts';
 import { flushFailed, storeError } from '../errors.ts';
 import { answer, type Job, type JobResult, type Work, write } from './job.ts';
-import { takeJobs } from './take-jobs.ts';
 
 /**
  * A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows or bytes, or a slow disk.

@@ -1,16 +1,8 @@
 /** One unit of work in a transaction, and what becomes of it. */
-
-import type { RunId } from '@cairn/protocol';
+import type { QueuedWork } from '../../take-jobs.ts';
 
 /** A unit of work to write. */
-export interface Work<Result> {
-  /** The run that it concerns alone. Such work may overtake that of other runs. */
-  readonly runId?: RunId;
-  /** Who pays for it, if it is of a run: the tenants take turns. Work of nobody waits for all that came before it. */
-  readonly tenant?: string | undefined;
-  /** Its size, which bounds a transaction. */
-  readonly rows: number;
-  readonly bytes: number;
+export interface Work<Result> extends QueuedWork {
   /** Checks preconditions. Throwing here rejects only this work. */
   prepare?(): void;
   /** Performs the write. */

@@ -1,11 +1,12 @@
 /** Finds what a fork begins with: the index of its source at the cut, folded from the nearest checkpoint. */
 import type { DatabaseSync } from 'node:sqlite';
 import { foldRunIndex, type IndexedRun, indexedTypes, newRunIndex } from '../../fold-run-index.ts';
+import type { IndexAt } from '../../index-checkpoint.ts';
 import type { RunRecord } from '../../ports/run-index.ts';
 import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
 import { type Query, query } from '../query.ts';
 import { rowReader, type ToRow } from '../values/large-values.ts';
-import type { IndexAt, IndexCheckpoints } from './index-checkpoints.ts';
+import type { IndexCheckpoints } from './index-checkpoints.ts';
 import { before, type Stretches } from './stretches.ts';
 
 /** Rows passed in one turn of the event loop. Only those that the index shows are loaded. */

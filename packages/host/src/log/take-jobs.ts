@@ -1,5 +1,20 @@
 /** Chooses the queued work of the next transaction. */
-import type { Job, Work } from './job.ts';
+import type { RunId } from '@cairn/protocol';
+
+/** Work as the choice sees it. */
+export interface QueuedWork {
+  /** The run that it concerns alone. Such work may overtake that of other runs. */
+  readonly runId?: RunId;
+  /** Who pays for it, if it is of a run: the tenants take turns. Work of nobody waits for all that came before it. */
+  readonly tenant?: string | undefined;
+  /** Its size, which bounds a transaction. */
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+interface Queued {
+  readonly work: QueuedWork;
+}
 
 /**
  * Limits of one transaction; the rest waits for the next turn. At 11 microseconds a row, a transaction blocks the event
@@ -19,7 +34,7 @@ const BYTES_PER_ROW = MAX_BYTES / MAX_ROWS;
 /** Queued work that is looked at for small appends. */
 const MAX_LOOKED_AT = 1_024;
 
-export interface Taken {
+export interface Taken<Job> {
   readonly jobs: readonly Job[];
   /** What waits for a later transaction, in order. */
   readonly left: Job[];
@@ -27,7 +42,7 @@ export interface Taken {
   readonly bytes: number;
 }
 
-export function takeJobs(queue: readonly Job[]): Taken {
+export function takeJobs<Job extends Queued>(queue: readonly Job[]): Taken<Job> {
   const whole = filled(queue);
   if (whole.jobs.length === queue.length) return { ...whole, left: [] };
   const order = inFairOrder(queue);
@@ -43,7 +58,7 @@ export function takeJobs(queue: readonly Job[]): Taken {
 }
 
 /** As much as one transaction takes from the front. */
-function filled(queue: readonly Job[]): Omit<Taken, 'left'> {
+function filled<Job extends Queued>(queue: readonly Job[]): Omit<Taken<Job>, 'left'> {
   let [rows, bytes, count] = [0, 0, 0];
   for (const { work } of queue) {
     if (count > 0 && (rows + work.rows > MAX_ROWS || bytes + work.bytes > MAX_BYTES)) break;
@@ -58,9 +73,9 @@ function filled(queue: readonly Job[]): Omit<Taken, 'left'> {
  * The tenants take turns by what their work costs, so that one that queues many transactions delays nobody else. Work
  * of a run keeps its order: the first of it in the queue says whose turn it uses.
  */
-function inFairOrder(queue: readonly Job[]): readonly Job[] {
+function inFairOrder<Job extends Queued>(queue: readonly Job[]): readonly Job[] {
   const spent = new Map<string, number>();
-  const payers = new Map<Work<unknown>['runId'], string>();
+  const payers = new Map<RunId | undefined, string>();
   let latest = 0;
   const placed = queue.map((job) => {
     const { runId, tenant, rows, bytes } = job.work;
@@ -76,9 +91,9 @@ function inFairOrder(queue: readonly Job[]): readonly Job[] {
 }
 
 /** The small appends among the waiting work. Those of a run keep their order. */
-function overtakers(waiting: readonly Job[], maxRows: number): ReadonlySet<Job> {
+function overtakers<Job extends Queued>(waiting: readonly Job[], maxRows: number): ReadonlySet<Job> {
   const taken = new Set<Job>();
-  const passed = new Set<Work<unknown>['runId']>();
+  const passed = new Set<RunId | undefined>();
   let [rows, bytes] = [0, 0];
   for (const job of waiting) {
     const { work } = job;

@@ -1,7 +1,7 @@
 import type { RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Job } from './job.ts';
+import type { Job } from './sqlite/commit/job.ts';
 import { takeJobs } from './take-jobs.ts';
 
 const job = (bytes: number, run?: string, rows = 1, tenant?: string): Job => ({

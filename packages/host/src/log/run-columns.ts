@@ -1,0 +1,89 @@
+/** The columns of runs and interrupts as every database has them, and their conversion to records. */
+import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
+import type { RunFork } from './ports/event-log.ts';
+import type { InterruptRecord, RunRecord, Vote } from './ports/run-index.ts';
+
+/** Columns of a run. The key is first. */
+export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.origin, runs.parent, runs.workflow,
+  runs.definition, runs.principal, runs.status, runs.node, runs.tags, runs.error_code, runs.error_message,
+  runs.created_at, runs.ended_at, runs.imported_at, runs.scope, runs.fork_source, runs.fork_seq, runs.fork_mode`;
+
+export type RunColumns = [
+  key: number,
+  runId: RunId,
+  tenant: string,
+  contextId: ContextId,
+  originRunId: RunId,
+  parentRunId: RunId | null,
+  workflowId: string,
+  definitionHash: string,
+  principal: string | null,
+  status: RunStatus,
+  currentNodeId: string | null,
+  tags: string,
+  errorCode: string | null,
+  errorMessage: string | null,
+  createdAt: number,
+  endedAt: number | null,
+  importedAt: number | null,
+  scopeId: string | null,
+  sourceRunId: RunId | null,
+  fromSeq: number | null,
+  mode: RunFork['mode'] | null,
+];
+
+export function recordOf(run: RunColumns): RunRecord {
+  return {
+    runId: run[1],
+    tenant: run[2],
+    contextId: run[3],
+    originRunId: run[4],
+    parentRunId: run[5],
+    workflowId: run[6],
+    definitionHash: run[7],
+    principal: run[8],
+    status: run[9],
+    currentNodeId: run[10],
+    tags: parseTexts(run[11]),
+    errorCode: run[12],
+    errorMessage: run[13],
+    createdAt: run[14],
+    endedAt: run[15],
+    importedAt: run[16],
+    scopeId: run[17],
+    fork: forkOf(run[18], run[19], run[20]),
+  };
+}
+
+export const forkOf = (
+  sourceRunId: RunId | null,
+  fromSeq: number | null,
+  mode: RunFork['mode'] | null,
+): RunFork | null =>
+  sourceRunId === null || fromSeq === null || mode === null ? null : { sourceRunId, fromSeq, mode };
+
+export type InterruptColumns = [
+  interruptId: string,
+  nodeId: string,
+  kind: string,
+  open: number,
+  requestedAt: number,
+  seq: number,
+  votes: string,
+];
+
+/** Columns of an interrupt. */
+export const INTERRUPT_COLUMNS = `interrupts.id, interrupts.node, interrupts.kind, interrupts.open,
+  interrupts.requested_at, interrupts.seq, interrupts.votes`;
+
+export function interruptOf(runId: RunId, columns: InterruptColumns): InterruptRecord {
+  const [interruptId, nodeId, kind, open, requestedAt, seq, votesText] = columns;
+  const votes: readonly Vote[] = JSON.parse(votesText);
+  return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt, seq, votes };
+}
+
+/** A column that holds a JSON array of texts. */
+export function parseTexts(column: string): readonly string[] {
+  const texts: readonly string[] = JSON.parse(column);
+  return texts;
+}
