@@ -17,6 +17,7 @@ const alone = [
 const first = [
   '{e2e,bench,scripts}/**/*.test.ts',
   'packages/host/src/cli/**/*.test.ts',
+  'packages/host/src/log/postgres/postgres.test.ts',
   'packages/host/src/log/sqlite/sqlite.test.ts',
   'packages/host/src/log/sqlite/verify/stored-checks.test.ts',
   'packages/host/src/server/http/fuzz.test.ts',
