@@ -65,13 +65,13 @@ let shared: Promise<PostgresServer> | null = null;
 let databases = 0;
 
 /** The server of this process. It stops when the process ends. */
-function sharedPostgres(): Promise<PostgresServer> {
+export function sharedPostgres(): Promise<PostgresServer> {
   shared ??= startPostgres();
   return shared;
 }
 
 /** The URL of an empty database with the current schema. */
-async function freshDatabase(): Promise<string> {
+export async function freshDatabase(): Promise<string> {
   const server = await sharedPostgres();
   databases += 1;
   const name = `test_${databases}`;
