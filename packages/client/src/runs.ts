@@ -148,7 +148,7 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     get: (runId, options) => read(connection, runPath(runId), options),
     getIfChanged: (runId, etag, options) => getIfChanged(connection, runId, etag, options),
     list,
-    changes: (after, options) => read(connection, `/v1/cairn/runs/changes${query({ after })}`, options),
+    changes: (after, options) => read(connection, `/v1/host/cairn/run-changes${query({ after })}`, options),
     all: (filter, options) => allPages(list, filter, options),
     wait: (runId, options) => wait(connection, timers, runId, options),
     cancel: (runId, reason, options) => post(`${runPath(runId)}/cancel`, { reason }, options),

@@ -91,7 +91,7 @@ export const runList = z
   .looseObject({ runs: z.array(runSnapshotSchema), nextCursor: text.nullable() })
   .meta({ id: 'RunList' });
 
-/** `GET /v1/cairn/runs/changes`: entries as in a RunList, in no order. Name the position in the next request. */
+/** `GET /v1/host/cairn/run-changes`: entries as in a RunList, in no order. Name the position in the next request. */
 export const runChanges = z
   .looseObject({ runs: z.array(runSnapshotSchema), position: text })
   .meta({ id: 'RunChanges' });

@@ -19,7 +19,7 @@ const PAGE = { limit: 200, maxBytes: 262_144 };
 
 export const runChangesRoute = (ports: ChangesPorts): Route => ({
   method: 'GET',
-  path: '/v1/cairn/runs/changes',
+  path: '/v1/host/cairn/run-changes',
   scope: 'runs:read',
   handle: (call) => changes(call, ports),
   doc: {
