@@ -100,6 +100,7 @@ async function story(send: Sent): Promise<void> {
   const path = { runId };
   await get('getRun', { path });
   await get('listRuns', { query: { status: 'waiting-approval', limit: 20 } });
+  await get('listRunChanges');
   await send({ id: 'getEvents', request: { path, query: { streamMode: 'updates' } }, hasStream: true });
   await get('pollEvents', { path, query: { lastSequence: 1, timeout: 1 } });
   await get('listRunInterrupts', { path });

@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createClient } from '@cairn/client';
+import type { ContextId, RunId } from '@cairn/protocol';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO_AGENT, demoPacks } from '../../packages/host/src/cli/demo-packs.ts';
 import { demoWorkflows } from '../../packages/host/src/cli/demo-workflows.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
+import { creation, row } from '../../packages/host/src/log/ports/samples.kit.ts';
+import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
 import { buildStaleStudio } from '../../packages/studio/build/build-studio.ts';
@@ -17,6 +20,7 @@ export const KEY = 'a-key-for-tests-of-studio-0001';
 
 export interface Stage {
   readonly url: string;
+  readonly store: Store;
   readonly host: Host;
   readonly client: ReturnType<typeof createClient>;
   close(): Promise<void>;
@@ -28,7 +32,8 @@ export async function openStage(port = 0): Promise<Stage> {
   // Sessions survive a restart of a host that keeps its key.
   const keyFile = join(mkdtempSync(join(tmpdir(), 'cairn-studio-')), 'master.key');
   writeFileSync(keyFile, `${createHash('sha256').update(KEY).digest('hex')}\n`, { mode: 0o600 });
-  const host = await createHostOver(inMemoryStore(), {
+  const store = inMemoryStore();
+  const host = await createHostOver(store, {
     report: () => undefined,
     allowUnsignedPacks: true,
     workflows: [...demoWorkflows, ...questions, stumbles],
@@ -49,7 +54,7 @@ export async function openStage(port = 0): Promise<Stage> {
     await host.close();
     rmSync(dirname(keyFile), { recursive: true, force: true });
   };
-  return { url, host, client, close };
+  return { url, store, host, client, close };
 }
 
 /** Runs of every status, and questions of several kinds. Returns the run of three agents. */
@@ -70,6 +75,22 @@ export async function play({ client, url }: Stage): Promise<string> {
   if (vote !== undefined)
     await grace.runs.answer(vote.runId, 'vote', { action: 'accept', feedback: 'The figures are right.' });
   return crew.runId;
+}
+
+/** A run that has ended after so many events, written into the log at once. */
+export async function longRun({ store }: Stage, events: number): Promise<RunId> {
+  const runId = 'run_long' as RunId;
+  await store.log.append(
+    creation(runId, { create: { tenant: 'dev', contextId: 'ctx_long' as ContextId, originRunId: runId } }),
+  );
+  for (let n = 1; n < events - 1; ) {
+    const count = Math.min(2_000, events - 1 - n);
+    const ticks = Array.from({ length: count }, (_, i) => row('acme.tick', { payload: `{"n":${n + i}}` }));
+    await store.log.append({ runId, rows: ticks });
+    n += count;
+  }
+  await store.log.append({ runId, rows: [row('run.completed')] });
+  return runId;
 }
 
 /** Opens Studio by a one-time link, as somebody does who pressed it in a terminal. */

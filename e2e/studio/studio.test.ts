@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { studioFolder } from '../../packages/studio/build/build-studio.ts';
 import { launchBrowser } from '../browser/chromium.ts';
-import { KEY, newPageContext, openStage, play, runRows, type Stage, signedIn } from './stage.ts';
+import { KEY, longRun, newPageContext, openStage, play, runRows, type Stage, signedIn } from './stage.ts';
 
 let stage: Stage;
 let browser: Browser;
@@ -16,6 +16,7 @@ let page: Page;
 /** What the browser complained about: broken rules of the policy, errors of the page. */
 const complaints: string[] = [];
 const asked: string[] = [];
+const paths: string[] = [];
 
 beforeAll(async () => {
   [stage, browser] = await Promise.all([openStage(), launchBrowser()]);
@@ -24,7 +25,11 @@ beforeAll(async () => {
   page = await signedIn(stage, context);
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
   page.on('pageerror', (error) => void complaints.push(String(error)));
-  page.on('request', (request) => void asked.push(new URL(request.url()).origin));
+  page.on('request', (request) => {
+    const { origin, pathname } = new URL(request.url());
+    asked.push(origin);
+    paths.push(pathname);
+  });
 });
 afterAll(async () => {
   await browser.close();
@@ -70,6 +75,13 @@ test('the run list shows what runs are about, what they wait on, and new ones as
   await rows().filter({ hasText: 'stumbles' }).getByText('expression_failed').waitFor();
   await stage.client.runs.create({ workflowId: 'hello', inputs: { name: 'Somebody new' } });
   await rows().filter({ hasText: 'Somebody new' }).waitFor();
+  const { runId } = await stage.client.runs.create({ workflowId: 'review', inputs: { title: 'A row that changes' } });
+  const changing = rows().filter({ hasText: 'A row that changes' });
+  await changing.getByText('Waiting for approval').waitFor();
+  await stage.client.runs.cancel(runId);
+  await changing.getByText('Cancelled').waitFor();
+  // Everything in a row comes with the list.
+  expect(paths.filter((path) => path.startsWith('/v1/runs/'))).toEqual([]);
 });
 
 test('filters live in the address, in the words of the command line', async () => {
@@ -165,6 +177,20 @@ test('a list of very many runs scrolls, and keeps only the pages around the view
   await long.getByText('w105', { exact: true }).first().waitFor();
 });
 
+test('a run of 100,000 events opens at its end, and scrolls back to its first event', async () => {
+  const runId = await longRun(stage, 100_000);
+  await page.goto(`${stage.url}/runs/${runId}?tab=log`);
+  const events = page.locator('.log-row');
+  await events.filter({ hasText: '99999' }).getByText('run.completed').waitFor();
+  // The slider works once all events are there.
+  await page.locator('.scrubber input:enabled').waitFor();
+  await page.locator('.log-rows').evaluate((list) => list.scrollTo(0, 50_000 * 28));
+  await events.getByText('50000', { exact: true }).waitFor();
+  await page.locator('.log-rows').evaluate((list) => list.scrollTo(0, 0));
+  await events.getByText('run.started', { exact: true }).waitFor();
+  expect(await events.count()).toBeLessThan(150);
+});
+
 test('the pill tells that the host is gone, and that it is back', async () => {
   const port = Number(new URL(stage.url).port);
   const pill = page.locator('.pill');
@@ -178,24 +204,37 @@ test('the pill tells that the host is gone, and that it is back', async () => {
   await expect.poll(() => pill.textContent()).toBe('Live');
 });
 
-/** The policy of the page refuses a script from outside, so the check goes past it. */
-let checked: Promise<Page> | null = null;
-
-async function checkedPage(): Promise<Page> {
-  await play(stage);
-  return signedIn(stage, await browser.newContext({ locale: 'en-US', bypassCSP: true }));
+interface Checked {
+  readonly page: Page;
+  readonly crew: string;
+  readonly other: string;
 }
 
-const screens = ['/runs', '/inbox', '/sign-in', '/runs/run_unknown'];
+let checked: Promise<Checked> | null = null;
+
+/** The policy of the page refuses a script from outside, so the check goes past it. */
+async function openChecked(): Promise<Checked> {
+  const crew = await play(stage);
+  const { runId: other } = await stage.client.runs.create({ workflowId: 'research-crew', inputs: { topic: 'Wind' } });
+  await stage.client.runs.wait(other);
+  const page = await signedIn(stage, await browser.newContext({ locale: 'en-US', bypassCSP: true }));
+  return { page, crew, other };
+}
+
+const screens = [
+  ...['/runs', '/inbox', '/sign-in', '/runs/run_unknown', '/compare/{crew}/{other}', '/runs/{crew}?event=3'],
+  ...['timeline', 'causes', 'workflow', 'log'].map((tab) => `/runs/{crew}?tab=${tab}`),
+];
 
 test.each(screens.flatMap((path) => (['light', 'dark'] as const).map((theme) => ({ path, theme }))))(
   'axe finds nothing serious at $path in the $theme',
   async ({ path, theme }) => {
-    checked ??= checkedPage();
-    const one = await checked;
+    checked ??= openChecked();
+    const { page: one, crew, other } = await checked;
     await one.emulateMedia({ colorScheme: theme });
-    await one.goto(`${stage.url}${path}`);
+    await one.goto(`${stage.url}${path.replace('{crew}', crew).replace('{other}', other)}`);
     await one.locator('h1, h2, .problem').first().waitFor();
+    await one.locator('.bone').first().waitFor({ state: 'detached' });
     await one.evaluate(axe.source);
     // Only colours differ between the themes.
     const runOnly = theme === 'light' ? ['wcag2a', 'wcag2aa', 'best-practice'] : ['color-contrast'];

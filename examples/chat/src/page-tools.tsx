@@ -1,7 +1,7 @@
 /** Tools that the page executes for agents, and the card of a call. Calls are questions, so that they survive a reload. */
 import type { ClientTools } from '@cairn/client/context';
 import { useState } from 'react';
-import type { Json } from './schema.ts';
+import type { Json } from './choices.ts';
 
 /** Sent with each message. A tool without `run` is answered by its card. */
 export const pageTools: ClientTools = {

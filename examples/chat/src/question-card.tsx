@@ -1,10 +1,10 @@
 /** A question of an agent or a tool, and the form for its answer. */
 import type { Question } from '@cairn/client/context';
-import { useEntry } from '@cairn/client/react';
+import { readSchema, useEntry } from '@cairn/client/react';
 import { memo } from 'react';
+import { type Choice, choicesOf, type Json } from './choices.ts';
 import type { EntryProps } from './entry-props.ts';
 import { PageToolForm } from './page-tools.tsx';
-import { type Choice, choicesOf, type Json, schemaOf } from './schema.ts';
 import { SchemaForm } from './schema-form.tsx';
 import { useAction } from './use-action.ts';
 
@@ -44,7 +44,8 @@ interface FormProps {
 
 function Form({ question: { asked }, isBusy, onAnswer }: FormProps) {
   if (asked.inputType === 'tool-execution') return <PageToolForm isBusy={isBusy} onAnswer={onAnswer} />;
-  const schema = schemaOf(asked.schema);
+  // A question without a schema takes a text.
+  const schema = readSchema(asked.schema ?? { type: 'string' });
   const choices = choicesOf(asked.options);
   if (choices.length > 0) return <Choices choices={choices} isBusy={isBusy} onAnswer={onAnswer} />;
   if (asked.inputType === 'confirmation' || schema.type === 'boolean') {

@@ -1,10 +1,10 @@
 /** A form made from a JSON Schema. */
+import { type FormSchema, initialOf, SchemaField } from '@cairn/client/react';
 import { type FormEvent, useState } from 'react';
-import { initialOf, type Json, type Schema } from './schema.ts';
-import { Field } from './schema-field.tsx';
+import type { Json } from './choices.ts';
 
 interface SchemaFormProps {
-  readonly schema: Schema;
+  readonly schema: FormSchema;
   readonly isBusy: boolean;
   readonly onAnswer: (value: Json) => void;
 }
@@ -19,7 +19,7 @@ export function SchemaForm({ schema, isBusy, onAnswer }: SchemaFormProps) {
 
   return (
     <form className="fields" onSubmit={submit}>
-      <Field schema={schema} name="" isRequired depth={0} value={value} onChange={setValue} />
+      <SchemaField schema={schema} name="" isRequired depth={0} value={value} onChange={setValue} />
       <button type="submit" className="main" disabled={isBusy}>
         Send answer
       </button>

@@ -14,6 +14,7 @@ export {
   type Json,
   type JsonObject,
   type OpenInterrupt,
+  type RunChanges,
   type RunCreated,
   type RunDiff,
   type RunEventDoc,

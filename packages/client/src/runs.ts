@@ -11,6 +11,7 @@ import {
   type PauseRun,
   type RetryRun,
   type RunCancelled,
+  type RunChanges,
   type RunCreated,
   type RunDiff,
   type RunForked,
@@ -103,6 +104,8 @@ export interface Runs {
   getIfChanged(runId: string, etag: string | null, options?: CallOptions): Promise<MarkedRun | null>;
   /** One page, newest first. */
   list(filter?: RunPageFilter, options?: CallOptions): Promise<RunList>;
+  /** The runs that changed since the position of an earlier answer, as the list shows them. Without one: the position of now. */
+  changes(after?: string, options?: CallOptions): Promise<RunChanges>;
   /** Every run of the filter, newest first; pages are read as they are needed. */
   all(filter?: RunFilter, options?: CallOptions): AsyncIterable<RunSnapshot>;
   /** The run once it is over or asks a question (then `interrupt` is set). A paused run is waited for. */
@@ -145,6 +148,7 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     get: (runId, options) => read(connection, runPath(runId), options),
     getIfChanged: (runId, etag, options) => getIfChanged(connection, runId, etag, options),
     list,
+    changes: (after, options) => read(connection, `/v1/host/cairn/run-changes${query({ after })}`, options),
     all: (filter, options) => allPages(list, filter, options),
     wait: (runId, options) => wait(connection, timers, runId, options),
     cancel: (runId, reason, options) => post(`${runPath(runId)}/cancel`, { reason }, options),

@@ -24,7 +24,7 @@ const node = (type: string, nodeId: string, payload: JsonObject = {}): Event => 
 /** What one append of the engine may hold; questions and answers come with the rows that belong to them. */
 const batches = fc.oneof(
   fc.record({ do: fc.constantFrom('start', 'complete', 'fail'), node: fc.nat(2), kind: fc.nat(5) }),
-  fc.record({ do: fc.constantFrom('ask', 'answer', 'cancel node'), node: fc.nat(2), kind: fc.nat(5) }),
+  fc.record({ do: fc.constantFrom('ask', 'answer', 'cancel node', 'use'), node: fc.nat(2), kind: fc.nat(5) }),
   fc.record({ do: fc.constantFrom('pause', 'resume', 'cancel'), node: fc.constant(0), kind: fc.constant(0) }),
 );
 
@@ -71,6 +71,16 @@ function history(steps: readonly { readonly do: string; readonly node: number; r
       paused = false;
       return [[{ type: 'run.resumed', payload: {} }]];
     }
+    if (what === 'use') {
+      const usage = {
+        provider: 'p',
+        model: 'm',
+        inputTokens: place + 1,
+        outputTokens: kind,
+        costEstimateUsd: kind / 4,
+      };
+      return [[node('provider.usage', nodeId, usage)]];
+    }
     return what === 'cancel' ? [[{ type: 'cairn.cancel.requested', payload: {} }]] : [];
   });
 }
@@ -102,6 +112,9 @@ describe('the run index', () => {
         }
         expect(index.record.endedAt).toBe(view.endedAt);
         expect(index.record.tags).toEqual(view.tags);
+        const { inputTokens, outputTokens, costUsd } = index.record.summary;
+        const { usage } = view;
+        expect([inputTokens, outputTokens, costUsd]).toEqual([usage.inputTokens, usage.outputTokens, usage.costUsd]);
       }),
       { numRuns: 500 },
     );

@@ -3,7 +3,8 @@ import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/p
 import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
 import type { NewRun, RunFork } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
-import type { InterruptRecord, RunRecord, Vote } from './ports/run-index.ts';
+import type { InterruptRecord, RunRecord, RunSummary, Vote } from './ports/run-index.ts';
+import { askedTitle, forkedSummary, noSummary, startedSummary, usedSummary } from './run-summary.ts';
 
 /** The index entry of one run. Immutable: an unchanged entry stays the same object. */
 export interface IndexedRun {
@@ -49,6 +50,7 @@ export function newRunIndex(runId: RunId, run: Identity, createdAt: number): Ind
     endedAt: null,
     importedAt: run.importedAt ?? null,
     fork: run.fork ?? null,
+    summary: noSummary,
   };
   return { record, open: nothingOpen };
 }
@@ -59,6 +61,8 @@ export const indexedTypes = [
   'run.paused',
   'run.resumed',
   'cairn.cancel.requested',
+  'cairn.run.forked',
+  'provider.usage',
   'node.completed',
   'node.failed',
   'node.skipped',
@@ -84,6 +88,8 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
       return changed(index, { status: 'cancelling' });
     case 'cairn.run.forked':
       return forked(index, objectOr(payloadOf(row).overlay));
+    case 'provider.usage':
+      return used(index, row);
     case 'node.completed':
     case 'node.failed':
     case 'node.skipped':
@@ -168,16 +174,25 @@ function started(payload: JsonObject): Partial<RunRecord> {
     tags: Array.isArray(payload.tags) ? payload.tags.filter((tag) => typeof tag === 'string') : [],
     scopeId: textOr(payload.scopeId),
     status: 'running',
+    summary: startedSummary(payload),
   };
 }
 
+/** A run that ended used nothing any more. */
+function used(index: IndexedRun, row: IndexedRow): IndexedRun {
+  const { summary, endedAt } = index.record;
+  return endedAt === null ? changed(index, { summary: usedSummary(summary, payloadOf(row)) }) : index;
+}
+
 /** A pause or a cancellation of the source does not hold for a branch. */
-function forked(index: IndexedRun, { tags }: JsonObject): IndexedRun {
-  const { status } = index.record;
+function forked(index: IndexedRun, overlay: JsonObject): IndexedRun {
+  const { status, summary } = index.record;
+  const { tags } = overlay;
   const isHeld = status === 'paused' || status === 'cancelling';
   return changed(index, {
     ...(isHeld ? { status: activeStatus(index.open) } : {}),
     ...(Array.isArray(tags) ? { tags: tags.filter((tag) => typeof tag === 'string') } : {}),
+    summary: forkedSummary(summary, overlay),
   });
 }
 
@@ -193,6 +208,7 @@ function asked(index: IndexedRun, row: IndexedRow, seq: number): IndexedRun {
     interruptId,
     nodeId,
     kind,
+    title: askedTitle(payload, kind),
     open: true,
     requestedAt: row.at,
     seq,
@@ -226,6 +242,7 @@ function ended(index: IndexedRun, endedAt: number, status: RunStatus, error: Jso
     errorCode: textOr(error.code),
     errorMessage: textOr(error.message),
     endedAt,
+    summary: waitingFor(index.record.summary, null),
   };
   return { record: { ...index.record, ...fields }, open: nothingOpen };
 }
@@ -243,10 +260,16 @@ function nodeEnded(index: IndexedRun, nodeId: string | undefined): IndexedRun {
  */
 function settled(index: IndexedRun): IndexedRun {
   const { status } = index.record;
-  if (status === 'paused' || status === 'cancelling' || status === 'pending') return index;
   const oldest = index.open.values().next().value;
-  return changed(index, { status: activeStatus(index.open), currentNodeId: oldest?.nodeId ?? null });
+  const summary = waitingFor(index.record.summary, oldest?.title ?? null);
+  if (status === 'paused' || status === 'cancelling' || status === 'pending') {
+    return summary === index.record.summary ? index : changed(index, { summary });
+  }
+  return changed(index, { status: activeStatus(index.open), currentNodeId: oldest?.nodeId ?? null, summary });
 }
+
+const waitingFor = (summary: RunSummary, waitingOn: string | null): RunSummary =>
+  summary.waitingOn === waitingOn ? summary : { ...summary, waitingOn };
 
 function activeStatus(open: ReadonlyMap<string, InterruptRecord>): RunStatus {
   const waits = noWaits();

@@ -3,7 +3,7 @@ import type { IndexedRun } from './fold-run-index.ts';
 import type { InterruptRecord, RunRecord } from './ports/run-index.ts';
 
 /** Bump when the index of a run changes shape: older checkpoints are then ignored. */
-const INDEX_FORMAT = 'run-index/1';
+const INDEX_FORMAT = 'run-index/2';
 
 /** Rows between two checkpoints, and open interrupts that cost as much to write as so many rows. */
 const EVERY_ROWS = 250;

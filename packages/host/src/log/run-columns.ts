@@ -1,12 +1,14 @@
 /** The columns of runs and interrupts as every database has them, and their conversion to records. */
 import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
 import type { RunFork } from './ports/event-log.ts';
-import type { InterruptRecord, RunRecord, Vote } from './ports/run-index.ts';
+import type { InterruptRecord, RunRecord, RunSummary, Vote } from './ports/run-index.ts';
+import { noSummary } from './run-summary.ts';
 
 /** Columns of a run. The key is first. */
 export const RUN_COLUMNS = `runs.key, runs.id, runs.tenant, runs.context, runs.origin, runs.parent, runs.workflow,
   runs.definition, runs.principal, runs.status, runs.node, runs.tags, runs.error_code, runs.error_message,
-  runs.created_at, runs.ended_at, runs.imported_at, runs.scope, runs.fork_source, runs.fork_seq, runs.fork_mode`;
+  runs.created_at, runs.ended_at, runs.imported_at, runs.scope, runs.fork_source, runs.fork_seq, runs.fork_mode,
+  runs.summary`;
 
 export type RunColumns = [
   key: number,
@@ -30,6 +32,7 @@ export type RunColumns = [
   sourceRunId: RunId | null,
   fromSeq: number | null,
   mode: RunFork['mode'] | null,
+  summary: string,
 ];
 
 export function recordOf(run: RunColumns): RunRecord {
@@ -52,6 +55,7 @@ export function recordOf(run: RunColumns): RunRecord {
     importedAt: run[16],
     scopeId: run[17],
     fork: forkOf(run[18], run[19], run[20]),
+    summary: parseSummary(run[21]),
   };
 }
 
@@ -70,16 +74,26 @@ export type InterruptColumns = [
   requestedAt: number,
   seq: number,
   votes: string,
+  title: string,
 ];
 
 /** Columns of an interrupt. */
 export const INTERRUPT_COLUMNS = `interrupts.id, interrupts.node, interrupts.kind, interrupts.open,
-  interrupts.requested_at, interrupts.seq, interrupts.votes`;
+  interrupts.requested_at, interrupts.seq, interrupts.votes, interrupts.title`;
 
 export function interruptOf(runId: RunId, columns: InterruptColumns): InterruptRecord {
-  const [interruptId, nodeId, kind, open, requestedAt, seq, votesText] = columns;
+  const [interruptId, nodeId, kind, open, requestedAt, seq, votesText, title] = columns;
   const votes: readonly Vote[] = JSON.parse(votesText);
-  return { runId, interruptId, nodeId, kind, open: open === 1, requestedAt, seq, votes };
+  return { runId, interruptId, nodeId, kind, title, open: open === 1, requestedAt, seq, votes };
+}
+
+/** Most runs of most hosts have no agent and no title: they share one object, and an empty column. */
+export const summaryText = (summary: RunSummary): string => (summary === noSummary ? '' : JSON.stringify(summary));
+
+function parseSummary(column: string): RunSummary {
+  if (column === '') return noSummary;
+  const summary: RunSummary = JSON.parse(column);
+  return summary;
 }
 
 /** A column that holds a JSON array of texts. */

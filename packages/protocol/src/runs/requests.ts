@@ -91,6 +91,11 @@ export const runList = z
   .looseObject({ runs: z.array(runSnapshotSchema), nextCursor: text.nullable() })
   .meta({ id: 'RunList' });
 
+/** `GET /v1/host/cairn/run-changes`: entries as in a RunList, in no order. Name the position in the next request. */
+export const runChanges = z
+  .looseObject({ runs: z.array(runSnapshotSchema), position: text })
+  .meta({ id: 'RunChanges' });
+
 /** `POST /v1/workflows`; the body is the AuthoredWorkflow. */
 export const workflowRegistered = z.looseObject({ workflowId: text, version: text }).meta({ id: 'WorkflowRegistered' });
 
@@ -106,5 +111,6 @@ export type ResumeRun = DataOf<typeof resumeRun>;
 export type RunResumed = DataOf<typeof runResumed>;
 export type AnswerInterrupt = DataOf<typeof answerInterrupt>;
 export type InterruptAnswered = DataOf<typeof interruptAnswered>;
+export type RunChanges = DataOf<typeof runChanges>;
 export type RunList = DataOf<typeof runList>;
 export type WorkflowRegistered = DataOf<typeof workflowRegistered>;

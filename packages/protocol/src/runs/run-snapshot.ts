@@ -57,6 +57,18 @@ export const runSnapshotSchema = z
     importedAt: instant.optional(),
     /** Where the run was cut off another: its first own event is `fromSeq`. */
     fork: z.looseObject({ sourceRunId: text, fromSeq: count, mode: z.enum(forkModes) }).optional(),
+    /** In the run list: what a row says of the run. A snapshot of one run says more in other fields. */
+    summary: z
+      .looseObject({
+        title: z.string().optional(),
+        /** The agents of the run, the acting one first; at most 8. */
+        agents: z.array(z.string()),
+        /** The words of its oldest open question. */
+        waitingOn: z.string().optional(),
+        tokens: z.looseObject({ input: count, output: count }),
+        usd: z.number().min(0),
+      })
+      .optional(),
     /** In a view of the past: the sequence of the last event in it, and its time. */
     atSeq: count.optional(),
     asOf: instant.optional(),

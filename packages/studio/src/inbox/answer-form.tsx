@@ -1,11 +1,10 @@
 /** The form for the answer to a question: presses, fields, or a turn of a conversation. */
+import { initialOf, JsonBox, readSchema, SchemaField } from '@cairn/client/react';
 import type { InboxEntry, Json } from '@cairn/protocol';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { host } from '../app/host.ts';
 import { Problem } from '../parts/problem.tsx';
-import { Field, JsonBox } from './form/field.tsx';
-import { initialOf, readSchema } from './form/schema.ts';
 import { type Action, type AskedQuestion, answerOf, askedIn } from './question-kinds.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -53,7 +52,7 @@ function Actions({ actions, isBusy, onAnswer }: FormProps & { readonly actions: 
       {chosen?.needs === 'json' && (
         <div className="field">
           <label htmlFor={`${id}-value`}>{chosen.label}, as JSON</label>
-          <JsonBox id={`${id}-value`} className="input" required value={value} onChange={setValue} />
+          <JsonBox id={`${id}-value`} required value={value} onChange={setValue} />
         </div>
       )}
       <div className="field">
@@ -106,7 +105,7 @@ function Questions({ questions, isBusy, onAnswer }: FormProps & { readonly quest
   return (
     <form className="answer" onSubmit={submit}>
       {questions.map(({ id, question, schema }) => (
-        <Field
+        <SchemaField
           key={id}
           schema={schemaOf(schema)}
           name={id}
@@ -174,7 +173,7 @@ function Value({ schema: given, wrap, isBusy, onAnswer }: ValueProps) {
   };
   return (
     <form className="answer" onSubmit={submit}>
-      <Field schema={schema} name="" isRequired depth={0} value={value} onChange={setValue} />
+      <SchemaField schema={schema} name="" isRequired depth={0} value={value} onChange={setValue} />
       <Send isBusy={isBusy} word="Send the answer" effect="The run continues with it." />
     </form>
   );

@@ -1,11 +1,13 @@
 /** The head of a run: what it is, how it stands, where it comes from, and what can be done with it. */
-import { isTerminalStatus, type RunStatus } from '@cairn/protocol';
+import { isTerminalStatus, type RunSnapshot, type RunStatus } from '@cairn/protocol';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useScope } from '../app/session.ts';
 import { shortCost, shortCount } from '../parts/figures.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useNow } from '../parts/time.tsx';
+import { oneLine } from '../runs/run-facts.ts';
 import { Id } from './marks.tsx';
 import { RunLink } from './run-link.tsx';
 import type { RunState } from './run-state.ts';
@@ -21,7 +23,8 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
   const { totals } = fold;
   const status = shownStatus(state);
   const { snapshot } = data;
-  const title = totals.workflowId || snapshot?.workflowId || ' ';
+  const workflowId = totals.workflowId || snapshot?.workflowId || ' ';
+  const title = snapshot === null ? null : titleOf(snapshot);
   const isPresent = state.search.at === undefined && data.phase === 'live' && totals.endedAt === null;
   const now = useNow();
   const end = totals.endedAt ?? (isPresent ? Math.max(now, totals.lastAt) : totals.lastAt);
@@ -29,8 +32,11 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
   return (
     <header className="run-header">
       <div className="run-title">
-        <h1 className="cut">{title}</h1>
+        <h1 className="cut" title={title ?? workflowId}>
+          {title ?? workflowId}
+        </h1>
         {status === null ? <span className="bone run-bone" /> : <Status status={status} />}
+        {title === null ? null : <span className="second cut run-workflow">{workflowId}</span>}
         <Id of={runId} />
         <Lineage state={state} />
       </div>
@@ -43,6 +49,16 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
       <Actions state={state} fork={fork} />
     </header>
   );
+}
+
+/** Inputs that people write, in the order of what says most. */
+const telling = ['title', 'message', 'topic', 'task', 'question', 'name', 'prompt'];
+
+/** What the run is about, as the list says it; null if it says nothing of itself. */
+function titleOf({ metadata, inputs = {} }: RunSnapshot): string | null {
+  const named = [metadata?.title, ...telling.map((name) => inputs[name])];
+  const found = named.find((text) => typeof text === 'string' && text !== '' && text !== '[REDACTED]');
+  return typeof found === 'string' ? oneLine(found) : null;
 }
 
 /** The host knows more than the rows: it also waits for child runs. The past is known by its rows alone. */
@@ -146,7 +162,8 @@ function Actions({ state, fork }: RunHeaderProps) {
     await navigate({ to: '/runs/$runId', params: { runId: made.runId } });
   });
   const present = state.data.snapshot?.status;
-  const mayStop = present !== undefined && !isTerminalStatus(present);
+  const [mayCancel, mayCreate] = [useScope('runs:cancel'), useScope('runs:create')];
+  const mayStop = mayCancel && present !== undefined && !isTerminalStatus(present);
   return (
     <div className="run-actions">
       {mayStop ? (
@@ -159,14 +176,16 @@ function Actions({ state, fork }: RunHeaderProps) {
           Stop
         </button>
       ) : null}
-      {present === 'failed' ? (
+      {mayCreate && present === 'failed' ? (
         <button type="button" className="button" onClick={retry}>
           Retry
         </button>
       ) : null}
-      <button type="button" className="button" onClick={fork}>
-        Fork
-      </button>
+      {mayCreate ? (
+        <button type="button" className="button" onClick={fork}>
+          Fork
+        </button>
+      ) : null}
       <button type="button" className="button" data-kind="plain" onClick={act(() => exported(state))}>
         Export
       </button>

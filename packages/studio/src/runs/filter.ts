@@ -1,7 +1,7 @@
 /** The filter of the run list: in the address as `?status=failed&tag=nightly`, in the box as the words of `cairn runs`. */
 
 import type { RunFilter } from '@cairn/client';
-import { type RunStatus, runStatuses } from '@cairn/protocol';
+import { type RunSnapshot, type RunStatus, runStatuses } from '@cairn/protocol';
 
 export interface RunSearch {
   readonly status?: RunStatus;
@@ -29,6 +29,12 @@ export const filterOf = ({ status, workflow, tag }: RunSearch): RunFilter => ({
   ...(workflow !== undefined && { workflowId: workflow }),
   ...(tag !== undefined && { tag }),
 });
+
+/** Whether a run is in the list of this filter, as the host would say. */
+export const matches = ({ status, workflowId, tag }: RunFilter, run: RunSnapshot): boolean =>
+  (status === undefined || run.status === status) &&
+  (workflowId === undefined || run.workflowId === workflowId) &&
+  (tag === undefined || (run.tags ?? []).includes(tag));
 
 const names = ['status', 'workflow', 'tag'] as const;
 

@@ -61,7 +61,6 @@ export function RunList({ list, entries, selection, onSee }: RunListProps) {
               top={top}
               isCurrent={index === current}
               isSelected={selection.has(run.runId)}
-              isResting={!rows.isScrolling}
               question={waitingOn(run.runId, entries)}
               onSelect={selection.toggle}
             />

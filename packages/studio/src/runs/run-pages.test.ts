@@ -1,6 +1,16 @@
 import type { RunSnapshot } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { firstPages, missing, PAGE_SIZE, type RunPages, rowAt, withNewest, withoutFar, withPage } from './run-pages.ts';
+import {
+  firstPages,
+  missing,
+  PAGE_SIZE,
+  type RunPages,
+  rowAt,
+  withChanged,
+  withNewest,
+  withoutFar,
+  withPage,
+} from './run-pages.ts';
 
 const runs = (from: number, count: number): readonly RunSnapshot[] =>
   Array.from({ length: count }, (_, i) => ({ runId: `run_${from + i}`, workflowId: 'w', status: 'completed' }));
@@ -43,6 +53,33 @@ test('new runs come in at the top, runs that left the filter go, and the rest st
   expect([rowAt(list, 0)?.runId, rowAt(list, 2)?.runId, rowAt(list, 12)?.runId]).toEqual(['run_-2', 'run_0', 'run_11']);
   expect(list.count).toBe(3 * PAGE_SIZE + 1);
   expect(rowAt(list, PAGE_SIZE + 1)?.runId).toBe(`run_${PAGE_SIZE}`);
+});
+
+const at = (minute: number): string => new Date(minute * 60_000).toISOString();
+const isCompleted = ({ status }: RunSnapshot): boolean => status === 'completed';
+
+test('a run that changed is shown as it is, one that left the filter goes, and one that is not known is told', () => {
+  const before = listOf(2);
+  const [one, two, three] = ['run_5', 'run_150', 'run_7'].map((runId) => ({ runId, workflowId: 'changed' }));
+  const changed = [
+    { ...one, status: 'completed' },
+    { ...two, status: 'completed' },
+    { ...three, status: 'failed' },
+  ] as RunSnapshot[];
+  const { list, hasNew } = withChanged(before, changed, isCompleted);
+  expect([rowAt(list, 5)?.workflowId, rowAt(list, 149)?.workflowId]).toEqual(['changed', 'changed']);
+  expect([list.count, rowAt(list, 7)?.runId, hasNew]).toEqual([2 * PAGE_SIZE - 1, 'run_8', false]);
+  const unknown = { runId: 'run_new', workflowId: 'w', status: 'completed' } as const;
+  expect(withChanged(before, [unknown], isCompleted).hasNew).toBe(true);
+  expect(withChanged(before, [{ ...unknown, status: 'failed' }], isCompleted).hasNew).toBe(false);
+});
+
+test('a change of a run on a page that was dropped is no new run', () => {
+  const timed = runs(0, PAGE_SIZE).map((run, row) => ({ ...run, startedAt: at(1_000 - row) }));
+  const list = firstPages({ runs: timed, nextCursor: 'c1' });
+  const told = (minute: number) =>
+    withChanged(list, [{ runId: 'run_x', workflowId: 'w', status: 'completed', startedAt: at(minute) }], isCompleted);
+  expect([told(10).hasNew, told(1_001).hasNew, told(950).hasNew]).toEqual([false, true, true]);
 });
 
 test('the list begins anew when what is known does not meet what is new, or when it has grown too long', () => {

@@ -64,6 +64,40 @@ export function withNewest(list: RunPages, { runs, nextCursor }: ReadPage): RunP
   return counted({ ...list, pages: [{ ...first, count: merged.length, runs: merged }, ...rest] });
 }
 
+/** What a change of runs does to the list: the list with the known ones, and whether the newest runs have to be read. */
+export interface ChangedPages {
+  readonly list: RunPages;
+  readonly hasNew: boolean;
+}
+
+/**
+ * With runs as the host has them now, in their rows. A run that left the filter goes. One that is not in a row, but
+ * matches, is new, or matches since then; or it is on a page that was dropped, and will be read with it.
+ */
+export function withChanged(
+  list: RunPages,
+  changed: readonly RunSnapshot[],
+  matches: (run: RunSnapshot) => boolean,
+): ChangedPages {
+  const unknown = new Map(changed.map((run) => [run.runId, run]));
+  const pages = list.pages.map((page) => {
+    if (!page.runs?.some(({ runId }) => unknown.has(runId))) return page;
+    const runs = page.runs.flatMap((run) => {
+      const next = unknown.get(run.runId);
+      unknown.delete(run.runId);
+      if (next === undefined) return [run];
+      return matches(next) ? [next] : [];
+    });
+    return { ...page, runs, count: runs.length };
+  });
+  const oldest = list.pages[0]?.runs?.at(-1)?.startedAt;
+  const isNew = (run: RunSnapshot) => matches(run) && (list.next === null || !isBefore(run.startedAt, oldest));
+  return { list: counted({ ...list, pages }), hasNew: [...unknown.values()].some(isNew) };
+}
+
+const isBefore = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && one < other;
+
 /** Drops what is far from the rows in view. The first page stays: new runs arrive there. */
 export function withoutFar(list: RunPages, from: number, to: number): RunPages {
   const [near, far] = [pageAt(list, from), pageAt(list, to)];

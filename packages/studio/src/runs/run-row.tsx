@@ -6,7 +6,6 @@ import { shortCost, shortCount, shortId } from '../parts/figures.ts';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { agentsOf, oneLine, titleOf, usageOf } from './run-facts.ts';
-import { useRunDetails } from './use-run-details.ts';
 
 interface RunRowProps {
   readonly run: RunSnapshot;
@@ -14,16 +13,14 @@ interface RunRowProps {
   readonly top: number;
   readonly isCurrent: boolean;
   readonly isSelected: boolean;
-  readonly isResting: boolean;
   readonly question: InboxEntry | null;
   readonly onSelect: (run: RunSnapshot) => void;
 }
 
-export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelected, isResting, ...rest }: RunRowProps) {
+export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelected, ...rest }: RunRowProps) {
   const { question, onSelect } = rest;
-  const details = useRunDetails(run, isResting);
   const { runId, workflowId, startedAt } = run;
-  const title = titleOf(details ?? run);
+  const title = titleOf(run);
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     // Not out of a field that somebody types in.
@@ -49,7 +46,7 @@ export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelecte
         />
       </span>
       <span className="status-cell">
-        <Status status={(details ?? run).status} />
+        <Status status={run.status} />
       </span>
       <span className="title">
         <Link
@@ -67,26 +64,27 @@ export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelecte
           {(run.tags ?? []).map((tag) => ` #${tag}`).join('')}
         </span>
       </span>
-      <Agents run={details} />
+      <Agents run={run} />
       <WaitingOn run={run} question={question} />
-      <Figures run={details} />
+      <Figures run={run} />
       <span className="age second">{startedAt !== undefined && <Ago at={startedAt} />}</span>
     </li>
   );
 });
 
-function Agents({ run }: { readonly run: RunSnapshot | undefined }) {
-  const agents = run === undefined ? null : agentsOf(run);
+function Agents({ run }: { readonly run: RunSnapshot }) {
+  const agents = agentsOf(run);
   return (
-    <span className="agents second cut" title={agents?.join(', ')}>
-      {agents === null ? <span className="bone" /> : agents.slice(0, 3).join(', ')}
-      {agents !== null && agents.length > 3 && ` +${agents.length - 3}`}
+    <span className="agents second cut" title={agents.join(', ')}>
+      {agents.slice(0, 3).join(', ')}
+      {agents.length > 3 && ` +${agents.length - 3}`}
     </span>
   );
 }
 
 function WaitingOn({ run, question }: { readonly run: RunSnapshot; readonly question: InboxEntry | null }) {
-  const { error } = run;
+  const { error, summary } = run;
+  const words = summary?.waitingOn;
   return (
     <span className="waiting-on second cut">
       {question !== null && (
@@ -94,6 +92,7 @@ function WaitingOn({ run, question }: { readonly run: RunSnapshot; readonly ques
           {oneLine(question.title)}
         </Link>
       )}
+      {question === null && words !== undefined && <span title={words}>{words}</span>}
       {question === null && error !== undefined && (
         <span className="failure" title={error.message}>
           {error.code}: {oneLine(error.message)}
@@ -103,17 +102,12 @@ function WaitingOn({ run, question }: { readonly run: RunSnapshot; readonly ques
   );
 }
 
-function Figures({ run }: { readonly run: RunSnapshot | undefined }) {
-  const usage = run === undefined ? null : usageOf(run);
-  const isRead = run !== undefined;
+function Figures({ run }: { readonly run: RunSnapshot }) {
+  const { tokens, usd } = usageOf(run);
   return (
     <>
-      <span className="tokens second figure">
-        {isRead ? usage === null || usage.tokens === 0 ? '–' : shortCount(usage.tokens) : <span className="bone" />}
-      </span>
-      <span className="cost second figure">
-        {isRead ? usage === null ? '–' : shortCost(usage.usd) : <span className="bone" />}
-      </span>
+      <span className="tokens second figure">{tokens === 0 ? '–' : shortCount(tokens)}</span>
+      <span className="cost second figure">{shortCost(usd)}</span>
     </>
   );
 }

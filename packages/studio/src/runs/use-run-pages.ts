@@ -1,22 +1,31 @@
-/** Reads the pages of the run list that are needed, and asks for the newest runs while the page is visible. */
+/** Reads the pages of the run list that are needed, and asks what changed while the page is visible. */
 import type { RunFilter } from '@cairn/client';
+import type { RunChanges, RunSnapshot } from '@cairn/protocol';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useReducer, useRef } from 'react';
 import { host } from '../app/host.ts';
 import { isSignedOut, sessionQuery } from '../app/session.ts';
+import { matches } from './filter.ts';
 import {
   firstPages,
   missing,
   PAGE_SIZE,
   type ReadPage,
   type RunPages,
+  withChanged,
   withNewest,
   withoutFar,
   withPage,
 } from './run-pages.ts';
 
-/** How often the newest runs are asked for. */
-const ASK_EVERY_MS = 2_000;
+/** How often the page asks what changed: one small answer, however long the list is. */
+const ASK_EVERY_MS = 1_000;
+
+/** Answers in one go. A page that is further behind reads the newest runs instead. */
+const MAX_ANSWERS = 5;
+
+/** Changes tell nothing of imported runs, so that the newest runs are read now and then in any case. */
+const READ_EVERY = 30;
 
 interface State {
   readonly list: RunPages | null;
@@ -28,6 +37,7 @@ interface State {
 type Change =
   | { readonly is: 'begun' }
   | { readonly is: 'first' | 'newest'; readonly page: ReadPage; readonly atTop?: boolean }
+  | { readonly is: 'changed'; readonly list: RunPages }
   | { readonly is: 'page'; readonly cursor: string; readonly page: ReadPage }
   | { readonly is: 'seen'; readonly from: number; readonly to: number }
   | { readonly is: 'failed'; readonly error: unknown };
@@ -50,11 +60,72 @@ function changed(state: State, change: Change): State {
         ? { list: firstPages(change.page), error: null, hasNewer: false }
         : { ...state, error: null, hasNewer: true };
     }
+    case 'changed':
+      return { ...state, list: change.list, error: null };
     case 'page':
       return list === null ? state : { ...state, list: withPage(list, change.cursor, change.page), error: null };
     case 'seen':
       return list === null ? state : { ...state, list: withoutFar(list, change.from, change.to) };
   }
+}
+
+interface Following {
+  readonly begin: () => Promise<void>;
+  readonly newest: () => Promise<void>;
+  /** Whether the list was read once. */
+  readonly isRead: () => boolean;
+  /** Returns whether a run is new to the list. */
+  readonly apply: (runs: readonly RunSnapshot[]) => boolean;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Asks again and again while the page is visible. Returns the function that ends it. */
+function followChanges({ begin, newest, isRead, apply, failed }: Following): () => void {
+  let isOver = false;
+  let position: string | undefined;
+  let round = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const ask = async (): Promise<void> => {
+    round += 1;
+    let hasNew = !isRead() || round % READ_EVERY === 0;
+    for (let answers = 0; ; answers += 1) {
+      const { runs, position: next }: RunChanges = await host.runs.changes(position);
+      if (isOver) return;
+      position = next;
+      if (runs.length === 0) break;
+      hasNew = apply(runs) || hasNew || answers === MAX_ANSWERS;
+      if (answers === MAX_ANSWERS) {
+        position = (await host.runs.changes()).position;
+        break;
+      }
+    }
+    if (hasNew) await newest();
+  };
+  const turn = async (): Promise<void> => {
+    try {
+      if (document.visibilityState === 'visible') await ask();
+    } catch (error) {
+      if (!isOver) failed(error);
+    }
+    if (!isOver) timer = setTimeout(() => void turn(), ASK_EVERY_MS);
+  };
+  // The position is taken first: what changes while the first page is read is told as a change.
+  const start = async (): Promise<void> => {
+    try {
+      ({ position } = await host.runs.changes());
+    } catch (error) {
+      if (!isOver) failed(error);
+    }
+    if (isOver) return;
+    await begin();
+    await turn();
+  };
+  void start();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 }
 
 export interface RunPagesHook extends State {
@@ -93,16 +164,24 @@ export function useRunPages(filter: RunFilter): RunPagesHook {
     [key, failed],
   );
 
+  const latest = useRef<RunPages | null>(null);
+  latest.current = state.list;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filter.
   useEffect(() => {
     generation.current += 1;
     reading.current.clear();
     change({ is: 'begun' });
-    void read('first');
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void read('newest');
-    }, ASK_EVERY_MS);
-    return () => clearInterval(timer);
-  }, [read]);
+    const isRead = () => latest.current !== null;
+    const apply = (runs: readonly RunSnapshot[]): boolean => {
+      if (latest.current === null) return false;
+      const { list, hasNew } = withChanged(latest.current, runs, (run) => matches(filter, run));
+      latest.current = list;
+      change({ is: 'changed', list });
+      return hasNew;
+    };
+    return followChanges({ begin: () => read('first'), newest: () => read('newest'), isRead, apply, failed });
+  }, [read, failed, key]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filter.
   const see = useCallback(

@@ -49,6 +49,23 @@ export function forkIndexContract(store: () => Ports<Forks>): void {
     expect((await runIndex().list({ tenant: 't', tag: 'blue', limit: 9 })).runs).toMatchObject([{ runId: fork1 }]);
   });
 
+  it('has the summary of its source at the cut, and a title of its own if its inputs give one', async () => {
+    const usage = row('provider.usage', { payload: JSON.stringify({ inputTokens: 2, outputTokens: 1 }) });
+    const rows = [started({ inputs: { topic: 'boats', n: 'x' } }), usage, asked('q1'), usage, row('run.completed')];
+    await log().append(creation(runA, { rows }));
+    const overlay = { inputs: { topic: 'bridges', n: 'y' }, tags: ['blue'] };
+    const first = row('cairn.run.forked', { payload: JSON.stringify({ overlay }) });
+    await log().fork(forkOf(runA, 3, { rows: [first] }));
+    await log().fork(forkOf(fork1, 4, { runId: fork2, contextId: third }));
+    const [two, one] = (await runIndex().list({ tenant: 't', limit: 9 })).runs;
+    const summary = { title: 'bridges', inputTokens: 2, outputTokens: 1, waitingOn: 'Answer needed: approval.' };
+    expect([one, two]).toMatchObject([
+      { runId: fork1, summary, tags: ['blue'] },
+      { runId: fork2, summary, tags: ['blue'] },
+    ]);
+    expect(await runIndex().rebuild()).toEqual({ runs: 3, repaired: 0 });
+  });
+
   it('has the open questions of its source, which are answered apart', async () => {
     await log().append(creation(runA, { rows: ten.slice(0, 7) }));
     await log().fork(forkOf(runA, 7));

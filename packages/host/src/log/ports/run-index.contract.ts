@@ -3,9 +3,11 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
+import { noSummary } from '../run-summary.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import { rowBytes } from './row-bytes.ts';
 import type { RunQuery } from './run-index.ts';
+import { runSummaryContract } from './run-summary.contract.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
 
 type Indexed = () => Ports<'log' | 'runIndex'>;
@@ -13,6 +15,7 @@ type Indexed = () => Ports<'log' | 'runIndex'>;
 export function runIndexContract(open: Open<'log' | 'runIndex'>): void {
   const store = eachStore(open);
   describe('the record of a run', () => record(store));
+  describe('the summary of a run', () => runSummaryContract(store));
   describe('the run list', () => runList(store));
   describe('a parent in the run list', () => parents(store));
   describe('the inbox of a run', () => inbox(store));
@@ -43,6 +46,7 @@ function record(store: Indexed): void {
       endedAt: null,
       importedAt: null,
       fork: null,
+      summary: noSummary,
     });
   });
 
@@ -216,10 +220,27 @@ function inbox(store: Indexed): void {
     await store().log.append(creation(runA, { rows: [started(), asked('i1', 'approval', 1_000)] }));
     await store().log.append({ runId: runA, rows: [asked('i2', 'clarification', 2_000)] });
     await store().log.append({ runId: runA, answers: 'i1', rows: [resolved('i1', 3_000)] });
-    const common = { runId: runA, nodeId: 'gate' };
+    const common = { runId: runA, nodeId: 'gate', votes: [] };
+    const words = (kind: string) => `Answer needed: ${kind}.`;
     expect(await store().runIndex.interrupts(runA)).toEqual([
-      { ...common, interruptId: 'i1', kind: 'approval', open: false, requestedAt: 1_000, seq: 1, votes: [] },
-      { ...common, interruptId: 'i2', kind: 'clarification', open: true, requestedAt: 2_000, seq: 2, votes: [] },
+      {
+        ...common,
+        interruptId: 'i1',
+        kind: 'approval',
+        title: words('approval'),
+        open: false,
+        requestedAt: 1_000,
+        seq: 1,
+      },
+      {
+        ...common,
+        interruptId: 'i2',
+        kind: 'clarification',
+        title: words('clarification'),
+        open: true,
+        requestedAt: 2_000,
+        seq: 2,
+      },
     ]);
     expect(await store().runIndex.interrupts(runB)).toEqual([]);
   });

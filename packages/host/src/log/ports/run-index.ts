@@ -49,6 +49,22 @@ export interface RunRecord {
   readonly importedAt: number | null;
   /** Where the run was cut off another; null for a run that began by itself. */
   readonly fork: RunFork | null;
+  readonly summary: RunSummary;
+}
+
+/** What a row of the run list says of a run, so that a list needs no other read (see `run-summary.ts`). */
+export interface RunSummary {
+  /** One line of at most 160 characters; null for a run that says nothing of itself. */
+  readonly title: string | null;
+  /** The input that gave the title, which a fork may change. */
+  readonly titleInput: string | null;
+  /** The agents of the run by id, the acting one first; at most 8. */
+  readonly agents: readonly string[];
+  /** The words of its oldest open question. */
+  readonly waitingOn: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
 }
 
 /** Where a run was cut off another. */
@@ -72,6 +88,8 @@ export interface InterruptRecord {
   readonly interruptId: string;
   readonly nodeId: string;
   readonly kind: string;
+  /** The question in one line of at most 160 characters. */
+  readonly title: string;
   readonly open: boolean;
   readonly requestedAt: number;
   /** seq of the row that requested it. */

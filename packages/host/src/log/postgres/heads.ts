@@ -28,7 +28,8 @@ type HeadColumns = [
 ];
 
 const LOAD = `SELECT heads.seq, heads.hash, heads.at, heads.fence, heads.owner,
-    (SELECT json_agg(json_build_array(i.id, i.node, i.kind, i.open, i.requested_at, i.seq, i.votes) ORDER BY i.place)
+    (SELECT json_agg(json_build_array(i.id, i.node, i.kind, i.open, i.requested_at, i.seq, i.votes, i.title)
+         ORDER BY i.place)
        FROM cairn.interrupts i WHERE i.run = runs.key AND i.open = 1)::text, ${RUN_COLUMNS}
   FROM cairn.runs AS runs JOIN cairn.heads AS heads ON heads.run = runs.key
   WHERE runs.id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`;

@@ -11,6 +11,7 @@ export {
   RUN_COLUMNS,
   type RunColumns,
   recordOf,
+  summaryText,
 } from '../run-columns.ts';
 
 export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payload, task, row_hash, hash, cuts, face';

@@ -14,9 +14,16 @@ export const ORIGIN_COLUMNS = `key, id, tenant, context, origin, parent, importe
   iif(fork_source IS NULL, NULL, created_at)`;
 
 /** The index of a fork whose first events are gone, so that it cannot be folded any more. Such a fork has ended. */
-export const FROZEN_COLUMNS = `workflow, definition, principal, status, node, tags, error_code, error_message, created_at,
-  ended_at, scope, (SELECT json_group_array(json_array(id, node, kind, open, requested_at, seq, votes, tenant))
-    FROM (SELECT * FROM interrupts WHERE interrupts.run = runs.key ORDER BY place))`;
+export const FROZEN_COLUMNS = frozenColumns(', title', ', summary');
+
+/** The same in folders from before there were summaries. */
+export const FROZEN_UNTITLED_COLUMNS = frozenColumns('', '');
+
+function frozenColumns(ofInterrupt: string, ofRun: string): string {
+  return `workflow, definition, principal, status, node, tags, error_code, error_message, created_at, ended_at, scope,
+    (SELECT json_group_array(json_array(id, node, kind, open, requested_at, seq, votes, tenant${ofInterrupt}))
+      FROM (SELECT * FROM interrupts WHERE interrupts.run = runs.key ORDER BY place))${ofRun}`;
+}
 
 /** Makes the function `mark_of(columns...)` known to the statements of a connection. */
 export function defineMarks(db: DatabaseSync): void {

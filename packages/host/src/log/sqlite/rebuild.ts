@@ -7,7 +7,7 @@ import type { Row } from '../ports/rows.ts';
 import type { InterruptRecord, Rebuilt, RunRecord } from '../ports/run-index.ts';
 import type { HeadCache } from './append/head-cache.ts';
 import { ArtifactTables } from './artifacts/artifact-tables.ts';
-import { RUN_COLUMNS, type RunColumns, recordOf } from './columns.ts';
+import { RUN_COLUMNS, type RunColumns, recordOf, summaryText } from './columns.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
 import { IndexCheckpoints } from './forks/index-checkpoints.ts';
 import { PurgedRows } from './forks/purged-rows.ts';
@@ -79,13 +79,13 @@ function indexTables(db: DatabaseSync) {
   const purged = new PurgedRows(db);
   const save = db.prepare(
     `UPDATE runs SET workflow = ?, definition = ?, principal = ?, status = ?, node = ?, tags = ?, error_code = ?,
-       error_message = ?, created_at = ?, ended_at = ?, scope = ? WHERE key = ?`,
+       error_message = ?, created_at = ?, ended_at = ?, scope = ?, summary = ? WHERE key = ?`,
   );
   const endLease = db.prepare('UPDATE runs SET owner = NULL, wake_at = NULL WHERE key = ? AND ended_at IS NOT NULL');
   const dropInbox = db.prepare('DELETE FROM interrupts WHERE run = ?');
   const addInterrupt = db.prepare(
-    `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant, title)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
   return {
@@ -102,13 +102,13 @@ function indexTables(db: DatabaseSync) {
       const { workflowId, definitionHash, principal, status, currentNodeId, errorCode, errorMessage } = record;
       const tags = JSON.stringify(record.tags);
       const names = [workflowId, definitionHash, principal, status, currentNodeId, tags, errorCode, errorMessage];
-      save.run(...names, record.createdAt, record.endedAt, record.scopeId, key);
+      save.run(...names, record.createdAt, record.endedAt, record.scopeId, summaryText(record.summary), key);
       endLease.run(key);
       dropInbox.run(key);
       const pendingFor = asksNobody(record) ? null : record.tenant;
-      for (const { interruptId, nodeId, kind, open, requestedAt, seq, votes } of interrupts.values()) {
+      for (const { interruptId, nodeId, kind, title, open, requestedAt, seq, votes } of interrupts.values()) {
         const asked = [key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq] as const;
-        addInterrupt.run(...asked, JSON.stringify(votes), pendingFor);
+        addInterrupt.run(...asked, JSON.stringify(votes), pendingFor, title);
       }
     },
   };

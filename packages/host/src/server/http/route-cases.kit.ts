@@ -228,6 +228,7 @@ const accept = { resumeValue: { action: 'accept' } };
 export const routeCases: Readonly<Record<string, RouteCase>> = {
   createRun: { request: ({ workflowId }) => ({ body: { workflowId } }), status: 201 },
   listRuns: { request: nothing, status: 200 },
+  listRunChanges: { request: nothing, status: 200 },
   getRun: { request: ofRun, status: 200 },
   cancelRun: { request: ofRun, status: 200 },
   cancelRunAlias: { request: ofRun, status: 200 },

@@ -127,7 +127,16 @@ test('every route refuses a key without its scope, names the scope, and passes o
 
 /** Routes whose requests name nothing of a tenant: there is nothing that a stranger could ask for. */
 const namesNothing = [
-  ...['listRuns', 'listPendingInterrupts', 'getInbox', 'getRetention', 'getCalibration', 'getLimits', 'metrics'],
+  ...[
+    'listRuns',
+    'listRunChanges',
+    'listPendingInterrupts',
+    'getInbox',
+    'getRetention',
+    'getCalibration',
+    'getLimits',
+    'metrics',
+  ],
   ...['listWebhooks', 'registerWebhook', 'getCallbackSecret', 'listCredentials', 'openSession'],
   ...['getSession', 'createSignInLink'],
   ...['listAgents', 'listTools', 'getTool', 'listNodeTypes', 'listWorkflows', 'registerWorkflow'],

@@ -1,7 +1,6 @@
 /** The routes of runs: create, read, list. */
 import {
   createRun,
-  type JsonObject,
   quoted,
   type RunStatus,
   runCreated,
@@ -12,7 +11,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
+import type { RunIndex } from '../../log/ports/run-index.ts';
 import { etagMatches } from '../http/etag.ts';
 import { jsonPieces } from '../http/json-pieces.ts';
 import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
@@ -21,8 +20,10 @@ import { atSeqParam, atSeqQuery, integerParam, requireEvent, visibleRun } from '
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { TenantSlots } from '../http/tenant-slots.ts';
 import { type CreateRunPorts, createRunFrom } from './create-run.ts';
+import { listedRun } from './listed-run.ts';
 import { OpenSnapshots } from './open-snapshots.ts';
 import type { PastRuns } from './past-runs.ts';
+import { runChangesRoute } from './run-changes.ts';
 import { hasOpenChildren, withFamily, withLineage } from './run-family.ts';
 
 export interface RunPorts extends CreateRunPorts {
@@ -92,6 +93,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
         errors: ['validation_error'],
       },
     },
+    runChangesRoute(ports),
     {
       method: 'GET',
       path: '/v1/runs/{runId}',
@@ -193,7 +195,7 @@ async function list(call: Call, { runIndex, cursors }: RunPorts): Promise<string
     limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
     cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
   });
-  return JSON.stringify({ runs: page.runs.map(listed), nextCursor: cursors.shown(tenant, page.nextCursor) });
+  return JSON.stringify({ runs: page.runs.map(listedRun), nextCursor: cursors.shown(tenant, page.nextCursor) });
 }
 
 function statusParam(text: string | undefined): RunStatus | undefined {
@@ -205,24 +207,4 @@ function statusParam(text: string | undefined): RunStatus | undefined {
     hint: `Use one of ${runStatuses.join(', ')}.`,
     details: { parameter: 'status' },
   });
-}
-
-/** An entry of the run list, shaped like a snapshot without the fields that need a fold of the events. */
-function listed(record: ListedRun): JsonObject {
-  const { runId, workflowId, tenant, principal, currentNodeId, endedAt, errorCode, tags, parentRunId } = record;
-  return {
-    runId,
-    contextId: record.contextId,
-    workflowId,
-    status: record.shownStatus,
-    owner: { tenant, ...(principal === null ? {} : { principal }) },
-    startedAt: new Date(record.createdAt).toISOString(),
-    ...(endedAt === null ? {} : { completedAt: new Date(endedAt).toISOString() }),
-    ...(currentNodeId === null ? {} : { currentNodeId }),
-    ...(errorCode === null ? {} : { error: { code: errorCode, message: record.errorMessage ?? errorCode } }),
-    ...(parentRunId === null ? {} : { parentRunId }),
-    ...(record.fork === null ? {} : { fork: { ...record.fork } }),
-    ...(record.importedAt === null ? {} : { importedAt: new Date(record.importedAt).toISOString() }),
-    tags,
-  };
 }

@@ -7,6 +7,7 @@ import type { Append } from '../../ports/event-log.ts';
 import { bytesOf, rowBytes } from '../../ports/row-bytes.ts';
 import type { Row } from '../../ports/rows.ts';
 import type { RunRecord } from '../../ports/run-index.ts';
+import { summaryText } from '../../run-columns.ts';
 import type { Value } from '../database.ts';
 import type { StoredHead } from '../heads.ts';
 import { lockKey } from '../lock-key.ts';
@@ -67,7 +68,7 @@ export class Batch {
     if (isChanged && head.record.scopeId !== null && head.record.scopeId !== (isNew ? null : previous.record.scopeId))
       this.lock(`scope ${JSON.stringify([tenant, head.record.scopeId])}`, true);
     for (const one of interrupts) {
-      const { interruptId: id, nodeId: node, kind, open, requestedAt: at, seq, votes } = one;
+      const { interruptId: id, nodeId: node, kind, title, open, requestedAt: at, seq, votes } = one;
       const asked = asksNobody(head.record) ? null : tenant;
       this.#add('interrupts', {
         g,
@@ -79,6 +80,7 @@ export class Batch {
         seq,
         votes: JSON.stringify(votes),
         tenant: asked,
+        title,
       });
     }
     if (memories.length > 0) this.lock(`starts ${tenant}`, true);
@@ -198,6 +200,7 @@ const recordJson = (record: RunRecord): Json => ({
   error_code: record.errorCode,
   error_message: record.errorMessage,
   ended_at: record.endedAt,
+  summary: summaryText(record.summary),
 });
 
 const createJson = (record: RunRecord): Json => ({

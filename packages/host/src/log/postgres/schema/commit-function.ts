@@ -65,13 +65,15 @@ export const commitFunction = `
 
     WITH created AS (
       INSERT INTO cairn.runs (id, tenant, context, context_key, origin, parent, workflow, definition, principal, status, node, tags,
-          error_code, error_message, created_at, ended_at, imported_at, scope, fork_source, fork_seq, fork_mode)
+          error_code, error_message, created_at, ended_at, imported_at, scope, fork_source, fork_seq, fork_mode,
+          summary)
         SELECT g.id, g.t, g.c, v_contexts[g.i + 1], g.origin, g.parent, g.workflow, g.definition, g.principal, g.status, g.node,
-          g.tags, g.error_code, g.error_message, g.created_at, g.ended_at, g.imported_at, g.scope, g.fork_source, g.fork_seq, g.fork_mode
+          g.tags, g.error_code, g.error_message, g.created_at, g.ended_at, g.imported_at, g.scope, g.fork_source, g.fork_seq, g.fork_mode,
+          g.summary
         FROM jsonb_to_recordset(p_groups) AS g (i integer, k bigint, id text, c text, t text, origin text, parent text,
           workflow text, definition text, principal text, status text, node text, tags text, error_code text,
           error_message text, created_at bigint, ended_at bigint, imported_at bigint, scope text, fork_source text,
-          fork_seq bigint, fork_mode text)
+          fork_seq bigint, fork_mode text, summary text)
         WHERE g.k IS NULL AND v_runs[g.i + 1] IS NOT NULL ORDER BY g.i
       RETURNING key, id
     ), begun AS (
@@ -135,17 +137,18 @@ export const moreFunctions = `
   BEGIN
     UPDATE cairn.runs r SET workflow = w.workflow, definition = w.definition, principal = w.principal, status = w.status,
         node = w.node, tags = w.tags, scope = w.scope, error_code = w.error_code, error_message = w.error_message,
-        ended_at = w.ended_at
+        ended_at = w.ended_at, summary = w.summary
       FROM jsonb_to_recordset(p_more -> 'records') AS w (g integer, workflow text, definition text, principal text,
-        status text, node text, tags text, scope text, error_code text, error_message text, ended_at bigint)
+        status text, node text, tags text, scope text, error_code text, error_message text, ended_at bigint,
+        summary text)
       WHERE r.key = p_runs[w.g + 1];
-    INSERT INTO cairn.interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
-      SELECT p_runs[w.g + 1], w.id, w.node, w.kind, w.open, w.at, w.seq, w.votes, w.tenant FROM
+    INSERT INTO cairn.interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant, title)
+      SELECT p_runs[w.g + 1], w.id, w.node, w.kind, w.open, w.at, w.seq, w.votes, w.tenant, w.title FROM
         ROWS FROM (jsonb_to_recordset(p_more -> 'interrupts') AS (g integer, id text, node text, kind text, open smallint,
-          at bigint, seq bigint, votes text, tenant text)) WITH ORDINALITY
-          AS w (g, id, node, kind, open, at, seq, votes, tenant, o) WHERE p_runs[w.g + 1] IS NOT NULL ORDER BY w.o
+          at bigint, seq bigint, votes text, tenant text, title text)) WITH ORDINALITY
+          AS w (g, id, node, kind, open, at, seq, votes, tenant, title, o) WHERE p_runs[w.g + 1] IS NOT NULL ORDER BY w.o
       ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
-        seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant;
+        seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant, title = excluded.title;
     INSERT INTO cairn.sessions (owner, until)
       SELECT w.owner, max(w.until) FROM jsonb_to_recordset(p_more -> 'sessions') AS w (g integer, owner text, until bigint)
         WHERE p_runs[w.g + 1] IS NOT NULL GROUP BY w.owner ORDER BY w.owner

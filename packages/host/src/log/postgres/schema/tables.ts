@@ -55,6 +55,7 @@ export const logTables = `
     fork_source text COLLATE "C",
     fork_seq bigint,
     fork_mode text COLLATE "C",
+    summary text COLLATE "C" NOT NULL,
     child_wait text COLLATE "C",
     shown text COLLATE "C" GENERATED ALWAYS AS
       (CASE WHEN status = 'running' THEN coalesce(child_wait, 'running') ELSE status END) STORED
@@ -126,6 +127,7 @@ export const logTables = `
     requested_at bigint NOT NULL,
     seq bigint NOT NULL,
     votes text COLLATE "C" NOT NULL,
+    title text COLLATE "C" NOT NULL,
     tenant text COLLATE "C",
     UNIQUE (run, id)
   );

@@ -11,6 +11,7 @@ import {
   RUN_COLUMNS,
   type RunColumns,
   recordOf,
+  summaryText,
 } from '../columns.ts';
 import { lastRowReader } from '../forks/last-row.ts';
 import { type LastRow, SharedRows, type Stretches } from '../forks/stretches.ts';
@@ -36,6 +37,7 @@ export class HeadCache {
   readonly #open: Query<InterruptColumns>;
   readonly #saveStart: StatementSync;
   readonly #saveNode: StatementSync;
+  readonly #saveSummary: StatementSync;
   readonly #saveRun: StatementSync;
   readonly #saveLease: StatementSync;
   /** Entries with an unsaved record or lease, with the state the table has. */
@@ -54,6 +56,7 @@ export class HeadCache {
     // An update rewrites the entry of every index over a column that it sets, even if the value stays the same. Most
     // appends only move the run to another node, which no index covers.
     this.#saveNode = db.prepare('UPDATE runs SET node = ? WHERE key = ?');
+    this.#saveSummary = db.prepare('UPDATE runs SET summary = ?, node = ? WHERE key = ?');
     this.#saveRun = db.prepare(
       `UPDATE runs SET status = ?, node = ?, error_code = ?, error_message = ?, ended_at = ?, fence = ?, owner = ?,
          wake_at = ? WHERE key = ?`,
@@ -103,8 +106,10 @@ export class HeadCache {
         continue;
       }
       const { status, currentNodeId, errorCode, errorMessage, endedAt } = run;
+      const isTold = run.summary !== stored.record.summary;
+      if (isTold) this.#saveSummary.run(summaryText(run.summary), currentNodeId, key);
       if (onlyMoved(head, stored)) {
-        this.#saveNode.run(currentNodeId, key);
+        if (!isTold) this.#saveNode.run(currentNodeId, key);
         continue;
       }
       this.#saveRun.run(status, currentNodeId, errorCode, errorMessage, endedAt, fence, owner, wakeAt, key);

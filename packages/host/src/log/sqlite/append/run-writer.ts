@@ -4,6 +4,7 @@ import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../../admit.ts';
 import { asksNobody } from '../../fold-run-index.ts';
 import type { InterruptRecord, RunRecord } from '../../ports/run-index.ts';
+import { summaryText } from '../columns.ts';
 import { allOwn, type Stretches } from '../forks/stretches.ts';
 import { defineMarks, ORIGIN_COLUMNS } from '../marks.ts';
 import type { ListedRuns } from '../run-index/listed-runs.ts';
@@ -23,17 +24,17 @@ export class RunWriter {
       // The key of a purged run is never given to another: its tombstones have it.
       `INSERT INTO runs (key, id, tenant, context, origin, parent, workflow, definition, principal, status, node, tags,
          error_code, error_message, created_at, ended_at, fence, owner, wake_at, imported_at, scope,
-         fork_source, fork_seq, fork_mode)
+         fork_source, fork_seq, fork_mode, summary)
          VALUES (max(coalesce((SELECT max(key) FROM runs), 0), coalesce((SELECT max(key) FROM purged_runs), 0)) + 1,
-           ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     defineMarks(db);
     this.#mark = db.prepare(`UPDATE runs SET mark = mark_of(${ORIGIN_COLUMNS}) WHERE key = ?`);
     this.#keepInterrupt = db.prepare(
-      `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant, title)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
-         seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant`,
+         seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant, title = excluded.title`,
     );
   }
 
@@ -44,7 +45,12 @@ export class RunWriter {
     const identity = [runId, run.tenant, run.contextId, run.originRunId, run.parentRunId, run.workflowId] as const;
     const index = [run.definitionHash, run.principal, run.status, run.currentNodeId, JSON.stringify(run.tags)] as const;
     const end = [run.errorCode, run.errorMessage, run.createdAt, run.endedAt, fence, owner, wakeAt] as const;
-    const origin = [fork?.sourceRunId ?? null, fork?.fromSeq ?? null, fork?.mode ?? null] as const;
+    const origin = [
+      fork?.sourceRunId ?? null,
+      fork?.fromSeq ?? null,
+      fork?.mode ?? null,
+      summaryText(run.summary),
+    ] as const;
     const created = this.#create.run(...identity, ...index, ...end, run.importedAt, run.scopeId, ...origin);
     const key = Number(created.lastInsertRowid);
     if (fork !== null || run.importedAt !== null) this.#mark.run(key);
@@ -57,8 +63,8 @@ export class RunWriter {
 
   /** Interrupts without a tenant are never pending: they belong to imported runs and to replays. */
   interrupt(run: number, interrupt: InterruptRecord, of: RunRecord): void {
-    const { interruptId, nodeId, kind, open, requestedAt, seq, votes } = interrupt;
+    const { interruptId, nodeId, kind, title, open, requestedAt, seq, votes } = interrupt;
     const asked = [run, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq] as const;
-    this.#keepInterrupt.run(...asked, JSON.stringify(votes), asksNobody(of) ? null : of.tenant);
+    this.#keepInterrupt.run(...asked, JSON.stringify(votes), asksNobody(of) ? null : of.tenant, title);
   }
 }

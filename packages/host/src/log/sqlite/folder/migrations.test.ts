@@ -13,6 +13,7 @@ import { folders, open, undo } from './folders.kit.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
 import { openReadOnly } from './read-only.ts';
+import { runSummaries } from './run-summaries.ts';
 
 const { fresh } = folders();
 
@@ -55,6 +56,32 @@ it('finds what the runs below a run wait for, the tags of every run, and the que
   const reopened = await open(folder);
   expect(await picture(reopened)).toEqual(before);
   expect(await reopened.runIndex.rebuild()).toEqual({ runs: 9, repaired: 0 });
+  await reopened.close();
+});
+
+it('finds what older runs are about, what they used and what they wait for', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  const usage = row('provider.usage', { payload: JSON.stringify({ inputTokens: 2, outputTokens: 1 }) });
+  await store.log.append(creation(runA, { rows: [started({ inputs: { topic: 'boats' } }), usage, asked('i1')] }));
+  await store.log.append(creation(runB, { rows: [started(), usage, row('run.completed')] }));
+  const fork = { sourceRunId: runA, fromSeq: 3, mode: 'branch' } as const;
+  const contextId = 'ctx_fork' as ContextId;
+  await store.log.fork({ runId: 'run_f' as RunId, tenant: 't', contextId, originRunId: runA, at: 9_000, fork });
+  const picture = async ({ runIndex }: typeof store) => [
+    await runIndex.list({ tenant: 't', limit: 9 }),
+    await runIndex.pending({ tenant: 't', limit: 9 }),
+  ];
+  const before = await picture(store);
+  expect(before[0]).toMatchObject({ runs: [{ summary: { title: 'boats', waitingOn: expect.any(String) } }, {}, {}] });
+  await store.close();
+  undo(folder, runSummaries.name);
+  using older = new DatabaseSync(join(folder, 'cairn.db'));
+  older.exec("INSERT INTO shared_rows SELECT key, 3, 1 FROM runs WHERE id = 'run_f'");
+  older.close();
+  const reopened = await open(folder);
+  expect(await picture(reopened)).toEqual(before);
+  expect(await reopened.runIndex.rebuild()).toEqual({ runs: 3, repaired: 0 });
   await reopened.close();
 });
 

@@ -11,6 +11,7 @@ import { marks } from './marks.ts';
 import type { Migration } from './migration.ts';
 import { purgedRuns } from './purged-runs.ts';
 import { rehashRows } from './rehash.ts';
+import { runSummaries, summariseOlderRuns } from './run-summaries.ts';
 
 /**
  * Migration n+1 is at index n. A released migration never changes.
@@ -263,4 +264,6 @@ export const migrations: readonly Migration[] = [
     name: 'forks that go on, by their source',
     sql: 'CREATE INDEX runs_with_source ON runs (fork_source) WHERE fork_source IS NOT NULL AND ended_at IS NULL;',
   },
+  runSummaries,
+  summariseOlderRuns,
 ];

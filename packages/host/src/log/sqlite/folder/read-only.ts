@@ -18,7 +18,9 @@ import { type StoredChecks, storedChecks } from '../verify/stored-checks.ts';
 import { contextIndex } from './context-index.ts';
 import type { KeptRun } from './kept-run.ts';
 import { checkVersion } from './migrate.ts';
+import type { Migration } from './migration.ts';
 import { migrations } from './migrations.ts';
+import { runSummaries } from './run-summaries.ts';
 
 export type { KeptRun } from './kept-run.ts';
 
@@ -71,7 +73,10 @@ export function openReadOnly(folder: string): ReadOnlyLog {
   const hashes = once(() => hashReader(db, run));
   const definition = once(() => query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?'));
   const blob = once(() => query<[body: Uint8Array<ArrayBuffer>]>(db, BLOB_BODY));
-  const checks = once(() => storedChecks(db));
+  const checks = once(() => {
+    requireMigration(db, file, runSummaries);
+    return storedChecks(db);
+  });
   const findRun = guarded(() => runReader(db, file));
   const purged = guarded(() => purgedRuns(db));
   const run = (id: string): KeptRun | null => guarded(() => findRun(id) ?? purged.run(id));
@@ -203,9 +208,11 @@ function* runIds(db: DatabaseSync): Generator<{ readonly runId: RunId; readonly 
 }
 
 /** An older folder has hashes of another recipe, which would all look wrong here, no forks, and faces without columns. */
-function checkRows(db: DatabaseSync, file: string): void {
+const checkRows = (db: DatabaseSync, file: string): void => requireMigration(db, file, contextIndex);
+
+function requireMigration(db: DatabaseSync, file: string, migration: Migration): void {
   const version = checkVersion(db, file);
-  if (version >= migrations.indexOf(contextIndex) + 1) return;
+  if (version >= migrations.indexOf(migration) + 1) return;
   throw new TerminalError('store_older', {
     message: `The database ${file} has version ${version}; this program reads runs of version ${migrations.length}.`,
     hint: 'Start the host once on this folder, or run "cairn doctor --rebuild": both migrate it.',

@@ -6,7 +6,7 @@ import type { ListedRun, RunPage, RunQuery } from '../../ports/run-index.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from '../columns.ts';
 import { type Query, query } from '../query.ts';
 
-/** Characters of tags and error messages on one page. One run more may fit on it, however large. */
+/** Characters of tags, summaries and error messages on one page. One run more may fit on it, however large. */
 const PAGE_CHARS = 262_144;
 
 type ListColumns = [shown: RunStatus, ...RunColumns];
@@ -79,4 +79,4 @@ function pageOf(found: Iterable<ListColumns>, limit: number): RunPage {
 }
 
 /** The columns that have no small bound. */
-const charsOf = (columns: RunColumns): number => columns[11].length + (columns[13]?.length ?? 0);
+const charsOf = (columns: RunColumns): number => columns[11].length + (columns[13]?.length ?? 0) + columns[21].length;

@@ -147,8 +147,8 @@ class RunCheck {
     try {
       return recordOf(columns);
     } catch {
-      this.#report(null, 'the tags of the run in the run list are not JSON');
-      return recordOf(columns.with(11, '[]') as RunColumns);
+      this.#report(null, 'the tags or the summary of the run in the run list are not JSON');
+      return recordOf(columns.with(11, '[]').with(21, '') as RunColumns);
     }
   }
 

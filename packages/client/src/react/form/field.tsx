@@ -1,10 +1,13 @@
-/** One field of a form: a text, a number, a choice, a list of texts, a group; anything else as JSON. */
+/**
+ * One field of a form made from a schema: a text, a number, a choice, a list of texts, a group; anything else as JSON.
+ * It has no style of its own, only the classes `field`, `optional`, `input` and `hint`.
+ */
 import { isJsonObject, type Json } from '@cairn/protocol';
 import { useId, useState } from 'react';
-import { type Schema, type Widget, widgetOf, wordsOf } from './schema.ts';
+import { type FormSchema, type Widget, widgetOf, wordsOf } from './schema.ts';
 
-export interface FieldProps {
-  readonly schema: Schema;
+export interface SchemaFieldProps {
+  readonly schema: FormSchema;
   /** Empty for the answer as a whole. */
   readonly name: string;
   /** What the field is called, if the schema does not say. */
@@ -16,15 +19,15 @@ export interface FieldProps {
   readonly onChange: (value: Json | undefined) => void;
 }
 
-export function Field(props: FieldProps) {
+export function SchemaField(props: SchemaFieldProps) {
   const widget = widgetOf(props.schema, props.depth);
   return widget === 'group' ? <Group {...props} /> : <Labelled {...props} widget={widget} />;
 }
 
-function Group({ schema, name, depth, value, onChange }: FieldProps) {
+function Group({ schema, name, depth, value, onChange }: SchemaFieldProps) {
   const values = isJsonObject(value) ? value : {};
   const fields = Object.entries(schema.properties ?? {}).map(([key, field]) => (
-    <Field
+    <SchemaField
       key={key}
       schema={field}
       name={key}
@@ -46,7 +49,7 @@ function Group({ schema, name, depth, value, onChange }: FieldProps) {
   );
 }
 
-interface LabelledProps extends FieldProps {
+interface LabelledProps extends SchemaFieldProps {
   readonly widget: Exclude<Widget, 'group'>;
 }
 
@@ -58,13 +61,13 @@ function Labelled(props: LabelledProps) {
     <div className="field" data-widget={widget}>
       <label htmlFor={id}>
         {title}
-        {!isRequired && <span className="label"> optional</span>}
+        {!isRequired && <span className="optional"> optional</span>}
       </label>
       <Control {...props} id={id} />
       {schema.description !== undefined && (
-        <span className="second" id={`${id}-hint`}>
+        <small className="hint" id={`${id}-hint`}>
           {schema.description}
-        </span>
+        </small>
       )}
     </div>
   );
@@ -75,7 +78,6 @@ const inputTypes: Readonly<Record<string, string>> = { date: 'date', email: 'ema
 function Control({ id, widget, schema, isRequired, value, onChange }: LabelledProps & { readonly id: string }) {
   const common = {
     id,
-    className: 'input',
     required: isRequired,
     ...(schema.description !== undefined && { 'aria-describedby': `${id}-hint` }),
   };
@@ -93,6 +95,7 @@ function Control({ id, widget, schema, isRequired, value, onChange }: LabelledPr
       return (
         <input
           {...common}
+          className="input"
           type="number"
           step={schema.type === 'integer' ? 1 : 'any'}
           min={schema.minimum}
@@ -105,6 +108,7 @@ function Control({ id, widget, schema, isRequired, value, onChange }: LabelledPr
       return (
         <textarea
           {...common}
+          className="input"
           rows={3}
           placeholder="One on each line"
           value={Array.isArray(value) ? value.join('\n') : ''}
@@ -112,11 +116,14 @@ function Control({ id, widget, schema, isRequired, value, onChange }: LabelledPr
         />
       );
     case 'area':
-      return <textarea {...common} rows={4} value={text} onChange={({ target }) => onText(target.value)} />;
+      return (
+        <textarea {...common} className="input" rows={4} value={text} onChange={({ target }) => onText(target.value)} />
+      );
     case 'text':
       return (
         <input
           {...common}
+          className="input"
           type={inputTypes[schema.format ?? ''] ?? 'text'}
           minLength={schema.minLength}
           maxLength={schema.maxLength}
@@ -129,18 +136,18 @@ function Control({ id, widget, schema, isRequired, value, onChange }: LabelledPr
   }
 }
 
-interface InnerProps extends Pick<FieldProps, 'value' | 'onChange'> {
+interface InnerProps extends Pick<SchemaFieldProps, 'value' | 'onChange'> {
   readonly id: string;
-  readonly className: string;
   readonly required: boolean;
 }
 
-function Choice({ schema, value, onChange, ...common }: InnerProps & { readonly schema: Schema }) {
+function Choice({ schema, value, onChange, ...common }: InnerProps & { readonly schema: FormSchema }) {
   const values = schema.enum ?? [];
   const at = values.findIndex((one) => JSON.stringify(one) === JSON.stringify(value));
   return (
     <select
       {...common}
+      className="input"
       value={at === -1 ? '' : at}
       onChange={({ target }) => onChange(target.value === '' ? undefined : values[Number(target.value)])}
     >
@@ -159,7 +166,7 @@ export function JsonBox({ value, onChange, ...common }: InnerProps) {
   return (
     <textarea
       {...common}
-      className="input id"
+      className="input json"
       rows={4}
       placeholder="JSON"
       spellCheck={false}

@@ -1,15 +1,15 @@
 /** The part of JSON Schema that the form knows. Anything else is typed in as JSON, and the host checks it. */
 import { isJsonObject, type Json } from '@cairn/protocol';
 
-export interface Schema {
+export interface FormSchema {
   readonly type?: string;
   readonly title?: string;
   readonly description?: string;
   readonly format?: string;
   readonly default?: Json;
   readonly enum?: readonly Json[];
-  readonly items?: Schema;
-  readonly properties: Readonly<Record<string, Schema>> | null;
+  readonly items?: FormSchema;
+  readonly properties: Readonly<Record<string, FormSchema>> | null;
   readonly required: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -21,7 +21,7 @@ export interface Schema {
 const MAX_DEPTH = 3;
 
 /** Reads a schema that somebody else wrote: what has another form than it should is as if it were not there. */
-export function readSchema(given: Json | undefined, depth = 0): Schema {
+export function readSchema(given: Json | undefined, depth = 0): FormSchema {
   if (!isJsonObject(given) || depth > MAX_DEPTH) return { properties: null, required: [] };
   const { type, title, description, format, items, properties, required } = given;
   const values = given.enum;
@@ -41,7 +41,7 @@ export function readSchema(given: Json | undefined, depth = 0): Schema {
   };
 }
 
-function bounds({ minimum, maximum, minLength, maxLength }: Readonly<Record<string, Json>>): Partial<Schema> {
+function bounds({ minimum, maximum, minLength, maxLength }: Readonly<Record<string, Json>>): Partial<FormSchema> {
   return {
     ...(typeof minimum === 'number' && { minimum }),
     ...(typeof maximum === 'number' && { maximum }),
@@ -52,7 +52,7 @@ function bounds({ minimum, maximum, minLength, maxLength }: Readonly<Record<stri
 
 export type Widget = 'choice' | 'text' | 'area' | 'number' | 'check' | 'lines' | 'group' | 'json';
 
-export function widgetOf({ enum: values, type, maxLength, items, properties }: Schema, depth: number): Widget {
+export function widgetOf({ enum: values, type, maxLength, items, properties }: FormSchema, depth: number): Widget {
   if (values !== undefined) return 'choice';
   switch (type) {
     case 'string':
@@ -72,7 +72,7 @@ export function widgetOf({ enum: values, type, maxLength, items, properties }: S
 }
 
 /** What a field holds before anybody types. Undefined: nothing. */
-export function initialOf(schema: Schema, depth = 0): Json | undefined {
+export function initialOf(schema: FormSchema, depth = 0): Json | undefined {
   if (schema.default !== undefined) return schema.default;
   const widget = widgetOf(schema, depth);
   if (widget === 'check') return false;

@@ -1,0 +1,113 @@
+/** The migrations that give runs their summary in lists, and questions their words, to older runs too. */
+import type { DatabaseSync } from 'node:sqlite';
+import { contextId, type RunId } from '@cairn/protocol';
+import { foldRunIndex, type IndexedRun, indexedTypes, newRunIndex } from '../../fold-run-index.ts';
+import { EVENT_COLUMNS, type EventColumns, summaryText } from '../columns.ts';
+import { SharedRows, type Stretches } from '../forks/stretches.ts';
+import { defineMarks, FROZEN_COLUMNS, FROZEN_UNTITLED_COLUMNS } from '../marks.ts';
+import { query } from '../query.ts';
+import { rowReader } from '../values/large-values.ts';
+import type { Migration, RowProgress } from './migration.ts';
+
+export const runSummaries: Migration = {
+  name: 'what runs are about and what they used',
+  sql: `
+    ALTER TABLE runs ADD COLUMN summary TEXT NOT NULL DEFAULT '';
+    ALTER TABLE interrupts ADD COLUMN title TEXT NOT NULL DEFAULT '';
+  `,
+};
+
+export const summariseOlderRuns: Migration = {
+  name: 'summaries of older runs',
+  changeRows: (db, onProgress) => {
+    markFrozen(db);
+    summariseRuns(db, { stepRuns: STEP_RUNS, onProgress });
+  },
+  sql: "DELETE FROM marks WHERE reader = 'cairn.run-summaries';",
+};
+
+/** One transaction. A run may have many rows, but only those that an index shows are loaded. */
+const STEP_RUNS = 200;
+const STEPS_PER_NOTICE = 20;
+
+interface SummariseOptions {
+  readonly stepRuns: number;
+  readonly onProgress: (progress: RowProgress) => void;
+}
+
+/** The index of a fork whose first events are gone stays as it is; only its mark covers the new columns. */
+function markFrozen(db: DatabaseSync): void {
+  defineMarks(db);
+  // A mark that was wrong before stays wrong.
+  db.exec(`UPDATE runs SET frozen = mark_of(${FROZEN_COLUMNS})
+    WHERE frozen IS NOT NULL AND frozen IS mark_of(${FROZEN_UNTITLED_COLUMNS})`);
+}
+
+type Found = [key: number, runId: RunId, fromSeq: number | null, isFrozen: number];
+
+/** Continues after the last committed step. */
+export function summariseRuns(db: DatabaseSync, { stepRuns, onProgress }: SummariseOptions): void {
+  const find = query<[position: string]>(db, "SELECT position FROM marks WHERE reader = 'cairn.run-summaries'");
+  const save = db.prepare("INSERT OR REPLACE INTO marks (reader, position) VALUES ('cairn.run-summaries', ?)");
+  const following = query<Found>(
+    db,
+    'SELECT key, id, fork_seq, frozen IS NOT NULL FROM runs WHERE key > ? ORDER BY key LIMIT ?',
+  );
+  const summarise = summariser(db);
+  const ofRows = Number(db.prepare('SELECT count(*) AS n FROM runs').get()?.n);
+  let place = Number(find.get()?.[0] ?? 0);
+  let rows = 0;
+  for (let steps = 1; ; steps += 1) {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const found = following.all(place, stepRuns);
+      for (const run of found) {
+        summarise(run);
+        [place] = run;
+      }
+      rows += found.length;
+      save.run(String(place));
+      db.exec('COMMIT');
+      if (found.length < stepRuns) return;
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+    if (steps % STEPS_PER_NOTICE > 0) continue;
+    // As for every migration of rows: nothing else checkpoints while the folder is opened.
+    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    onProgress({ rows, ofRows });
+  }
+}
+
+function summariser(db: DatabaseSync): (run: Found) => void {
+  const types = indexedTypes.map((type) => `'${type}'`).join();
+  const events = query<EventColumns>(
+    db,
+    `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq >= ? AND seq < ? AND type IN (${types}) ORDER BY seq`,
+  );
+  const rowOf = rowReader(db);
+  const shared = new SharedRows(db);
+  const saveRun = db.prepare('UPDATE runs SET summary = ? WHERE key = ?');
+  const saveQuestion = db.prepare('UPDATE interrupts SET title = ? WHERE run = ? AND id = ?');
+  const nowhere = contextId('');
+  const fold = (runId: RunId, stretches: Stretches, onAsked: (index: IndexedRun) => void): IndexedRun => {
+    let index = newRunIndex(runId, { tenant: '', contextId: nowhere, originRunId: runId }, 0);
+    for (const { owner, from, through } of stretches) {
+      for (const columns of events.iterate(owner, from, through)) {
+        const row = rowOf(runId, nowhere, columns);
+        index = foldRunIndex(index, { ...row, nodeId: row.nodeId ?? undefined }, row.seq);
+        if (row.type === 'interrupt.requested') onAsked(index);
+      }
+    }
+    return index;
+  };
+  return ([key, runId, fromSeq, isFrozen]) => {
+    if (isFrozen === 1) return;
+    const { record } = fold(runId, shared.of(key, fromSeq === null ? null : { fromSeq }), ({ open }) => {
+      const asked = [...open.values()].at(-1);
+      if (asked !== undefined) saveQuestion.run(asked.title, key, asked.interruptId);
+    });
+    saveRun.run(summaryText(record.summary), key);
+  };
+}
