@@ -98,8 +98,8 @@ async function figureOf(field: Field, { name, call, port, limitName }: Measured)
   const { plan, arena, sdk } = field;
   const rounds: (Sample & { readonly cost: Cost })[] = [];
   const bare: Target = { port, key: 'none' };
-  // The first passes warm up the JIT of all processes.
-  for (let round = plan.quick ? 0 : -2; round < plan.rounds; round++) {
+  // The first passes warm up the JIT of all processes: the host needs about 12,000 runs.
+  for (let round = plan.quick ? 0 : -3; round < plan.rounds; round++) {
     const ours = await side(field, arena.host, { ...call, target: arena.hostTarget });
     const theirs = await side(field, sdk, { ...call, target: bare });
     plan.progress(`  ${name}: host ${sideText(ours)}; sdk ${sideText(theirs)}`);

@@ -72,5 +72,9 @@ test('a branch and a retry of a long run read no more of it than those of a shor
   expect(
     (await base.log.read({ runId: forked.runId as RunId, after: 5_898, limit: 2 })).map(({ type }) => type),
   ).toEqual([rows[5_899]?.type, 'cairn.run.forked']);
+  // It goes on from the state at its cut, which is not folded once more, and reads what its source did after the cut.
+  taken();
+  await host.seen(forked.runId as RunId, 'node.retried');
+  expect(taken()).toBeLessThan(rows.length - 5_900 + 10);
   await other.close();
 });

@@ -11,12 +11,13 @@ import {
   TerminalError,
   taskFace,
 } from '@cairn/protocol';
-import type { OtherFork, RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
+import type { OtherFork, RunFork, RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
 import { isTombstone } from '../../log/ports/rows.ts';
 import { sourcePurged } from '../../log/ports/run-purged.ts';
 import { recordFor } from '../creation/idempotency-record.ts';
 import { runImported } from '../creation/imported-run.ts';
 import type { ForkRun, RetryRun, RunForked } from '../engine.ts';
+import type { RestingRun } from '../loading/recent-states.ts';
 import { runNotFound } from '../loading/run-loader.ts';
 import { isQuarantined } from '../stepping/quarantine.ts';
 import { branchRows, type OwnRows } from './branch-rows.ts';
@@ -48,14 +49,20 @@ async function stored(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
   for (const _ of others) ports.shares.startChild(tenant);
   const forked: RunForked = { runId: id, contextId: context, status, sourceRunId, fromSeq, mode };
   const record = recordFor(request.idempotency, ports.clock);
-  const { status: _, ...run } = fork;
+  const { status: _, begun = [], ...run } = fork;
   await ports.store.log.fork({ ...run, ...(record === undefined ? {} : { idempotency: [record(forked)] }) });
+  // Whoever steps them here need not fold them once more.
+  for (const one of begun) ports.loader.keep(one);
   ports.nudge();
   return forked;
 }
 
 /** What the log stores, and the status that the fork begins with. */
-type Begun = Omit<StoredFork, 'idempotency'> & Pick<RunForked, 'status'>;
+type Begun = Omit<StoredFork, 'idempotency'> &
+  Pick<RunForked, 'status'> & {
+    /** The states of branches, with the rows that they begin with. */
+    readonly begun?: readonly RestingRun[];
+  };
 
 async function replay({ store, uniqueId, clock }: ForkPorts, request: ForkRun, source: RunHead): Promise<Begun> {
   const { tenant, runId: sourceRunId, mode, fromSeq } = request;
@@ -78,18 +85,28 @@ async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Prom
   const cutAt = Math.max(...runs.map(({ state }) => state.now));
   const { rows, status } = branchRows(ports, { request, run: focus, cutAt });
   const at = ports.clock.now();
-  const stored = ({ place, parentRunId }: CutRun, own: OwnRows['rows']): OtherFork => ({
-    ...{ runId: place.runId, tenant, contextId: place.contextId, originRunId: place.source.originRunId },
-    ...(parentRunId === null ? {} : { parentRunId }),
-    ...{ fork: { sourceRunId: place.source.runId, fromSeq: place.fromSeq, mode: 'branch' }, at, rows: own },
+  const stored = (run: CutRun, own: OwnRows['rows']): OtherFork => ({
+    ...{ runId: run.place.runId, tenant, contextId: run.place.contextId, originRunId: run.place.source.originRunId },
+    ...(run.parentRunId === null ? {} : { parentRunId: run.parentRunId }),
+    ...{ fork: forkOf(run), at, rows: own },
   });
   const relatives = runs.filter((run) => run !== focus);
   const others = relatives.map((run) => {
     const isBelow = run.place.runId.startsWith(`${focus.place.runId}.`);
     return stored(run, relativeRows(ports, { request, run, cutAt, isBelow }));
   });
-  return { ...stored(focus, rows), status, others };
+  const begun = runs.map((run): RestingRun => {
+    const { state, workflow, checkpoint, place } = run;
+    return { state, workflow, checkpoint, record: { tenant, contextId: place.contextId, fork: forkOf(run) } };
+  });
+  return { ...stored(focus, rows), status, others, begun };
 }
+
+const forkOf = ({ place: { source, fromSeq } }: CutRun): RunFork => ({
+  sourceRunId: source.runId,
+  fromSeq,
+  mode: 'branch',
+});
 
 /** A branch that shares everything before the failed node. */
 export async function retryRun(ports: ForkPorts, request: RetryRun): Promise<RunForked> {

@@ -1,12 +1,15 @@
 /** The state of a source at the cut, as that of its branch. Folded from the nearest checkpoint, whatever the run's length. */
 import { type ContextId, foldEventOf, type RunId, row } from '@cairn/protocol';
+import { rowBytes } from '../../log/ports/row-bytes.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { Draft, RunState } from '../core/state.ts';
 import { foldToCut, MAX_DECISION_ROWS } from '../fork/cut-decision.ts';
+import { payloadBytes } from '../loading/checkpoints.ts';
 import { stateAs } from '../loading/nearest-state.ts';
+import type { LoadedCheckpoint } from '../loading/recent-states.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { ForkPorts } from './fork-ports.ts';
 
@@ -25,27 +28,40 @@ export interface RunCut {
   readonly workflow: Workflow;
   /** Rows of the source that the branch repeats: the rest of a decision that was cut, or the start of the run. */
   readonly repeated: readonly Draft[];
+  /** What the state was folded from, as of the cut. */
+  readonly checkpoint: LoadedCheckpoint;
 }
 
 export async function runCut(ports: ForkPorts, place: CutPlace): Promise<RunCut> {
   const { source, fromSeq, runId } = place;
   if (fromSeq <= 1) return cutAtStart(ports, place);
   const from = Math.max(0, fromSeq - MAX_DECISION_ROWS);
-  const { state: before, workflow } = from === 0 ? await fromStart(ports, place) : await loaded(ports, place, from);
+  const {
+    state: before,
+    workflow,
+    checkpoint,
+  } = await (from === 0 ? fromStart(ports, place) : loaded(ports, place, from));
   const state = stateAs(runId, before);
   const tail = await rowsFrom(ports, source.runId, state.nextSeq, fromSeq - state.nextSeq + 1);
-  return { state, workflow, repeated: foldToCut(state, workflow, tail, fromSeq) };
+  const repeated = foldToCut(state, workflow, tail, fromSeq);
+  const tailBytes = checkpoint.tailBytes + payloadBytes(tail);
+  return { state, workflow, repeated, checkpoint: { ...checkpoint, tailBytes } };
 }
 
 const loaded = ({ loader }: ForkPorts, { source }: CutPlace, nextSeq: number) =>
   loader.loadAt(source.runId, nextSeq - 1, source.tenant);
 
+const noCheckpoint: LoadedCheckpoint = { seq: -1, bytes: 0, tailBytes: 0 };
+
 /** The state after the first row: a run has its pins once that is folded. */
 async function fromStart(ports: ForkPorts, { source, runId }: CutPlace): Promise<Omit<RunCut, 'repeated'>> {
   const shared = await ports.workflows.byHash(source.tenant, source.definitionHash);
   const state = newRunState(runId, source.originRunId);
-  for (const stored of await rowsFrom(ports, source.runId, 0, 1)) evolve(state, shared, foldEventOf(stored));
-  return { state, workflow: await ports.pins.give(shared, state) };
+  for (const stored of await rowsFrom(ports, source.runId, 0, 1)) {
+    evolve(state, shared, foldEventOf(stored));
+    state.logBytes += rowBytes(stored);
+  }
+  return { state, workflow: await ports.pins.give(shared, state), checkpoint: noCheckpoint };
 }
 
 /** A run needs its start and the values that its inputs refer to, however early it is cut. */
@@ -58,9 +74,7 @@ async function cutAtStart(ports: ForkPorts, place: CutPlace): Promise<RunCut> {
     if (event.type === 'run.started') return [row('run.started', { ...event.payload, contextId })];
     return event.type === 'cairn.values.sealed' ? [row('cairn.values.sealed', event.payload)] : [];
   });
-  return fromSeq === 1
-    ? { ...begun, repeated }
-    : { state: newRunState(runId, source.originRunId), workflow: begun.workflow, repeated };
+  return fromSeq === 1 ? { ...begun, repeated } : { ...begun, state: newRunState(runId, source.originRunId), repeated };
 }
 
 async function rowsFrom({ store }: ForkPorts, runId: RunId, from: number, count: number): Promise<readonly Row[]> {

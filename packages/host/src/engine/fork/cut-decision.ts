@@ -3,6 +3,7 @@
  * one; a branch that is cut there writes the rest of it first.
  */
 import { foldEventOf, isTerminalType } from '@cairn/protocol';
+import { rowBytes } from '../../log/ports/row-bytes.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { decide } from '../core/decide.ts';
 import { evolve } from '../core/evolve.ts';
@@ -22,6 +23,7 @@ export function foldToCut(state: RunState, workflow: Workflow, rows: readonly Ro
     if (row.seq >= cut) break;
     rest ??= restOf(decided(state, workflow), rows.slice(i), cut - row.seq);
     evolve(state, workflow, foldEventOf(row));
+    state.logBytes += rowBytes(row);
   }
   return rest ?? [];
 }

@@ -70,7 +70,7 @@ export class Checkpoints {
   }
 }
 
-export function payloadBytes(rows: readonly NewRow[]): number {
+export function payloadBytes(rows: readonly Pick<NewRow, 'payload'>[]): number {
   let bytes = 0;
   for (const row of rows) bytes += row.payload.length;
   return bytes;

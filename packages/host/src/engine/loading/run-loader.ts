@@ -17,6 +17,7 @@ import { isQuarantined, outlineOf } from '../stepping/quarantine.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { nearestState, STATE_FORMAT, stateOf } from './nearest-state.ts';
+import { PastStates } from './past-states.ts';
 import { RecentStates, type RestingRun } from './recent-states.ts';
 
 export { STATE_FORMAT } from './nearest-state.ts';
@@ -123,13 +124,15 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
   };
   const catchUp: RunLoader['catchUp'] = (state, workflow) => foldTo(state, workflow, Number.MAX_SAFE_INTEGER);
   const recent = new RecentStates();
+  const past = new PastStates();
   const loadThrough = async (runId: RunId, tenant: string | undefined, through: number): Promise<LoadedRun> => {
     const head = await store.log.head(runId);
     if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
     const { record } = head;
     const shared = await workflows.byHash(record.tenant, record.definitionHash);
     if (isQuarantined(head)) return quarantinedRun(await outlineOf(store.log, head), head, shared);
-    const checkpoint = await nearestState(store, record, Math.min(through, head.seq));
+    const last = Math.min(through, head.seq);
+    const checkpoint = past.nearest(runId, last, await nearestState(store, record, last));
     const parsed = (body: string): RunState => {
       crashes?.deciding(runId, NO_CAUSE);
       return stateOf(runId, body);
@@ -141,6 +144,7 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
     const tailBytes = await foldTo(state, shared, through);
     const workflow = await pins.give(shared, await pinsOf(store.log, state, head));
     const from = checkpoint === null ? { seq: -1, bytes: 0 } : { seq: checkpoint.seq, bytes: checkpoint.body.length };
+    if (last < head.seq) past.note(state, { bytes: from.bytes + tailBytes, folded: last - from.seq });
     return { record, workflow, state, checkpoint: { ...from, tailBytes } };
   };
   const load: RunLoader['load'] = (runId, tenant) => loadThrough(runId, tenant, Number.MAX_SAFE_INTEGER);

@@ -42,10 +42,10 @@ function loading(store: Store) {
   return { loader, taken };
 }
 
-async function longRun() {
+async function longRun(nodes = 12) {
   const host = bench();
   const engine = host.node('n1');
-  const runId = await host.begin(engine, chain(...Array.from({ length: 12 }, () => 'core.noop')));
+  const runId = await host.begin(engine, chain(...Array.from({ length: nodes }, () => 'core.noop')));
   await host.seen(runId, 'run.completed');
   await engine.close();
   const { loader, taken } = loading(host.store);
@@ -68,6 +68,25 @@ test('the state at a row is the fold of the rows up to it, and reads only those 
   }
   expect((await loader.loadAt(runId, length + 5)).state).toEqual(folded.get(length - 1));
   await expect(loader.loadAt(runId, 3, 'other')).rejects.toMatchObject({ code: 'not_found' });
+  await store.close();
+});
+
+test('who looks at a row again, or at the next one, folds only what is new', async () => {
+  const { store, runId, length, loader, taken } = await longRun(40);
+  const at = length - 10;
+  const { state: first } = await loader.loadAt(runId, at);
+  const folded = structuredClone(first);
+  expect(taken()).toBe(at + 1);
+  // What a reader does with its state is its own.
+  first.nextSeq = 0;
+  expect((await loader.loadAt(runId, at)).state).toEqual(folded);
+  expect(taken()).toBe(0);
+  const { state: next } = await loader.loadAt(runId, at + 1);
+  expect(taken()).toBe(1);
+  const fresh = loading(store);
+  expect(next).toEqual((await fresh.loader.loadAt(runId, at + 1)).state);
+  expect((await loader.loadAt(runId, at - 1)).state).toEqual((await fresh.loader.loadAt(runId, at - 1)).state);
+  expect(taken()).toBe(at);
   await store.close();
 });
 

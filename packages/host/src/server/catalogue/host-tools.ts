@@ -82,8 +82,15 @@ export function createHostTools(
     takeCall: callLimit(settings.maxCallsPerMinute, now),
   });
   const listed = () => mcp.listed();
-  const open = () => peers.open();
-  const close = async () => void (await Promise.all([peers.close(), mcp.close()]));
+  let unfollow = (): void => {};
+  const open = (): Promise<void> => {
+    if (config.mcp.servers.length > 0) unfollow = ports.store.log.follow((commit) => mcp.saw(commit));
+    return peers.open();
+  };
+  const close = async (): Promise<void> => {
+    unfollow();
+    await Promise.all([peers.close(), mcp.close()]);
+  };
   return { registry, policy, performer, access: accessOf({ registry, policy }), redefine, mcp, listed, open, close };
 }
 

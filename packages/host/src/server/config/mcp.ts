@@ -35,6 +35,14 @@ const server = z.strictObject({
     .default([])
     .describe('Scopes, each `tool:<name>`, that the starter of a run must hold to use its tools.'),
   timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe('How long a call may take.'),
+  answerTimeoutMs: z
+    .int()
+    .min(1_000)
+    .max(86_400_000)
+    .default(600_000)
+    .describe(
+      'How long a server of a revision of 2025 may hold a call open while a person answers its question. A newer one holds nothing.',
+    ),
   maxCallsAtOnce: z.int().min(1).max(1_000).default(16).describe('Calls at once. Others wait for their turn.'),
   maxTenantCallsAtOnce: z.int().min(1).max(1_000).default(8).describe('Calls at once of one tenant.'),
   maxResponseBytes: z

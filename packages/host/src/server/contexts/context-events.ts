@@ -114,9 +114,12 @@ async function openStart(
 
 const MAX_EVENTS = 500;
 
-/** What one page reads at most: it may show less. */
+/** What one read takes at most, and the rows that a page reads at most: it may show less. */
 const READ = { limit: 500, maxBytes: 262_144 };
-const MAX_READS = 4;
+const MAX_ROWS = 2_000;
+
+/** The rows to read for so many events: about every other one shows something. */
+const rowsFor = (events: number): number => Math.min(READ.limit, 2 * events + 1);
 
 async function page(call: Call, { log }: ContextEventSurface): Promise<string> {
   const filter = taskFilter(call);
@@ -150,10 +153,13 @@ async function shown(log: EventLog, { contextId, after, limit, filter }: PageRan
   const events: string[] = [];
   let next = after;
   let isAfterOwn = false;
-  for (let reads = 0; reads < MAX_READS; reads += 1) {
+  // Each read that does not fill the page is followed by a larger one, so that a filter does not make many of them.
+  let size = rowsFor(limit);
+  for (let read = 0; read < MAX_ROWS; size = Math.min(READ.limit, MAX_ROWS - read)) {
     const isForTasks = !filter.debug;
-    const afterCursor = reads === 0 ? Math.max(0, next - 1) : next;
-    const rows: readonly Row[] = await log.read({ contextId, afterCursor, isForTasks, ...READ });
+    const afterCursor = read === 0 ? Math.max(0, next - 1) : next;
+    const rows: readonly Row[] = await log.read({ contextId, afterCursor, isForTasks, ...READ, limit: size });
+    read += size;
     for (const row of rows) {
       if (row.cursor === after) {
         isAfterOwn = true;

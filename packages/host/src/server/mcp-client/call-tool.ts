@@ -12,10 +12,11 @@ import {
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
 import { type CallOrigin, causeOf } from '../peers/call-origin.ts';
+import type { HeldCall } from './held-calls.ts';
 import type { AnsweredInput } from './input-needed.ts';
 import type { KnownTool } from './listed-tools.ts';
 import { mcpError } from './mcp-error.ts';
-import type { Exchange } from './sdk-client.ts';
+import { type Exchange, knownFrom } from './sdk-client.ts';
 
 /** The characters of an error that a tool reports. */
 const MAX_ERROR = 1_500;
@@ -27,24 +28,36 @@ export interface CalledTool {
   readonly input: JsonObject;
   /** For a request that is repeated with the answers of people. */
   readonly answered: AnsweredInput | undefined;
+  /** How long the server may wait for answers on its connection. The entry into the call limits the rest. */
+  readonly waitMs: number;
+}
+
+interface Calling {
+  readonly context: HostToolContext;
+  readonly origin: CallOrigin;
+  readonly held: Pick<HeldCall, 'progress' | 'elicit'>;
 }
 
 /** The result, or what the server needs from people first. */
 export async function callTool(
-  { client, options }: Exchange,
-  { server, tool, input, answered }: CalledTool,
-  { context, origin }: { readonly context: HostToolContext; readonly origin: CallOrigin },
+  { client, elicits, options }: Exchange,
+  { server, tool, input, answered, waitMs }: CalledTool,
+  { context, origin, held }: Calling,
 ): Promise<RemoteResult | InputRequiredResult> {
   const { name, inputSchema } = tool;
   const params = { name, arguments: input, _meta: await metaOf(context, origin), ...answered };
+  elicits.add(held.elicit);
   const calling = client.callTool(params, {
     ...options,
+    timeout: (options.timeout ?? 0) + (knownFrom(client).kind === 'legacy' ? waitMs : 0),
     allowInputRequired: true,
-    onprogress: ({ progress, total, message }) => context.progress(shareOf(progress, total), message),
+    onprogress: ({ progress, total, message }) => held.progress(shareOf(progress, total), message),
     // Some arguments are repeated in headers, as the schema says.
     toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } },
   });
-  const result: CallToolResult | InputRequiredResult | RemoteResult = await calling.catch(refusedBy(server));
+  const result: CallToolResult | InputRequiredResult | RemoteResult = await calling
+    .catch(refusedBy(server))
+    .finally(() => elicits.delete(held.elicit));
   if (result instanceof RemoteResult) return result;
   return isInputRequiredResult(result) ? result : new RemoteResult(endOf(name, result), remoteOf(result));
 }

@@ -41,13 +41,7 @@ export class HttpConnection implements Connection {
     this.#ports = ports;
   }
 
-  /** A server of an older revision must not be offered elicitation, so its revision is found out first. */
   async exchange<Result>(signal: AbortSignal, work: (exchange: Exchange) => Promise<Result>): Promise<Result> {
-    if (this.#known === undefined) await this.#attempt(signal, async () => undefined);
-    return await this.#attempt(signal, work);
-  }
-
-  async #attempt<Result>(signal: AbortSignal, work: (exchange: Exchange) => Promise<Result>): Promise<Result> {
     const ended = Promise.withResolvers<never>();
     const opened = this.#open(signal, ended.reject);
     const done = opened.connected.then(() => work(opened));
@@ -68,7 +62,7 @@ export class HttpConnection implements Connection {
     const server = this.#server;
     const known = this.#known;
     const fetch = guardedFetch(server, { fetch: this.#ports.fetch, end });
-    const client = createClient({ elicits: known?.kind === 'modern', toolsChanged: this.#ports.toolsChanged });
+    const { client, elicits } = createClient({ toolsChanged: this.#ports.toolsChanged });
     client.onerror = ({ message }) => {
       // An answer with the id of another request never arrives at the one that was made.
       if (message.startsWith('Received a response for an unknown message ID')) end(unanswered(server.id));
@@ -81,7 +75,7 @@ export class HttpConnection implements Connection {
       this.#known = knownFrom(client);
       watchRequests(transport, sending, () => end(unanswered(server.id)));
     };
-    return { client, options, transport, sending, connected: connect() };
+    return { client, elicits, options, transport, sending, connected: connect() };
   }
 
   /** A server that is slow to end sessions is not asked to: it holds no more than its calls at once. */

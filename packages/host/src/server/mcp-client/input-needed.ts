@@ -1,10 +1,10 @@
 /** What an MCP server asks people before it goes on with a call, and the answers that the repeated request carries. */
 
 import { type Json, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
-import type { InputRequiredResult } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
 import { QUESTION_META, type QuestionMeta, questionMeta } from '../peers/question-meta.ts';
+import type { Questions } from './held-calls.ts';
 
 /** Rounds of questions in one call. */
 export const MAX_ROUNDS = 10;
@@ -39,6 +39,8 @@ export type InputNeeded = {
   readonly runId: string;
   /** The run there that asks, as the server says. Absent in records of earlier versions. */
   readonly remote?: RemoteRun;
+  /** The server waits for the answer on the connection of the call. Absent: it does not. */
+  readonly isHeld?: true;
 };
 
 type NeededAnswer = {
@@ -58,7 +60,7 @@ export interface AnsweredInput {
 }
 
 /** Throws `tool_failed` for questions that only a model or a browser could answer, and for too many of them. */
-export function inputNeeded(serverId: string, result: InputRequiredResult, runId: string): InputNeeded {
+export function inputNeeded(serverId: string, { result, isHeld }: Questions, runId: string): InputNeeded {
   const { success, data } = needed.safeParse(result);
   if (success) {
     const { requestState = null, inputRequests } = data;
@@ -67,7 +69,8 @@ export function inputNeeded(serverId: string, result: InputRequiredResult, runId
       return { key, message: params.message, schema, ...rulesOf(params._meta?.[QUESTION_META]) };
     });
     const remote = remoteRun.safeParse(result._meta).data;
-    return { requestState, questions, runId, ...(remote === undefined ? {} : { remote }) };
+    const held = isHeld ? ({ isHeld } as const) : {};
+    return { requestState, questions, runId, ...(remote === undefined ? {} : { remote }), ...held };
   }
   throw new TerminalError('tool_failed', {
     message: `The MCP server ${serverId} asks for input that this host does not give.`,
@@ -81,11 +84,18 @@ const rulesOf = ({ inputId, requireUser, isApproval }: QuestionMeta = {}) => ({
   ...(isApproval === true ? { isApproval } : {}),
 });
 
+interface Asking {
+  readonly context: HostToolContext;
+  readonly round: number;
+  /** How long a server that waits on its connection may wait. */
+  readonly answerMs: number;
+}
+
 /** Asks the questions one after the other. Each ends this entry into the call until it is answered. */
 export async function answersTo(
   serverId: string,
-  { requestState, questions, remote }: InputNeeded,
-  { context, round }: { readonly context: HostToolContext; readonly round: number },
+  { requestState, questions, remote, isHeld }: InputNeeded,
+  { context, round, answerMs }: Asking,
 ): Promise<AnsweredInput> {
   const inputResponses: Record<string, JsonObject> = {};
   for (const { key, message, schema, inputId, requireUser, isApproval } of questions) {
@@ -97,6 +107,7 @@ export async function answersTo(
       requireUser,
       remote: { server: serverId, ...(inputId === undefined ? {} : { inputId }), ...remote },
       subkind: isApproval === true ? 'approval' : undefined,
+      timeoutMs: isHeld === true ? answerMs : undefined,
     });
     inputResponses[key] = { action: 'accept', content };
   }

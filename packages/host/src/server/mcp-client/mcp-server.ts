@@ -1,12 +1,12 @@
 /** One MCP server: its tools, listed when they are needed and kept for a while, and its calls, of which a few run at once. */
-import type { CairnError, JsonObject } from '@cairn/protocol';
-import type { InputRequiredResult } from '@modelcontextprotocol/client';
+import { type CairnError, isJsonObject, type JsonObject } from '@cairn/protocol';
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext, Tool } from '../../agents/tools/tool.ts';
 import type { Report } from '../../engine/ports.ts';
 import type { CallOrigin } from '../peers/call-origin.ts';
 import { CallSlots } from './call-slots.ts';
-import { type CalledTool, callTool } from './call-tool.ts';
+import { callTool } from './call-tool.ts';
+import { type CallPlace, HeldCalls, type Outcome, type Questions } from './held-calls.ts';
 import { HttpConnection } from './http-connection.ts';
 import { type AnsweredInput, answersTo, endlessQuestions, inputNeeded, MAX_ROUNDS } from './input-needed.ts';
 import { checkListing, hostTool, type KnownTool } from './listed-tools.ts';
@@ -30,13 +30,31 @@ const RETRY_MS = 10_000;
 const LIST_TIMEOUT_MS = 10_000;
 
 /** Stands for a result whose record is used instead. */
-const nothing: InputRequiredResult = { resultType: 'input_required' };
+const nothing: Questions = { result: { resultType: 'input_required' }, isHeld: false };
+
+interface Asked {
+  readonly tool: KnownTool;
+  readonly input: JsonObject;
+}
+
+/** Answers of people, and whether the server waits for them on its connection. */
+interface Answered {
+  readonly input: AnsweredInput;
+  readonly isHeld: boolean;
+}
+
+/** Such a server asks one thing at a time. */
+const contentOf = ({ inputResponses }: AnsweredInput): JsonObject => {
+  const [given] = Object.values(inputResponses);
+  return isJsonObject(given?.content) ? given.content : {};
+};
 
 export class McpServer {
   readonly #server: McpServerSettings;
   readonly #ports: McpPorts;
   readonly #slots: CallSlots;
   readonly #connection: Connection;
+  readonly #held: HeldCalls;
   #tools: readonly Tool[] = [];
   #staleAt = Number.NEGATIVE_INFINITY;
   #listedAt = Number.NEGATIVE_INFINITY;
@@ -47,6 +65,7 @@ export class McpServer {
     this.#server = server;
     this.#ports = ports;
     this.#slots = new CallSlots({ atOnce: server.maxCallsAtOnce, perTenant: server.maxTenantCallsAtOnce });
+    this.#held = new HeldCalls(server);
     const { now, report, fetch } = ports;
     const toolsChanged = () => this.#toolsChanged();
     this.#connection =
@@ -110,26 +129,54 @@ export class McpServer {
   }
 
   readonly #call = async (tool: KnownTool, input: JsonObject, context: HostToolContext): Promise<RemoteResult> => {
-    let answered: AnsweredInput | undefined;
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      // A request that an earlier entry made is not made again: it may have started something.
-      const result = context.isReplayed
-        ? null
-        : await this.#request({ server: this.id, tool, input, answered }, context);
-      if (result instanceof RemoteResult) return result;
-      const { runId } = context;
-      const needed = await context.step(`input ${round}`, () => inputNeeded(this.id, result ?? nothing, runId));
-      const answers = await answersTo(this.id, needed, { context, round });
-      // A fork shares the question of its source. The answer would go on with the call of the source, so it calls anew.
-      answered = needed.runId === runId ? answers : undefined;
+    try {
+      return await this.#rounds({ tool, input }, context);
+    } catch (error) {
+      // A question ends the entry without an error.
+      this.#held.end(context);
+      throw error;
     }
-    throw endlessQuestions(this.id);
   };
 
-  readonly #request = (called: CalledTool, context: HostToolContext) =>
-    this.#slots.use(context.tenant, context.signal, () =>
-      this.#connection.exchange(context.signal, (open) => callTool(open, called, { context, origin: this.#ports })),
+  async #rounds(asked: Asked, context: HostToolContext): Promise<RemoteResult> {
+    const { runId } = context;
+    const { answerTimeoutMs: answerMs } = this.#server;
+    let answered: Answered | undefined;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      // A request that an earlier entry made is not made again: it may have started something.
+      const outcome = context.isReplayed ? nothing : await this.#next(asked, answered, context);
+      if (outcome instanceof RemoteResult) return outcome;
+      const needed = await context.step(`input ${round}`, () => inputNeeded(this.id, outcome, runId));
+      const input = await answersTo(this.id, needed, { context, round, answerMs });
+      // A fork shares the question of its source. The answer would go on with the call of the source, so it calls anew.
+      answered = needed.runId === runId ? { input, isHeld: needed.isHeld === true } : undefined;
+    }
+    throw endlessQuestions(this.id);
+  }
+
+  /** Goes on with a call that its server holds open, or makes a request. */
+  #next({ tool, input }: Asked, answered: Answered | undefined, context: HostToolContext): Promise<Outcome> {
+    if (answered?.isHeld === true) return this.#held.answer(context, contentOf(answered.input));
+    const waitMs = MAX_ROUNDS * this.#server.answerTimeoutMs;
+    const called = { server: this.id, tool, input, answered: answered?.input, waitMs };
+    return this.#held.begin(context, (held) =>
+      this.#slots.use(context.tenant, held.signal, () =>
+        this.#connection.exchange(held.signal, (open) =>
+          callTool(open, called, { context, origin: this.#ports, held }),
+        ),
+      ),
     );
+  }
+
+  /** Whether no call is under way. */
+  get isIdle(): boolean {
+    return this.#held.isEmpty;
+  }
+
+  /** A call has ended, whatever its server waits for. */
+  ended(place: CallPlace): void {
+    this.#held.end(place);
+  }
 
   /** Has the tools listed at the next use, and not more often than a server that fails. */
   #toolsChanged(): void {
@@ -137,6 +184,7 @@ export class McpServer {
   }
 
   close(): Promise<void> {
+    this.#held.close();
     return this.#connection.close();
   }
 

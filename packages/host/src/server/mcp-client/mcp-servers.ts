@@ -1,14 +1,19 @@
 /** The MCP servers of a host: their tools, and when they are listed. */
 
+import type { JsonObject } from '@cairn/protocol';
 import type { NamedServers } from '../../agents/loop/loop-options.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { MAX_MCP_TOOL_ID, MCP_SCOPE, mcpToolIdPattern } from '../../agents/tools/tool-registry.ts';
 import type { AgentSource, Performer } from '../../engine/ports.ts';
+import type { Commit } from '../../log/ports/event-log.ts';
 import { type McpPorts, McpServer } from './mcp-server.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** How long a new run waits for tools that are not known yet. The host never waits for them to start. */
 const WAIT_MS = 3_000;
+
+/** Every tool call of the host passes, so the payload is only searched. */
+const ofServer = `"toolId":"${MCP_SCOPE}`;
 
 export class McpServers {
   readonly #servers: readonly McpServer[];
@@ -22,6 +27,16 @@ export class McpServers {
   readonly #killAll = (): void => {
     for (const server of this.#servers) server.killNow();
   };
+
+  /** Ends calls whose servers wait for an answer that nobody will give: the run was cancelled, for example. */
+  saw({ runId, rows }: Pick<Commit, 'runId' | 'rows'>): void {
+    if (this.#servers.every(({ isIdle }) => isIdle)) return;
+    for (const row of rows) {
+      if (row.type !== 'agent.toolReturned' || !row.payload.includes(ofServer)) continue;
+      const { callId }: JsonObject = JSON.parse(row.payload);
+      for (const server of this.#servers) server.ended({ runId, callId: String(callId) });
+    }
+  }
 
   async close(): Promise<void> {
     process.off('exit', this.#killAll);

@@ -16,6 +16,8 @@ export interface Received {
   readonly meta: JsonObject;
   /** The state that a repeated request brings back. */
   readonly state: unknown;
+  /** The result, if the message is a response. */
+  readonly result: unknown;
   readonly headers: IncomingMessage['headers'];
 }
 
@@ -158,7 +160,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
 
 function read({ method = '', headers }: IncomingMessage, body: string): Received {
   const message: unknown = body === '' ? {} : JSON.parse(body);
-  const { id, params, method: called } = isRecord(message) ? message : {};
+  const { id, params, result, method: called } = isRecord(message) ? message : {};
   const { name, _meta, requestState } = isRecord(params) ? params : {};
   return {
     method: typeof called === 'string' ? called : method,
@@ -167,6 +169,7 @@ function read({ method = '', headers }: IncomingMessage, body: string): Received
     params: isRecord(params) ? params : {},
     meta: isRecord(_meta) ? _meta : {},
     state: requestState,
+    result,
     headers,
   };
 }

@@ -3,6 +3,8 @@ import {
   Client,
   type ClientOptions,
   type ConnectOptions,
+  type ElicitRequest,
+  type ElicitResult,
   type JsonSchemaType,
   type JsonSchemaValidator,
   type RequestOptions,
@@ -12,9 +14,17 @@ import { hostVersion } from '../version.ts';
 /** What an earlier connection found out about the server. */
 export type KnownServer = NonNullable<ConnectOptions['prior']>;
 
-/** What a listing or a call uses: a connected client, and the options for each of its requests. */
-export interface Exchange {
+/** Asks people what a server of a revision of 2025 asks over the connection of a call. */
+export type Elicit = (params: ElicitRequest['params']) => Promise<ElicitResult>;
+
+/** A client, and the open calls that its server may ask about. */
+export interface AskedClient {
   readonly client: Client;
+  readonly elicits: Set<Elicit>;
+}
+
+/** What a listing or a call uses: a connected client, and the options for each of its requests. */
+export interface Exchange extends AskedClient {
   readonly options: RequestOptions;
 }
 
@@ -31,24 +41,28 @@ export interface Connection {
 const MAX_PAGES = 20;
 
 export interface ClientSettings {
-  /** A server of an older revision would hold its request open until a person answers. */
-  readonly elicits: boolean;
   readonly probeMs?: number;
   /** The server says that its tools are others now. */
   readonly toolsChanged: () => void;
 }
 
-export function createClient({ elicits, probeMs, toolsChanged }: ClientSettings): Client {
+export function createClient({ probeMs, toolsChanged }: ClientSettings): AskedClient {
   const options: ClientOptions = {
     versionNegotiation: { mode: 'auto', ...(probeMs === undefined ? {} : { probe: { timeoutMs: probeMs } }) },
     listMaxPages: MAX_PAGES,
     jsonSchemaValidator: { getValidator: unchecked },
     inputRequired: { autoFulfill: false },
-    capabilities: elicits ? { elicitation: { form: {} } } : {},
+    capabilities: { elicitation: { form: {} } },
   };
   const client = new Client({ name: 'cairn', version: hostVersion() }, options);
   client.setNotificationHandler('notifications/tools/list_changed', toolsChanged);
-  return client;
+  const elicits = new Set<Elicit>();
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    const [asked, another] = elicits;
+    // Over pipes, nothing says which of two calls the question is about.
+    return asked === undefined || another !== undefined ? { action: 'cancel' } : asked(params);
+  });
+  return { client, elicits };
 }
 
 /** The host checks results itself, with a limit on the cost. */

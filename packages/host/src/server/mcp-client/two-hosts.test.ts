@@ -152,29 +152,39 @@ describe.each(servers)('over a %s revision', (server) => {
   });
 });
 
-test('a question there is one here, whose answer travels back in the name of this host', async () => {
-  const runId = await startOf('modern.gate');
-  for await (const { type, nodeId } of client.follow(runId)) {
-    if (type !== 'node.suspended') continue;
-    const [entry] = (await client.inbox.list()).entries;
-    expect(entry).toMatchObject({
-      runId,
-      nodeId,
-      remote: { server: 'modern', hostId: ALPHA, runId: expect.stringMatching(/^run_/), inputId: expect.any(String) },
-      data: { metadata: { subkind: 'approval' } },
-    });
-    await client.runs.answer(runId, nodeId ?? '', { answers: { answer: { approve: true } } });
-  }
-  const events = await eventsOf(runId);
-  expect(payloads(events, 'clarification.requested')).toMatchObject([
-    { questions: [{ question: 'The MCP server modern asks: Pay?' }] },
-  ]);
-  expect(payloads(events, 'agent.toolReturned')).toMatchObject([
-    { outcome: { action: 'accept', decidedBy: 'beta' }, remote: { hostId: ALPHA } },
-  ]);
-});
+test.each(servers)(
+  'a question there is one here, whose answer travels back in the name of this host: %s',
+  async (server) => {
+    const runId = await startOf(`${server}.gate`);
+    for await (const { type, nodeId } of client.follow(runId)) {
+      if (type !== 'node.suspended') continue;
+      const [entry] = (await client.inbox.list()).entries;
+      expect(entry).toMatchObject({
+        runId,
+        nodeId,
+        remote: {
+          server,
+          inputId: expect.any(String),
+          ...(server === 'modern' && { hostId: ALPHA, runId: expect.stringMatching(/^run_/) }),
+        },
+        data: { metadata: { subkind: 'approval' } },
+      });
+      await client.runs.answer(runId, nodeId ?? '', { answers: { answer: { approve: true } } });
+    }
+    const events = await eventsOf(runId);
+    expect(payloads(events, 'clarification.requested')).toMatchObject([
+      { questions: [{ question: `The MCP server ${server} asks: Pay?` }] },
+    ]);
+    expect(payloads(events, 'agent.toolReturned')).toMatchObject([
+      { outcome: { action: 'accept', decidedBy: 'beta' }, remote: { hostId: ALPHA } },
+    ]);
+  },
+);
 
-test('a server of an older revision asks nobody: its run waits there', async () => {
-  const [returned] = payloads(await eventsOf(await startOf('legacy.gate')), 'agent.toolReturned');
-  expect(returned).toMatchObject({ error: { message: expect.stringContaining('waits for an answer') } });
+test('to cancel a run that a server of an older revision waits for cancels the one there', async () => {
+  const runId = await startOf('legacy.gate');
+  for await (const { type } of client.follow(runId)) if (type === 'node.suspended') break;
+  const there = await other.newestRun('gate', 'waiting-approval');
+  await client.runs.cancel(runId);
+  expect((await other.ended(there)).at(-1)).toMatchObject({ type: 'run.cancelled' });
 });

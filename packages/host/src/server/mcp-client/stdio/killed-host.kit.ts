@@ -5,7 +5,15 @@ import { ServerProcess } from './server-process.ts';
 const [program = ''] = process.argv.slice(2);
 const server = new ServerProcess(
   {
-    ...{ id: 'raw', needs: [], trustAnnotations: false, listEveryMs: 1, timeoutMs: 1, maxResponseBytes: 1_000_000 },
+    ...{
+      id: 'raw',
+      needs: [],
+      trustAnnotations: false,
+      listEveryMs: 1,
+      timeoutMs: 1,
+      answerTimeoutMs: 1,
+      maxResponseBytes: 1_000_000,
+    },
     ...{ maxCallsAtOnce: 1, maxTenantCallsAtOnce: 1, env: {}, cwd: undefined },
     ...{ command: process.execPath, args: [program] },
   },

@@ -2,11 +2,13 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-type Message = { id?: number; method: string; params?: { name?: string; protocolVersion?: string } };
+type Message = { id?: number; method?: string; result?: object; params?: { name?: string; protocolVersion?: string } };
 
 const [mode = ''] = process.argv.slice(2);
-const tools = ['env', 'family', 'crash', 'endless', 'flood', 'large', 'noise', 'lie', 'hang', 'learn'];
+const tools = ['env', 'family', 'crash', 'endless', 'flood', 'large', 'noise', 'lie', 'hang', 'learn', 'ask'];
 let learned = false;
+/** The call that waits for a person. */
+let asked: number | null = null;
 
 const write = (value: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...value })}\n`);
 
@@ -33,14 +35,20 @@ const acts: Readonly<Record<string, (id: number) => void>> = {
     answer(id, 'learned');
   },
   learned: (id) => answer(id, 'used'),
+  ask(id) {
+    asked = id;
+    const requestedSchema = { type: 'object', properties: { size: { type: 'string' } } };
+    write({ id: 'q', method: 'elicitation/create', params: { message: 'Which size?', requestedSchema } });
+  },
 };
 
 const answer = (id: number, words: string): void =>
   write({ id, result: { content: [{ type: 'text', text: words }], isError: false } });
 
-function take({ id, method, params = {} }: Message): void {
+function take({ id, method, result, params = {} }: Message): void {
+  if (result !== undefined && asked !== null) answer(asked, JSON.stringify(result));
   if (method === 'server/discover' && mode === 'strict') process.exit(1);
-  if (id === undefined) return;
+  if (id === undefined || method === undefined) return;
   if (method === 'initialize') {
     const serverInfo = { name: 'raw', version: '1' };
     write({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } });

@@ -3,10 +3,16 @@
  * after a while when it ended. It may send so many bytes for each exchange that is open.
  */
 import { type CairnError, RetryableError, TerminalError } from '@cairn/protocol';
-import type { Client } from '@modelcontextprotocol/client';
 import type { Report } from '../../../engine/ports.ts';
 import { mcpError } from '../mcp-error.ts';
-import { type Connection, createClient, type Exchange, type KnownServer, knownFrom } from '../sdk-client.ts';
+import {
+  type AskedClient,
+  type Connection,
+  createClient,
+  type Exchange,
+  type KnownServer,
+  knownFrom,
+} from '../sdk-client.ts';
 import type { StdioServerSettings } from '../server-settings.ts';
 import { ENDED, SENT, ServerProcess } from './server-process.ts';
 import { StderrLog } from './stderr-log.ts';
@@ -26,8 +32,7 @@ const START_MS = 10_000;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
 
-interface Running {
-  readonly client: Client;
+interface Running extends AskedClient {
   /** Rejects when the process is over. */
   readonly over: Promise<never>;
 }
@@ -61,8 +66,8 @@ export class StdioConnection implements Connection {
     this.#open += 1;
     this.#room += this.#server.maxResponseBytes;
     try {
-      const { client, over } = await this.#process(signal);
-      const done = work({ client, options: { signal, timeout: this.#server.timeoutMs } });
+      const { over, ...asked } = await this.#process(signal);
+      const done = work({ ...asked, options: { signal, timeout: this.#server.timeoutMs } });
       done.catch(() => undefined);
       const result = await Promise.race([done, over]);
       this.#failures = 0;
@@ -133,30 +138,21 @@ export class StdioConnection implements Connection {
     void child.exited.then(() => this.#processes.delete(child));
     transport.attach(child);
     try {
-      const client = await Promise.race([this.#connected(transport), end.promise]);
+      const asked = await Promise.race([this.#connected(transport), end.promise]);
       this.#current = child;
-      return { client, over: end.promise };
+      return { ...asked, over: end.promise };
     } catch (error) {
       child.fail('did not start to speak the protocol');
       throw error;
     }
   }
 
-  /** The client of a newer revision can ask people; whether the server speaks one is known only when it is connected. */
-  async #connected(transport: StdioTransport): Promise<Client> {
-    const { toolsChanged } = this.#ports;
+  async #connected(transport: StdioTransport): Promise<AskedClient> {
     const known = this.#known;
-    const first = createClient({ elicits: false, probeMs: PROBE_MS, toolsChanged });
-    const options = { timeout: START_MS };
-    if (known?.kind !== 'modern') {
-      await first.connect(transport, { ...options, ...(known === undefined ? {} : { prior: known }) });
-      const found = knownFrom(first);
-      this.#known = found;
-      if (found.kind === 'legacy') return first;
-    }
-    const client = createClient({ elicits: true, toolsChanged });
-    await client.connect(transport.again(), { ...options, prior: this.#known ?? { kind: 'legacy' } });
-    return client;
+    const asked = createClient({ probeMs: PROBE_MS, toolsChanged: this.#ports.toolsChanged });
+    await asked.client.connect(transport, { timeout: START_MS, ...(known === undefined ? {} : { prior: known }) });
+    this.#known = knownFrom(asked.client);
+    return asked;
   }
 
   #count(bytes: number, child: ServerProcess): void {

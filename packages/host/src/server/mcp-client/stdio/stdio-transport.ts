@@ -1,4 +1,4 @@
-/** The messages of the SDK's client as lines of a process. The process belongs to somebody else, and survives a client. */
+/** The messages of the SDK's client as lines of a process. The process belongs to somebody else. */
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
@@ -14,7 +14,6 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   #process: Pick<ServerProcess, 'pid' | 'write'> | null = null;
-  #next: StdioTransport | null = null;
 
   attach(process: Pick<ServerProcess, 'pid' | 'write'>): void {
     this.#process = process;
@@ -24,20 +23,8 @@ export class StdioTransport implements Transport {
     return this.#process?.pid ?? null;
   }
 
-  /** A transport over the same process, which gets its lines from now on. */
-  again(): StdioTransport {
-    const next = new StdioTransport();
-    if (this.#process !== null) next.attach(this.#process);
-    this.#next = next;
-    return next;
-  }
-
   /** What is no message is left out: programs also print other lines. */
   take(line: string): void {
-    if (this.#next !== null) {
-      this.#next.take(line);
-      return;
-    }
     try {
       const message = parseJSONRPCMessage(JSON.parse(line));
       // The client reads a notification a moment later, and a result at once: progress in the same bytes would be lost.
@@ -50,8 +37,7 @@ export class StdioTransport implements Transport {
 
   /** The process is over: requests that are open fail, after those that it answered. */
   ended(): void {
-    if (this.#next === null) setImmediate(() => this.onclose?.());
-    else this.#next.ended();
+    setImmediate(() => this.onclose?.());
   }
 
   async start(): Promise<void> {

@@ -34,7 +34,7 @@ const calls: readonly (readonly [string, string, JsonObject?])[] = [
   ['published', 'add', { a: 1, b: 2 }],
   ['published', 'wait'],
   ['published', 'book'],
-  ...['env', 'family', 'noise', 'large', 'learn', 'learned'].map((tool) => ['raw', tool] as const),
+  ...['env', 'family', 'noise', 'large', 'learn', 'learned', 'ask'].map((tool) => ['raw', tool] as const),
   ...['crash', 'endless', 'flood'].map((tool) => ['hostile', tool] as const),
   ...['lie', 'hang'].map((tool) => ['silent', tool] as const),
   ['strict', 'env'],
@@ -135,6 +135,18 @@ describe('tools of a server that the host starts', () => {
       }
     }
     expect(payloads(await eventsOf(runId), 'agent.toolReturned')).toMatchObject([{ outcome: 'Booked large.' }]);
+  });
+
+  test('of a revision of 2025 ask people through the inbox, too, while their server waits', async () => {
+    const { runId } = await client.runs.create({ agentId: 'host:raw.ask', inputs: { message: 'Go.' } });
+    let end: unknown;
+    for await (const { type, nodeId, payload } of client.follow(runId)) {
+      if (type === 'node.suspended') {
+        await client.runs.answer(runId, nodeId ?? '', { answers: { answer: { size: 'M' } } });
+      }
+      if (type === 'agent.toolReturned') end = (payload as JsonObject).outcome;
+    }
+    expect(JSON.parse(String(end))).toEqual({ action: 'accept', content: { size: 'M' } });
   });
 
   test('are told when their run is canceled', async () => {
