@@ -20,7 +20,7 @@ export interface DatabaseOptions {
   readonly connections?: number | undefined;
 }
 
-/** How often a transaction is tried that met another one in the wrong order. */
+/** How often a transaction is tried that met another one in the wrong order, or ran into one. */
 const ATTEMPTS = 10;
 
 /** Integers are safe in JavaScript: positions, instants and counts. */
@@ -47,7 +47,8 @@ export function connect({ url, connections = 10 }: DatabaseOptions): Pool {
     connect_timeout: 10,
     idle_timeout: 60,
     onnotice: () => {},
-    connection: { application_name: 'cairn', client_min_messages: 'warning' },
+    // The only parameter of a session: a pooler refuses most others.
+    connection: { application_name: 'cairn' },
   });
   return { sql, place, end: () => sql.end({ timeout: 5 }) };
 }
@@ -81,13 +82,13 @@ export class Database implements Queries {
   }
 
   /** Repeats the work when another transaction stood in its way: it must change nothing but the database. */
-  async transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  async transaction<Result>(work: (queries: Queries) => Promise<Result>, attempts = ATTEMPTS): Promise<Result> {
     return this.#run(async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
           return (await this.#sql.begin((sql) => work(onConnection(sql)))) as Result;
         } catch (error) {
-          if (attempt >= ATTEMPTS || !isTransient(error)) throw error;
+          if (attempt >= attempts || !isTransient(error)) throw error;
         }
       }
     });

@@ -18,8 +18,8 @@ export function isDisconnected(error: unknown): boolean {
   return /^(CONNECT|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|ENETUNREACH|EHOSTUNREACH|57P0|08)/.test(code);
 }
 
-/** Two transactions waited for each other, or a standby went on: nothing was written. */
-export const isTransient = (error: unknown): boolean => ['40P01', '40001', '55P03'].includes(sqlState(error));
+/** Two transactions waited for each other, or a run was not as a writer expected (CA001): nothing was written. */
+export const isTransient = (error: unknown): boolean => ['40P01', '40001', '55P03', 'CA001'].includes(sqlState(error));
 
 const FULL = new Set(['53100', '53200']);
 const RIGHTS = new Set(['42501', '28000']);

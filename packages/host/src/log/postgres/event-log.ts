@@ -3,9 +3,11 @@
 import type { Followers } from '../feed/followers.ts';
 import type { EventLog, RunHead } from '../ports/event-log.ts';
 import { contextTenant } from './commit/facts.ts';
-import type { GroupCommit } from './commit/group-commit.ts';
+import type { Deliver, GroupCommit } from './commit/group-commit.ts';
 import type { Database } from './database.ts';
-import { loadHead, type StoredHead } from './heads.ts';
+import { forkRuns } from './forks/fork.ts';
+import { importRun } from './forks/import-run.ts';
+import { type HeadCache, loadHead, type StoredHead } from './heads.ts';
 import type { Horizon } from './horizon.ts';
 import { purgedRun } from './purged-runs.ts';
 import { readChanges } from './rows/changes.ts';
@@ -16,16 +18,25 @@ interface EventLogPorts {
   readonly commit: GroupCommit;
   readonly followers: Followers;
   readonly horizon: Horizon;
+  readonly heads: HeadCache;
+  readonly writer: number;
+  readonly deliver: Deliver;
 }
 
-export function postgresEventLog({ database, commit, followers, horizon }: EventLogPorts): EventLog {
+export function postgresEventLog(ports: EventLogPorts): EventLog {
+  const { database, commit, followers, horizon, heads, writer, deliver } = ports;
   return {
     append: (append) => commit.submit(append),
-    importRun: async () => {
-      throw new Error('not yet');
-    },
-    fork: async () => {
-      throw new Error('not yet');
+    importRun: (run, rows) => importRun(database, writer, run, rows),
+    fork: async (run) => {
+      const forked = await forkRuns({ database, heads, writer }, run);
+      const contextOf = new Map([run, ...(run.others ?? [])].map(({ runId, contextId }) => [runId, contextId]));
+      await deliver(
+        forked.flatMap(({ runId, rows, before }) => {
+          const contextId = contextOf.get(runId);
+          return contextId === undefined ? [] : [{ contextId, before, commits: [{ runId, contextId, rows }] }];
+        }),
+      );
     },
     read: (range) => ('runId' in range ? readRun(database, range) : readContext(database, range)),
     rowsUntil: (runId, cursor) => rowsUntil(database, runId, cursor),

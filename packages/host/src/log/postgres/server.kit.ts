@@ -29,7 +29,7 @@ interface PostgresServer {
 
 /** Postgres does not run as root: then the server runs as the user `postgres`. Nothing survives a crash, which is faster. */
 async function startPostgres(
-  settings: readonly string[] = ['fsync=off', 'full_page_writes=off'],
+  settings: readonly string[] = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'jit=off'],
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-postgres-'));
   const port = await freePort();
@@ -86,7 +86,7 @@ export async function freshDatabase(): Promise<string> {
 /** Opens stores for a suite, one after the other, on one database that is emptied in between. */
 export function emptiedStores(): () => Promise<PostgresStore> {
   let pool: Promise<Pool> | null = null;
-  const prepare = async (): Promise<Pool> => connect({ url: await freshDatabase(), connections: 4 });
+  const prepare = async (): Promise<Pool> => connect({ url: await freshDatabase(), connections: 2 });
   return async () => {
     pool ??= prepare();
     const opened = await pool;

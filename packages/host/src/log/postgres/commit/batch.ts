@@ -4,9 +4,10 @@ import type { AdmittedAppend, FullHead } from '../../admit.ts';
 import { asksNobody } from '../../fold-run-index.ts';
 import { indexBody, isIndexDue } from '../../index-checkpoint.ts';
 import type { Append } from '../../ports/event-log.ts';
+import type { IdempotencyWrite } from '../../ports/idempotency.ts';
 import { bytesOf, rowBytes } from '../../ports/row-bytes.ts';
 import type { Row } from '../../ports/rows.ts';
-import type { RunRecord } from '../../ports/run-index.ts';
+import type { InterruptRecord, RunRecord } from '../../ports/run-index.ts';
 import { summaryText } from '../../run-columns.ts';
 import type { Value } from '../database.ts';
 import type { StoredHead } from '../heads.ts';
@@ -67,32 +68,14 @@ export class Batch {
     if (isChanged && isListed(head.record)) this.#add('listed', { g });
     if (isChanged && head.record.scopeId !== null && head.record.scopeId !== (isNew ? null : previous.record.scopeId))
       this.lock(`scope ${JSON.stringify([tenant, head.record.scopeId])}`, true);
-    for (const one of interrupts) {
-      const { interruptId: id, nodeId: node, kind, title, open, requestedAt: at, seq, votes } = one;
-      const asked = asksNobody(head.record) ? null : tenant;
-      this.#add('interrupts', {
-        g,
-        id,
-        node,
-        kind,
-        open: open ? 1 : 0,
-        at,
-        seq,
-        votes: JSON.stringify(votes),
-        tenant: asked,
-        title,
-      });
-    }
+    for (const one of interrupts) this.#addInterrupt(g, one, head.record);
     if (memories.length > 0) this.lock(`starts ${tenant}`, true);
     for (const change of memories) this.#add('memories', { g, t: tenant, ...memoryChange(change) });
     for (const sha256 of blobs) this.#add('blobs', { g, t: tenant, h: sha256 });
     for (const piece of artifacts) this.#add('artifacts', { g, c: contextId, ...piece });
     if (append.claim !== undefined) this.#add('sessions', { g, owner: append.claim.owner, until: append.claim.until });
     for (const { runId, at } of append.wakes ?? []) this.#add('wakes', { g, id: runId, at });
-    for (const one of append.idempotency ?? []) {
-      if (one.owner === null) this.lock(idempotencyLock(one.record), true);
-      this.#add('idempotency', { g, ...idempotencyJson(one) });
-    }
+    this.#addIdempotency(g, append.idempotency ?? []);
     if (isIndexDue(isNew ? -1 : previous.seq, head)) this.#add('indexes', { g, seq: head.seq, body: indexBody(head) });
     // As `admit` does it: a claim drops the wake before it, the end every wake, and a rest sets one.
     if (head.fence !== (isNew ? 0 : previous.fence) || head.record.endedAt !== null)
@@ -101,6 +84,18 @@ export class Batch {
     if (typeof restAt === 'number') group.wake.at = Math.min(restAt, group.wake.at ?? restAt);
     group.head = head;
     return group;
+  }
+
+  /** Creates a run that does not begin with an append: a fork, or an imported run. Its open interrupts are its own. */
+  begin(runId: RunId, head: FullHead, idempotency: Append['idempotency'] = []): void {
+    const group = this.#group({ runId }, head, null);
+    group.wake = { isReset: true, at: head.wakeAt };
+    const g = group.place;
+    for (const one of head.open.values()) this.#addInterrupt(g, one, head.record);
+    if (isListed(head.record)) this.#add('listed', { g });
+    if (head.seq >= 0) this.#add('indexes', { g, seq: head.seq, body: indexBody(head) });
+    this.#addIdempotency(g, idempotency);
+    this.lock(`starts ${head.record.tenant}`, false);
   }
 
   /** Locks a name until the end of the transaction, alone or with others. */
@@ -117,7 +112,22 @@ export class Batch {
     return [writer, encodeJson(groups), encodeJson(this.#rows), encodeJson(more), isAll];
   }
 
-  #group({ runId }: Append, head: FullHead, before: StoredHead | null): Group {
+  #addInterrupt(g: number, interrupt: InterruptRecord, of: RunRecord): void {
+    const { interruptId: id, nodeId: node, kind, title, requestedAt: at, seq } = interrupt;
+    const open = interrupt.open ? 1 : 0;
+    const votes = JSON.stringify(interrupt.votes);
+    const tenant = asksNobody(of) ? null : of.tenant;
+    this.#add('interrupts', { g, id, node, kind, open, at, seq, votes, tenant, title });
+  }
+
+  #addIdempotency(g: number, writes: readonly IdempotencyWrite[]): void {
+    for (const one of writes) {
+      if (one.owner === null) this.lock(idempotencyLock(one.record), true);
+      this.#add('idempotency', { g, ...idempotencyJson(one) });
+    }
+  }
+
+  #group({ runId }: Pick<Append, 'runId'>, head: FullHead, before: StoredHead | null): Group {
     const known = this.groups.get(runId);
     if (known !== undefined) return known;
     const group: Group = {
@@ -214,7 +224,7 @@ const createJson = (record: RunRecord): Json => ({
   fork_mode: record.fork?.mode ?? null,
 });
 
-function idempotencyJson({ record, owner: by }: NonNullable<Append['idempotency']>[number]): Json {
+function idempotencyJson({ record, owner: by }: IdempotencyWrite): Json {
   const {
     tenant: t,
     endpoint: e,

@@ -28,13 +28,15 @@ export interface Delivered {
   readonly commits: readonly Commit[];
 }
 
+export type Deliver = (delivered: readonly Delivered[]) => Promise<void> | void;
+
 export interface CommitPorts {
   readonly database: Database;
   readonly heads: HeadCache;
   /** The number of this process among those that write. */
   readonly writer: number;
   /** Tells followers, in order. Called before the appends resolve. */
-  readonly deliver: (delivered: readonly Delivered[]) => Promise<void> | void;
+  readonly deliver: Deliver;
   readonly delay: (ms: number) => Promise<void>;
 }
 

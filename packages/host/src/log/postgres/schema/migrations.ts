@@ -2,6 +2,7 @@
 import { commitFunction, moreFunctions } from './commit-function.ts';
 import { horizonFunction } from './horizon-function.ts';
 import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
+import { queueFunction } from './queue-function.ts';
 import { recordTables } from './record-tables.ts';
 import { rowsFunction } from './rows-function.ts';
 import { logTables } from './tables.ts';
@@ -16,6 +17,6 @@ export const migrations: readonly Migration[] = [
   { name: 'log, index, queue and records', sql: `${logTables}${recordTables}` },
   {
     name: 'commits',
-    sql: `${moreFunctions}${memoryFunctions}${artifactFunctions}${commitFunction}${horizonFunction}${rowsFunction}`,
+    sql: `${moreFunctions}${memoryFunctions}${artifactFunctions}${commitFunction}${horizonFunction}${rowsFunction}${queueFunction}`,
   },
 ];

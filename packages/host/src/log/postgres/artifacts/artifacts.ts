@@ -1,0 +1,128 @@
+/** Reads and claims of artifacts in Postgres. A claim locks the context, as an append does. */
+import { type ArtifactFamily, type ContextId, invariant, type RunId } from '@cairn/protocol';
+import { claimedVersion, type NewestVersion } from '../../artifact-changes.ts';
+import type {
+  ArtifactClaim,
+  ArtifactState,
+  ArtifactSummary,
+  Artifacts,
+  ArtifactVersion,
+} from '../../ports/artifacts.ts';
+import type { Database, Queries, Value } from '../database.ts';
+
+/** A version of a run that ended before it was complete is abandoned; so is one that the cut of a branch left open. */
+const COLUMNS = `a.id, a.version, a.family, r.id,
+  CASE WHEN a.state = 'cut' OR a.state IN ('open', 'claimed') AND r.ended_at IS NOT NULL THEN 'abandoned'
+    ELSE a.state END, a.first_seq, a.last_seq, a.size, a.name, a.mime, a.updated_at`;
+const FROM = 'FROM cairn.artifacts a JOIN cairn.runs r ON r.key = a.run';
+
+type Columns = [
+  artifactId: string,
+  version: number,
+  family: ArtifactFamily,
+  runId: RunId,
+  state: ArtifactState,
+  firstSeq: number,
+  lastSeq: number,
+  size: number,
+  name: string | null,
+  mimeType: string | null,
+  updatedAt: number,
+];
+
+const versionOf = (columns: Columns): ArtifactVersion => {
+  const [artifactId, version, family, runId, state, firstSeq, lastSeq, size, name, mimeType, updatedAt] = columns;
+  return { artifactId, version, family, runId, state, firstSeq, lastSeq, size, name, mimeType, updatedAt };
+};
+
+export function postgresArtifacts(database: Database): Artifacts {
+  return {
+    claim: (claim) => database.transaction((queries) => claimVersion(queries, claim)),
+    abandon: ({ contextId, artifactId, runId, writer }) =>
+      database.transaction(async (queries) => {
+        await lockContext(queries, contextId);
+        await queries.changed(
+          `UPDATE cairn.artifacts SET state = 'abandoned' WHERE context = $1::text AND id = $2::text
+             AND run = (SELECT key FROM cairn.runs WHERE id = $3::text) AND life = $4::text AND call = $5::text
+             AND state IN ('open', 'claimed')`,
+          [contextId, artifactId, runId, writer.life, writer.callId],
+        );
+      }),
+    list: async (contextId, { after = '', limit }) => {
+      const ids = await database.rows<[string]>(
+        `SELECT DISTINCT a.id ${FROM} WHERE a.context = $1::text AND a.id > $2::text
+           AND (a.state = 'complete' OR a.state = 'open' AND r.ended_at IS NULL) ORDER BY a.id LIMIT $3::bigint`,
+        [contextId, after, limit],
+      );
+      return Promise.all(ids.map(([id]) => summaryOf(database, contextId, id)));
+    },
+    summary: async (contextId, artifactId) => {
+      const found = await summaryOf(database, contextId, artifactId);
+      return found.current === null && found.open === null ? null : found;
+    },
+    get: (contextId, artifactId, version) =>
+      version === undefined
+        ? newest(database, contextId, artifactId, 'complete')
+        : one(database, 'a.version = $3::bigint', [contextId, artifactId, version]),
+  };
+}
+
+async function one(queries: Queries, where: string, values: readonly Value[]): Promise<ArtifactVersion | null> {
+  const [found] = await queries.rows<Columns>(
+    `SELECT ${COLUMNS} ${FROM} WHERE a.context = $1::text AND a.id = $2::text AND ${where} ORDER BY a.version DESC LIMIT 1`,
+    values,
+  );
+  return found === undefined ? null : versionOf(found);
+}
+
+const newest = (
+  queries: Queries,
+  contextId: ContextId,
+  artifactId: string,
+  state: ArtifactState,
+): Promise<ArtifactVersion | null> => one(queries, 'a.state = $3::text', [contextId, artifactId, state]);
+
+async function summaryOf(queries: Queries, contextId: ContextId, id: string): Promise<ArtifactSummary> {
+  const [current, open] = await Promise.all([
+    newest(queries, contextId, id, 'complete'),
+    newest(queries, contextId, id, 'open'),
+  ]);
+  return { current, open: open?.state === 'open' ? open : null };
+}
+
+async function lockContext(queries: Queries, contextId: ContextId): Promise<void> {
+  await queries.changed('UPDATE cairn.contexts SET edition = edition + 1 WHERE id = $1::text', [contextId]);
+}
+
+async function claimVersion(queries: Queries, claim: ArtifactClaim): Promise<number> {
+  const { contextId, artifactId, family, runId, writer, at } = claim;
+  await lockContext(queries, contextId);
+  const current = (await newest(queries, contextId, artifactId, 'complete'))?.version ?? 0;
+  const version = claimedVersion(claim, await newestVersion(queries, claim), current);
+  const added = await queries.changed(
+    `INSERT INTO cairn.artifacts (context, id, version, family, run, life, call, state, first_seq, last_seq, pieces, size,
+         updated_at)
+       SELECT $1::text, $2::text, $3::bigint, $4::text, key, $6::text, $7::text, 'claimed', -1, -1, 0, 0, $8::bigint
+         FROM cairn.runs WHERE id = $5::text
+       ON CONFLICT (context, id, version) DO UPDATE SET life = excluded.life, call = excluded.call`,
+    [contextId, artifactId, version, family, runId, writer.life, writer.callId, at],
+  );
+  invariant(added > 0, 'claim-has-run', { runId });
+  return version;
+}
+
+async function newestVersion(
+  queries: Queries,
+  { contextId, artifactId }: ArtifactClaim,
+): Promise<NewestVersion | null> {
+  const [found] = await queries.rows<
+    [version: number, state: ArtifactState, runId: RunId, hasEnded: boolean, life: string | null, call: string | null]
+  >(
+    `SELECT a.version, replace(a.state, 'cut', 'abandoned'), r.id, r.ended_at IS NOT NULL, a.life, a.call ${FROM}
+       WHERE a.context = $1::text AND a.id = $2::text ORDER BY a.version DESC LIMIT 1`,
+    [contextId, artifactId],
+  );
+  if (found === undefined) return null;
+  const [version, state, runId, hasRunEnded, life, call] = found;
+  return { version, state, runId, hasRunEnded, writer: life === null ? null : { life, callId: call ?? '' } };
+}

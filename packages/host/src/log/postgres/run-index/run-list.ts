@@ -1,0 +1,53 @@
+/** The run list. Every set of filters has an index of its own, which gives the runs in the order of the list. */
+import type { RunStatus } from '@cairn/protocol';
+import { parseListCursor } from '../../errors.ts';
+import type { ListedRun, RunPage, RunQuery } from '../../ports/run-index.ts';
+import { RUN_COLUMNS, type RunColumns, recordOf } from '../../run-columns.ts';
+import type { Queries, Value } from '../database.ts';
+
+/** Characters of tags and error messages on one page. One run more may fit on it, however large. */
+const PAGE_CHARS = 262_144;
+
+type ListColumns = [shown: RunStatus, ...RunColumns];
+
+export async function runPage(queries: Queries, query: RunQuery): Promise<RunPage> {
+  const { tenant, status, workflowId, tag, limit, cursor } = query;
+  const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
+  const values: Value[] = [tenant, before, limit + 1];
+  const of = tag === undefined ? 'runs' : 'tags';
+  const filters: string[] = [];
+  const add = (column: string, value: string | undefined): void => {
+    if (value === undefined) return;
+    values.push(value);
+    filters.push(`AND ${of}.${column} = $${values.length}::text`);
+  };
+  add('tag', tag);
+  add('workflow', workflowId);
+  add('shown', status);
+  const found = await queries.rows<ListColumns>(tag === undefined ? untagged(filters) : tagged(filters), values);
+  return pageOf(found, limit);
+}
+
+const untagged = (filters: readonly string[]): string =>
+  `SELECT runs.shown, ${RUN_COLUMNS} FROM cairn.runs AS runs
+    WHERE runs.tenant = $1::text AND runs.key < $2::bigint ${filters.join(' ')} ORDER BY runs.key DESC LIMIT $3::bigint`;
+
+const tagged = (filters: readonly string[]): string =>
+  `SELECT runs.shown, ${RUN_COLUMNS} FROM cairn.run_tags AS tags JOIN cairn.runs AS runs ON runs.key = tags.run
+    WHERE tags.tenant = $1::text AND tags.run < $2::bigint ${filters.join(' ')} ORDER BY tags.run DESC LIMIT $3::bigint`;
+
+function pageOf(found: readonly ListColumns[], limit: number): RunPage {
+  const runs: ListedRun[] = [];
+  let last = 0;
+  let chars = 0;
+  for (const [shownStatus, ...columns] of found) {
+    if (runs.length === limit || chars > PAGE_CHARS) return { runs, nextCursor: String(last) };
+    runs.push({ ...recordOf(columns), shownStatus });
+    [last] = columns;
+    chars += charsOf(columns);
+  }
+  return { runs, nextCursor: null };
+}
+
+/** The columns that have no small bound. */
+const charsOf = (columns: RunColumns): number => columns[11].length + (columns[13]?.length ?? 0);
