@@ -36,6 +36,10 @@ const client = createClient({ url: process.argv[1], key: ${JSON.stringify(key)} 
 const { runId } = await client.runs.create({ workflowId: 'trial' });
 for await (const event of client.follow(runId)) console.log(event.sequence, event.type);
 const { status } = await client.runs.get(runId);
+for (const path of ['/docs/', '/docs/concepts/log', '/docs/errors/not_found', '/docs/search-index.js']) {
+  const page = await fetch(process.argv[1] + path);
+  if (page.status !== 200) throw new Error(path + ' answers ' + page.status + ': the package lacks the documentation.');
+}
 if (status !== 'completed') throw new Error('The run is ' + status + ', not completed.');
 const options = { url: process.argv[1], key: ${JSON.stringify(key)} };
 const { contextId } = await client.readTokens.create(runId, { of: 'context' });

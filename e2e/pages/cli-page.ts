@@ -134,8 +134,19 @@ class Newcomer {
     return { said, code };
   }
 
-  /** Runs a serving verb in its own process until the page is done. The page shows the default port. */
+  /** Runs a serving verb in its own process until the page is done. */
   async #serve(args: readonly string[]): Promise<Outcome> {
+    const outcome = await this.#started(args);
+    if (args[0] !== 'dev') return outcome;
+    // The demo would go on while the page is written. The other commands meet a host without it.
+    await Promise.all(this.#hosts.splice(0).map(stopped));
+    rmSync(join(this.#cwd, '.cairn'), { recursive: true });
+    await this.#started([...args, '--no-demo']);
+    return outcome;
+  }
+
+  /** The page shows the default port. */
+  async #started(args: readonly string[]): Promise<Outcome> {
     const env = {
       PATH: process.env.PATH ?? '',
       CAIRN_PORT: '0',
@@ -146,7 +157,7 @@ class Newcomer {
     this.#hosts.push(host);
     let out = '';
     let err = '';
-    const isDone = () => out.includes('\n') && (args[0] !== 'dev' || err.endsWith("}'\n\n"));
+    const isDone = () => out.includes('\n') && (args[0] !== 'dev' || err.includes('key      in '));
     await new Promise<void>((resolve, reject) => {
       host.stdout.on('data', (chunk) => {
         out += String(chunk);

@@ -62,7 +62,7 @@ const serving: readonly Section[] = [
   {
     verb: 'dev',
     prose:
-      'Starts a development host. Data and key are in `.cairn` and stay there. While the host runs, the other commands find it from this folder and its subfolders. An edited workflow may keep its version here; runs keep the definition they started with. With a file, such as `cairn dev app.ts`, it runs what the file defines, follows its changes and prints a line when a run starts or ends ([first workflow](../guides/first-workflow.md)). Without one it includes two workflows, `hello` and `review`, and four packs of agents with the workflows `research-crew`, `support-triage`, `code-review` and `newsroom`.',
+      'Starts a development host. Data and key are in `.cairn` and stay there. While the host runs, the other commands find it from this folder and its subfolders. An edited workflow may keep its version here; runs keep the definition they started with. With a file, such as `cairn dev app.ts`, it runs what the file defines, follows its changes and prints a line when a run starts or ends ([first workflow](../guides/first-workflow.md)). Without one it includes two workflows, `hello` and `review`, and five packs of agents with the workflows `research-crew`, `support-triage`, `code-review`, `newsroom` and `harbour-watch`. In a folder without runs it also starts a demo of three real runs with scripted agents, tagged `demo`: one ends, one goes on for about six minutes, one asks a question. A later start adds none; `--no-demo` leaves them out.\n\n`--model` connects a model. The key of `openai`, `anthropic` and `google` is in `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GEMINI_API_KEY`; `--model-url` is for any server that speaks the OpenAI API. [Models](models.md) has everything else.',
     steps: [{ command: 'cairn dev' }],
   },
   {
@@ -323,7 +323,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'backup',
     prose:
-      'Copies the data of a host into one file, also while it runs. The key of the host is left out unless you ask for it. See [the guide](../guides/backup-and-restore.md).',
+      'Copies the data of a host into one file, also while it runs. The key of the host is left out unless you ask for it. See [the guide](../operate/backup-and-restore.md).',
     steps: [{ command: 'cairn backup look.cairn --data look' }, { command: 'cairn backup look.cairn --data look' }],
   },
   {

@@ -97,7 +97,8 @@ test('dev prints one ready line, serves with the key it made, and stops cleanly 
   host.process.kill('SIGINT');
   const { code, out, err } = await host.ended;
   expect([code, out]).toEqual([0, line]);
-  expect(err).toContain(`Bearer ${key}`);
+  expect(err).toContain(`key      in ${join('.cairn', 'key')}`);
+  expect(err).not.toContain(key);
   expect(existsSync(join(cwd, '.cairn', 'host.json'))).toBe(false);
 
   const again = cairn(cwd, ['dev', '--port', '0']);

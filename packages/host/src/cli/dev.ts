@@ -2,29 +2,31 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient } from '@cairn/client';
-import { TerminalError } from '@cairn/protocol';
+import { type Client, createClient } from '@cairn/client';
+import { TerminalError, thrownText } from '@cairn/protocol';
 import { scopes } from '../server/access/auth.ts';
 import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
 import type { App } from '../server/define-app.ts';
-import type { RunNotice } from '../server/run-notices.ts';
 import { appGreeting, type Greeting, sampleGreeting } from './app/dev-greeting.ts';
 import { DEVELOPER, personKey } from './app/dev-people.ts';
 import { LiveApp } from './app/live-app.ts';
-import { runLine } from './app/run-line.ts';
+import { RunLines } from './app/run-lines.ts';
 import { DEMO_AGENT, demoPacks } from './demo-packs.ts';
+import { startDemo } from './demo-runs.ts';
 import { demoWorkflows } from './demo-workflows.ts';
+import { type ModelFlags, modelConfig } from './dev-model.ts';
 import { hasErrorCode } from './error-text.ts';
 import { removeHostNote, writeHostNote } from './host-file.ts';
-import { styleOf } from './render/style.ts';
 import { INSTALL_SKIPPED, ownPackageFile, skippedPackages } from './skipped-packages.ts';
 import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
 
 const FOLDER = '.cairn';
 
-export interface DevFlags {
+export interface DevFlags extends ModelFlags {
+  /** False with `--no-demo`. */
+  readonly demo?: boolean;
   readonly port?: number;
   readonly bind?: string;
   readonly data?: string;
@@ -33,19 +35,21 @@ export interface DevFlags {
 
 /** With a file, the host runs what the file defines, and follows its changes. Without one, it runs samples. */
 export async function dev(terminal: Terminal, file: string | undefined, given: DevFlags): Promise<void> {
-  const { people = [], ...flags } = given;
+  const { people = [], demo = true, model, modelUrl, ...flags } = given;
+  const chosen = modelConfig({ model, modelUrl });
   const folder = flags.data ?? terminal.env.CAIRN_DATA ?? FOLDER;
   const program = file === undefined ? null : new LiveApp(terminal, file);
   const key = await developerKey(folder);
   const keys = Object.fromEntries(people.map((person) => [person, personKey(key, person)]));
   const read = await readConfig({
     env: terminal.env,
-    flags,
+    flags: { ...flags, ...chosen },
     defaults: { data: folder, keys: [[DEVELOPER, key] as const, ...Object.entries(keys)].map(keyOf) },
   });
   const config = program === null ? withDemoPacks(read) : read;
+  const lines = new RunLines(terminal);
   const start = (app: Partial<App>) =>
-    serve(terminal, config, { ...app, allowUnsignedPacks: true, dev: true, onRun: printed(terminal) }, () => {
+    serve(terminal, config, { ...app, allowUnsignedPacks: true, dev: true, onRun: lines.print }, () => {
       program?.close();
       removeHostNote(config.data);
     });
@@ -53,14 +57,17 @@ export async function dev(terminal: Terminal, file: string | undefined, given: D
   const url = host.url ?? '';
   // Other commands find the host through this file. The host removes it when it stops.
   writeHostNote(config.data, { pid: process.pid, url, key, people: keys });
-  const link = await createClient({ url, key }).session.createLink();
+  const client = createClient({ url, key });
+  const hasDemo = program === null && demo && (await lines.without(() => demoRuns(terminal, client)));
+  const link = await client.session.createLink();
   const greeting: Greeting = {
     url,
     studio: link.url,
-    key,
     people,
     keyFile: join(folder, 'key'),
     isDefaultFolder: folder === FOLDER,
+    hasDemo,
+    hasModel: Object.keys(config.models.providers).length > 0,
     isFromNpm: terminal.env.npm_lifecycle_event !== undefined,
   };
   terminal.tell(program === null ? sampleGreeting(greeting) : appGreeting(greeting, program.app));
@@ -88,9 +95,14 @@ const withDemoPacks = (config: HostConfig): HostConfig => ({
   packs: { ...config.packs, folders: [...config.packs.folders, demoPacks] },
 });
 
-function printed(terminal: Terminal): (notice: RunNotice) => void {
-  const style = styleOf(terminal.colours.err);
-  return (notice) => terminal.tell(runLine(notice, style, terminal.now()));
+/** A host without its demo is still a host. */
+async function demoRuns(terminal: Terminal, client: Client): Promise<readonly string[]> {
+  try {
+    return await startDemo(client);
+  } catch (error) {
+    terminal.tell(`The demo runs did not start: ${thrownText(error)}`);
+    return [];
+  }
 }
 
 /** Only this user can read the file. It is created once, so clients keep working after a restart. */

@@ -17,7 +17,10 @@ export function addServeVerbs(cairn: Command, terminal: Terminal): void {
   const dev = cairn
     .command('dev [file]')
     .description('start a development host with your app, or with sample workflows')
-    .option('--people <names>', 'people who can answer, each with a key of their own: ada,ben', peopleOf);
+    .option('--people <names>', 'people who can answer, each with a key of their own: ada,ben', peopleOf)
+    .option('--model <name>', 'model of the agents, such as openai/gpt-5; its key is in OPENAI_API_KEY')
+    .option('--model-url <address>', 'address of the model, if its server speaks the OpenAI API')
+    .option('--no-demo', 'start no demo runs in a new folder');
   withServeOptions(dev).action(async (file: string | undefined, flags: DevFlags) => {
     const { dev } = await import('./dev.ts');
     await dev(terminal, file, flags);
@@ -27,6 +30,7 @@ export function addServeVerbs(cairn: Command, terminal: Terminal): void {
     ['cairn dev app.ts', 'run what app.ts defines; load it again after each change'],
     ['cairn dev app.ts --people ada,ben', 'then "cairn answer RUN accept --as ada" votes as Ada'],
     ['cairn dev', 'run the samples; data and key are in .cairn, where other commands find the host'],
+    ['cairn dev --model openai/gpt-5', 'agents ask a model; without one they follow scripts'],
     ['cairn dev --port 0', 'use any free port'],
   ).addHelpText('after', APP);
   const init = cairn

@@ -9,6 +9,7 @@ import { EndedSessions } from './access/ended-sessions.ts';
 import { createGate } from './access/gate.ts';
 import { elapsedMs, laterTurns, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
+import { DOCS_FOLDER } from './docs-site/docs.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
 import type { IdentifiedConfig } from './host-id.ts';
@@ -61,6 +62,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
       version: hostVersion(),
       httpServer: httpServerOptions(config),
       studioFolder: STUDIO_FOLDER,
+      docsFolder: DOCS_FOLDER,
     },
   );
   let url = '';

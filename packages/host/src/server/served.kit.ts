@@ -99,6 +99,8 @@ export interface ServedOptions {
   readonly publicUrl?: string;
   /** The built files of Studio. Default: none. */
   readonly studioFolder?: string;
+  /** The built pages of the documentation. Default: none. */
+  readonly docsFolder?: string;
   readonly conformance?: boolean;
   /** The model part of a configuration. */
   readonly models?: Pick<ConfigInput, 'models' | 'credentials' | 'secrets'>;
@@ -285,6 +287,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       shares: limits,
       ...host,
       studioFolder: options.studioFolder ?? '/nowhere',
+      docsFolder: options.docsFolder ?? '/nowhere',
       httpServer: {
         connections: {
           maxConnections: 10_000,

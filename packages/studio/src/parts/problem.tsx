@@ -27,7 +27,9 @@ export function Problem({ error, onRetry }: ProblemProps) {
   const { code, message, hint } = problemOf(error);
   return (
     <div className="problem" role="alert">
-      <code>{code}</code>
+      <a href={`/docs/errors/${code}`} target="_blank" rel="noreferrer">
+        <code>{code}</code>
+      </a>
       <span>{message}</span>
       {hint !== null && <span className="next">{hint}</span>}
       {onRetry !== undefined && (

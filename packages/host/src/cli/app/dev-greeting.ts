@@ -1,4 +1,4 @@
-/** What `cairn dev` prints when it is ready: the key, and commands to try. */
+/** What `cairn dev` prints when it is ready: a link, commands to try, how to add a model. No key: screens are shared. */
 import type { App } from '../../server/define-app.ts';
 import { safe } from '../render/style.ts';
 
@@ -6,10 +6,12 @@ export interface Greeting {
   readonly url: string;
   /** A link that opens Studio once. */
   readonly studio: string;
-  readonly key: string;
   readonly keyFile: string;
   /** Whether other commands find the host by themselves. */
   readonly isDefaultFolder: boolean;
+  /** Whether the runs of the demo were started just now. */
+  readonly hasDemo: boolean;
+  readonly hasModel: boolean;
   /** Whether npm started the command. Then `cairn` is not in PATH. */
   readonly isFromNpm: boolean;
   readonly people: readonly string[];
@@ -20,18 +22,33 @@ const MAX_SHOWN = 3;
 
 /** With the sample workflows. */
 export function sampleGreeting(greeting: Greeting): string {
-  const { url, key } = greeting;
   const cairn = commandOf(greeting);
+  const tries = [
+    greeting.hasDemo ? ['inbox', 'the question that waits for you'] : ['run review', 'a run that asks you a question'],
+    ['run research-crew --input topic="tidal power"', 'three agents at work'],
+    ['run hello --input name=Ada', 'the smallest run'],
+  ] as const;
+  const width = Math.max(...tries.map(([command]) => command.length));
   return `
 ${studioLine(greeting)}
-${keyLine(greeting)}
-try it   ${cairn} run hello --input name=Ada     in another terminal${inThisFolder(greeting)}
-         ${cairn} run review                     a run that asks you a question
-         ${cairn} run research-crew --input topic="tidal power"     three agents at work
-or       curl -s ${url}/v1/runs -H 'Authorization: Bearer ${key}' \\
-           -H 'Content-Type: application/json' -d '{"workflowId":"hello","inputs":{"name":"Ada"}}'
+${greeting.hasDemo ? DEMO : ''}try it   in another terminal${inThisFolder(greeting)}:
+${tries.map(([command, meaning]) => `         ${cairn} ${command.padEnd(width)}   ${meaning}\n`).join('')}${
+  greeting.hasModel ? '' : modelLines(greeting)
+}${keyLine(greeting)}
 `;
 }
+
+const DEMO = `demo     three runs of scripted agents: one has ended, one is running, one asks you a question
+         they are started once, in a new folder; --no-demo starts without them
+`;
+
+const modelLines = (greeting: Greeting): string => {
+  const dev = `${greeting.isFromNpm ? 'npx ' : ''}cairn dev`;
+  return `model    agents follow scripts until they have a model:
+         OPENAI_API_KEY=… ${dev} --model openai/gpt-5     or anthropic/…, google/…
+         ${dev} --model local/qwen3 --model-url http://localhost:11434/v1
+`;
+};
 
 /** With the workflows of a program. */
 export function appGreeting(greeting: Greeting, { workflows, agents }: App): string {
@@ -53,12 +70,15 @@ ${rest.map((line) => `         ${line}\n`).join('')}`;
 const studioLine = (greeting: Greeting): string =>
   `studio   ${greeting.studio}\n         opens once, within 10 minutes; "${commandOf(greeting)} studio" prints another link`;
 
-const keyLine = ({ key, keyFile }: Greeting): string => `key      ${key}   (stored in ${keyFile})`;
+const keyLine = ({ keyFile }: Greeting): string => `key      in ${keyFile}, for programs that call this host`;
 
 const inThisFolder = ({ isDefaultFolder }: Greeting): string => (isDefaultFolder ? ', in this folder' : '');
 
-const commandOf = ({ url, key, isDefaultFolder, isFromNpm }: Greeting): string =>
-  `${isDefaultFolder ? '' : `CAIRN_URL=${url} CAIRN_KEY=${key} `}${isFromNpm ? 'npx ' : ''}cairn`;
+const commandOf = ({ url, keyFile, isDefaultFolder, isFromNpm }: Greeting): string =>
+  `${isDefaultFolder ? '' : `CAIRN_URL=${url} CAIRN_KEY=$(cat ${quoted(keyFile)}) `}${isFromNpm ? 'npx ' : ''}cairn`;
+
+/** For a shell. Most paths need no quotes. */
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${safe(path).replaceAll("'", "'\\''")}'`);
 
 const inputsOf = ({ variables }: App['workflows'][number]): string =>
   variables

@@ -62,6 +62,12 @@ export class DevProcess {
     }
   }
 
+  /** All that it said, up to the next line that matches. */
+  async until(pattern: RegExp): Promise<string> {
+    await this.line(pattern);
+    return this.#lines.slice(0, this.#seen).join('\n');
+  }
+
   async ready(): Promise<Client> {
     await this.line(/^try it/);
     return this.client();

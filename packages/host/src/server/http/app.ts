@@ -7,7 +7,8 @@ import type { HttpWatch } from '../../telemetry/http-watch.ts';
 import type { Caller } from '../access/auth.ts';
 import { answerPreflight, isPreflight } from '../access/cross-origin.ts';
 import type { Gate } from '../access/gate.ts';
-import { createPages } from '../studio/pages.ts';
+import { createDocs } from '../docs-site/docs.ts';
+import { createPages, type ServePage } from '../studio/pages.ts';
 import { type ErrorPorts, rawErrorResponse, sendError } from './errors.ts';
 import {
   createHttpServer,
@@ -38,6 +39,7 @@ export interface AppPorts extends ErrorPorts {
   readonly unread: UnreadBytes;
   /** The built files of Studio, whose pages are served beside the routes. */
   readonly studioFolder: string;
+  readonly docsFolder: string;
   /** Reads and handles large bodies: a hundred that arrive at once take turns. */
   readonly longWork: LongWork;
 }
@@ -83,7 +85,8 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, ports));
   const served = methodFinder(routes);
-  const servePage = createPages(ports.studioFolder);
+  const [serveStudio, serveDocs] = [createPages(ports.studioFolder), createDocs(ports.docsFolder)];
+  const servePage: ServePage = async (...exchange) => (await serveDocs(...exchange)) || serveStudio(...exchange);
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = served(path);

@@ -34,7 +34,7 @@ export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPort
   ports.watch.refused(raised.code, reply.request.caller?.tenant);
   const error = publicError(raised, reply, ports);
   const status = errorKinds[error.code].status;
-  reply.code(status).header('content-type', 'application/json; charset=utf-8');
+  reply.code(status).headers({ 'content-type': 'application/json; charset=utf-8', link: helpLink(error.code) });
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   const seconds = retryAfterSeconds(error);
   if (seconds !== null) reply.header('retry-after', String(seconds));
@@ -42,6 +42,9 @@ export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPort
   const envelope = toEnvelope(error);
   reply.send(JSON.stringify(status === 404 ? withoutSecrets(envelope, reply.request, ports) : envelope));
 }
+
+/** The page of the code, which this host serves. The envelope is closed, so a header names it. */
+const helpLink = (code: ErrorCode): string => `</docs/errors/${code}>; rel="help"`;
 
 /** An id that holds a secret is not repeated. Its absence confirms a guess, so the request counts as one. */
 function withoutSecrets(envelope: ErrorEnvelope, request: FastifyRequest, ports: ErrorPorts): ErrorEnvelope {

@@ -105,6 +105,8 @@ export interface ServerOptions {
   readonly httpServer: HttpServerOptions;
   /** The built files of Studio. */
   readonly studioFolder: string;
+  /** The built pages of the documentation. */
+  readonly docsFolder: string;
 }
 
 export interface Server {

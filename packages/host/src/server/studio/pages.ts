@@ -1,7 +1,7 @@
 /** Serves Studio: the page at `/` and at the address of each screen, and the files that it loads. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagMatches } from '../http/etag.ts';
-import { INDEX, readStudio, type StudioFile, type StudioFiles } from './files.ts';
+import { sendStaticFile } from '../http/static-file.ts';
+import { INDEX, readStudio, type StudioFiles } from './files.ts';
 
 /** Answers a request that no route serves; false if it is not one of Studio. */
 export type ServePage = (path: string, request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
@@ -41,7 +41,9 @@ export function createPages(folder: string): ServePage {
     reading ??= readStudio(folder);
     const files = await reading;
     const file = files?.get(name);
-    if (file !== undefined) sendFile(file, name, { request, reply });
+    // The name of every other file changes with its content.
+    const caching = name === INDEX ? 'no-cache' : 'public, max-age=31536000, immutable';
+    if (file !== undefined) sendStaticFile(file, { request, reply }, { ...pageHeaders, 'cache-control': caching });
     else if (name === INDEX) {
       // A build may follow; the next request looks again.
       reading = null;
@@ -56,29 +58,6 @@ function isScreen(path: string, { headers }: FastifyRequest): boolean {
   const isForPeople = headers.accept?.includes('text/html') ?? false;
   return isForPeople && screens.has(path.split('/', 2)[1] ?? '');
 }
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
-function sendFile({ bytes, gzipped, contentType, etag }: StudioFile, name: string, { request, reply }: Exchange): void {
-  // The name of every other file changes with its content.
-  const caching = name === INDEX ? 'no-cache' : 'public, max-age=31536000, immutable';
-  reply.headers({ ...pageHeaders, 'cache-control': caching, etag, vary: 'Accept-Encoding' });
-  if (etagMatches(request.headers['if-none-match'], etag)) {
-    reply.code(304).send();
-    return;
-  }
-  const isGzip = acceptsGzip(request);
-  const body = isGzip ? gzipped : bytes;
-  if (isGzip) reply.header('content-encoding', 'gzip');
-  reply.headers({ 'content-type': contentType, 'content-length': body.length });
-  reply.send(request.method === 'HEAD' ? '' : body);
-}
-
-const acceptsGzip = ({ headers }: FastifyRequest): boolean =>
-  /(?:^|,)\s*gzip\s*(?:;\s*q=(?:1|0?\.\d*[1-9]))?\s*(?:,|$)/i.test(headers['accept-encoding']?.toString() ?? '');
 
 const UNBUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Cairn</title>
 <h1>This host serves its API, but Studio is not built.</h1>
