@@ -118,12 +118,12 @@ function marked(text: string, words: readonly string[]): readonly (string | HTML
 
 /** Light, dark, or as the system has it; shared with Studio. */
 function startTheme(button: HTMLButtonElement): void {
-  const themes = ['system', 'light', 'dark'] as const;
+  const themes: readonly (string | undefined)[] = ['system', 'light', 'dark'];
   const show = () => {
     button.textContent = `Theme: ${document.documentElement.dataset.theme ?? 'system'}`;
   };
   button.addEventListener('click', () => {
-    const now = themes.findIndex((theme) => theme === document.documentElement.dataset.theme);
+    const now = themes.indexOf(document.documentElement.dataset.theme);
     const next = themes[(Math.max(now, 0) + 1) % themes.length] ?? 'system';
     if (next === 'system') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = next;

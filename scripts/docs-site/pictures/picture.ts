@@ -29,7 +29,7 @@ export interface Picture {
   readonly notes?: readonly { readonly at: readonly [x: number, y: number]; readonly text: string }[];
 }
 
-export const WIDTH = 720;
+const WIDTH = 720;
 
 const light = {
   ground: '#ffffff',

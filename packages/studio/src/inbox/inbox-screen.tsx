@@ -114,6 +114,6 @@ const Nothing = () => (
   <div className="state">
     <h2>Nothing waits for you</h2>
     <p>When a run needs an approval, an answer or a sign-in, its question appears here, from any depth. Try one:</p>
-    <Command text="cairn run review" />
+    <Command text="npx cairn run review" />
   </div>
 );

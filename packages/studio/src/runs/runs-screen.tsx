@@ -120,9 +120,9 @@ function Nothing({ search }: { readonly search: RunSearch }) {
     <div className="state">
       <h2>No runs yet</h2>
       <p>A run is one piece of work of agents and people, with everything that happened in it. Start three agents:</p>
-      <Command text={'cairn run research-crew --input topic="tidal power"'} />
+      <Command text={'npx cairn run research-crew --input topic="tidal power"'} />
       <p>
-        Or one that asks you a question, with <code>cairn run review</code>. Both work without a model key.
+        Or one that asks you a question, with <code>npx cairn run review</code>. Both work without a model key.
       </p>
     </div>
   );

@@ -30,6 +30,11 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
             </div>
           ))}
       </dl>
+      <p>
+        <a href="/docs/" target="_blank" rel="noreferrer">
+          Documentation
+        </a>
+      </p>
     </Dialog>
   );
 }

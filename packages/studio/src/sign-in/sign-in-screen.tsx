@@ -53,7 +53,7 @@ export function SignInScreen() {
         {open.isError && <Problem error={open.error} />}
         <hr />
         <p className="second">Without a key at hand, have a terminal print a link. It opens Studio once.</p>
-        <Command text="cairn studio" />
+        <Command text="npx cairn studio" />
       </form>
     </main>
   );

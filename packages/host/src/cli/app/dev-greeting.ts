@@ -68,7 +68,7 @@ ${rest.map((line) => `         ${line}\n`).join('')}`;
 }
 
 const studioLine = (greeting: Greeting): string =>
-  `studio   ${greeting.studio}\n         opens once, within 10 minutes; "${commandOf(greeting)} studio" prints another link`;
+  `studio   ${greeting.studio}\n         opens once, within 10 minutes; "${commandOf(greeting)} studio" prints another link\ndocs     ${greeting.url}/docs`;
 
 const keyLine = ({ keyFile }: Greeting): string => `key      in ${keyFile}, for programs that call this host`;
 
