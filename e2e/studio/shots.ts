@@ -73,6 +73,20 @@ const scenes: readonly Scene[] = [
     name: `run-${tab}`,
     path: `/runs/{crew}?tab=${tab}`,
   })),
+  { name: 'run-event', path: '/runs/{crew}?tab=log&event=12' },
+  { name: 'run-past', path: '/runs/{crew}?at=12' },
+  { name: 'run-causes-of', path: '/runs/{crew}?tab=causes&event=12' },
+  { name: 'run-waiting', path: '/runs/{waiting}' },
+  { name: 'run-failed', path: '/runs/{failed}' },
+  { name: 'run-loading', path: '/runs/{crew}', before: (page) => never(page, '**/v1/runs/**') },
+  {
+    name: 'run-fork',
+    path: '/runs/{crew}?at=5',
+    act: (page) => page.getByRole('button', { name: 'Fork from here' }).click(),
+  },
+  { name: 'compare', path: '/compare/{crew}/{other}' },
+  { name: 'compare-loading', path: '/compare/{crew}/{other}', before: (page) => never(page, '**/v1/runs/**') },
+  { name: 'compare-error', path: '/compare/{crew}/run_no_such_run' },
 ];
 
 async function shoot(
@@ -83,7 +97,8 @@ async function shoot(
   label: string,
 ): Promise<void> {
   await before?.(page);
-  await page.goto(`${(isEmpty === true ? empty : stage).url}${path.replace('{crew}', crew)}`);
+  const named = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => runIds[name] ?? '');
+  await page.goto(`${(isEmpty === true ? empty : stage).url}${named}`);
   await page.locator('.shell').waitFor();
   await page.waitForTimeout(700);
   await act?.(page);
@@ -95,6 +110,18 @@ async function shoot(
 const full = scenes.filter(({ isEmpty }) => isEmpty !== true);
 const [stage, empty, browser] = await Promise.all([openStage(), openStage(), launchBrowser()]);
 const crew = await play(stage);
+const newest = async (workflowId: string) => (await stage.client.runs.list({ workflowId })).runs[0]?.runId ?? '';
+const { runId: other } = await stage.client.runs.create({
+  workflowId: 'research-crew',
+  inputs: { topic: 'Wind power on the Gaspé' },
+});
+await stage.client.runs.wait(other);
+const runIds: Readonly<Record<string, string>> = {
+  crew,
+  other,
+  waiting: await newest('release-vote'),
+  failed: await newest('stumbles'),
+};
 for (const width of [1280, 400]) {
   const context = await newPageContext(browser, width);
   const page = await signedIn(stage, context);

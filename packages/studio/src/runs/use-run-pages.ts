@@ -37,7 +37,7 @@ interface State {
 type Change =
   | { readonly is: 'begun' }
   | { readonly is: 'first' | 'newest'; readonly page: ReadPage; readonly atTop?: boolean }
-  | { readonly is: 'changed'; readonly list: RunPages }
+  | { readonly is: 'changed'; readonly runs: readonly RunSnapshot[]; readonly filter: RunFilter }
   | { readonly is: 'page'; readonly cursor: string; readonly page: ReadPage }
   | { readonly is: 'seen'; readonly from: number; readonly to: number }
   | { readonly is: 'failed'; readonly error: unknown };
@@ -61,7 +61,7 @@ function changed(state: State, change: Change): State {
         : { ...state, error: null, hasNewer: true };
     }
     case 'changed':
-      return { ...state, list: change.list, error: null };
+      return { ...state, list: list && changedPages(list, change).list, error: null };
     case 'page':
       return list === null ? state : { ...state, list: withPage(list, change.cursor, change.page), error: null };
     case 'seen':
@@ -128,6 +128,11 @@ function followChanges({ begin, newest, isRead, apply, failed }: Following): () 
   };
 }
 
+const changedPages = (
+  list: RunPages,
+  { runs, filter }: { readonly runs: readonly RunSnapshot[]; readonly filter: RunFilter },
+) => withChanged(list, runs, (run) => matches(filter, run));
+
 export interface RunPagesHook extends State {
   /** Tells which rows are in view. */
   readonly see: (from: number, to: number) => void;
@@ -174,11 +179,9 @@ export function useRunPages(filter: RunFilter): RunPagesHook {
     change({ is: 'begun' });
     const isRead = () => latest.current !== null;
     const apply = (runs: readonly RunSnapshot[]): boolean => {
-      if (latest.current === null) return false;
-      const { list, hasNew } = withChanged(latest.current, runs, (run) => matches(filter, run));
-      latest.current = list;
-      change({ is: 'changed', list });
-      return hasNew;
+      // The reducer changes the list as it then is: a page may have been read meanwhile.
+      change({ is: 'changed', runs, filter });
+      return latest.current !== null && changedPages(latest.current, { runs, filter }).hasNew;
     };
     return followChanges({ begin: () => read('first'), newest: () => read('newest'), isRead, apply, failed });
   }, [read, failed, key]);
