@@ -31,7 +31,8 @@ const text = { to: 25, from: [25], parse: decodeText, serialize: (value: unknown
 export interface Pool {
   readonly sql: Sql;
   readonly place: string;
-  end(): Promise<void>;
+  /** Waits for statements under way, at most so many seconds. Default: 5. */
+  end(timeoutS?: number): Promise<void>;
 }
 
 export function connect({ url, connections = 10 }: DatabaseOptions): Pool {
@@ -50,7 +51,7 @@ export function connect({ url, connections = 10 }: DatabaseOptions): Pool {
     // The only parameter of a session: a pooler refuses most others.
     connection: { application_name: 'cairn' },
   });
-  return { sql, place, end: () => sql.end({ timeout: 5 }) };
+  return { sql, place, end: (timeoutS = 5) => sql.end({ timeout: timeoutS }) };
 }
 
 export class Database implements Queries {

@@ -1,9 +1,9 @@
 /** The Postgres event log. Appends go through the group commit; every read asks the database, because others write too. */
 
 import type { Followers } from '../feed/followers.ts';
-import type { EventLog, RunHead } from '../ports/event-log.ts';
+import type { EventLog, ForkRun, RunHead } from '../ports/event-log.ts';
 import { contextTenant } from './commit/facts.ts';
-import type { Deliver, GroupCommit } from './commit/group-commit.ts';
+import type { CommitTail, GroupCommit } from './commit/group-commit.ts';
 import type { Database } from './database.ts';
 import { forkRuns } from './forks/fork.ts';
 import { importRun } from './forks/import-run.ts';
@@ -20,24 +20,15 @@ interface EventLogPorts {
   readonly horizon: Horizon;
   readonly heads: HeadCache;
   readonly writer: number;
-  readonly deliver: Deliver;
+  readonly tail: CommitTail;
 }
 
 export function postgresEventLog(ports: EventLogPorts): EventLog {
-  const { database, commit, followers, horizon, heads, writer, deliver } = ports;
+  const { database, commit, followers, horizon, writer } = ports;
   return {
     append: (append) => commit.submit(append),
     importRun: (run, rows) => importRun(database, writer, run, rows),
-    fork: async (run) => {
-      const forked = await forkRuns({ database, heads, writer }, run);
-      const contextOf = new Map([run, ...(run.others ?? [])].map(({ runId, contextId }) => [runId, contextId]));
-      await deliver(
-        forked.flatMap(({ runId, rows, before }) => {
-          const contextId = contextOf.get(runId);
-          return contextId === undefined ? [] : [{ contextId, before, commits: [{ runId, contextId, rows }] }];
-        }),
-      );
-    },
+    fork: (run) => forkAndTell(ports, run),
     read: (range) => ('runId' in range ? readRun(database, range) : readContext(database, range)),
     rowsUntil: (runId, cursor) => rowsUntil(database, runId, cursor),
     lastCursor: () => lastCursor(database),
@@ -52,6 +43,21 @@ export function postgresEventLog(ports: EventLogPorts): EventLog {
       return String(await horizon.end());
     },
   };
+}
+
+async function forkAndTell({ database, heads, writer, tail }: EventLogPorts, run: ForkRun): Promise<void> {
+  tail.begin();
+  try {
+    const forked = await forkRuns({ database, heads, writer }, run);
+    const contextOf = new Map([run, ...(run.others ?? [])].map(({ runId, contextId }) => [runId, contextId]));
+    const delivered = forked.flatMap(({ runId, rows, before }) => {
+      const contextId = contextOf.get(runId);
+      return contextId === undefined ? [] : [{ contextId, before, commits: [{ runId, contextId, rows }] }];
+    });
+    await tail.deliver(delivered);
+  } finally {
+    tail.end();
+  }
 }
 
 async function lastCursor(database: Database): Promise<number> {

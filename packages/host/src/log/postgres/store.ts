@@ -3,9 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import { postgresArtifacts } from './artifacts/artifacts.ts';
-import { type Deliver, GroupCommit } from './commit/group-commit.ts';
+import { type CommitTail, GroupCommit } from './commit/group-commit.ts';
 import { connect, Database, type Pool } from './database.ts';
 import { postgresEventLog } from './event-log.ts';
+import { Tail } from './follow/tail.ts';
+import { WakeUps } from './follow/wake-ups.ts';
 import { HeadCache } from './heads.ts';
 import { Horizon } from './horizon.ts';
 import { postgresMemories } from './memories/memories.ts';
@@ -24,6 +26,8 @@ import { postgresRunIndex } from './run-index/run-index.ts';
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
+  /** Where to listen, if `url` leads to a transaction pooler. Default: `url`. */
+  readonly listenUrl?: string | undefined;
   /** Whether missing migrations are applied. Otherwise an old schema is refused. */
   readonly migrates?: boolean | undefined;
   readonly connections?: number | undefined;
@@ -37,19 +41,27 @@ export interface PostgresStore extends Store {
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const pool = connect(options);
+  const listener = connect({ url: options.listenUrl ?? options.url, connections: 1 });
+  const end = async (): Promise<void> => {
+    await Promise.all([pool.end(), listener.end(0)]);
+  };
   try {
     const database = new Database(pool);
     if (options.migrates === true) await migratePostgres(database);
     else await checkSchema(database);
-    return await assemblePostgresStore(pool, { onFault: options.onFault, closed: () => pool.end() });
+    return await assemblePostgresStore(pool, { listener, onFault: options.onFault, closed: end });
   } catch (error) {
-    await pool.end();
+    await end();
     throw error;
   }
 }
 
 interface AssembleOptions {
+  /** The connection that hears of the commits of other nodes. Without it, followers hear of own commits only. */
+  readonly listener?: Pool | undefined;
   readonly onFault?: ListenerFault | undefined;
+  /** A monotonic clock in milliseconds. */
+  readonly elapsedMs?: (() => number) | undefined;
   /** Called once nothing uses the pool any more. */
   readonly closed?: (() => Promise<void>) | undefined;
 }
@@ -57,25 +69,37 @@ interface AssembleOptions {
 /** A store over connections to a database with the current schema. */
 export async function assemblePostgresStore(
   pool: Pool,
-  { onFault = uncaught, closed }: AssembleOptions,
+  { listener, onFault = uncaught, elapsedMs = () => performance.now(), closed }: AssembleOptions,
 ): Promise<PostgresStore> {
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
   const heads = new HeadCache();
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
-  const deliver: Deliver = (delivered) => {
-    for (const { commits } of delivered) for (const one of commits) followers.tell(one);
+  const tail = new Tail({ queries: database.accepted, horizon, followers, writer }, await horizon.end());
+  const wakeUps =
+    listener === undefined
+      ? null
+      : new WakeUps({ pool, listener, name: String(writer), look: () => tail.read(), onFault, elapsedMs });
+  const told: CommitTail = {
+    begin: () => tail.begin(),
+    deliver: (delivered) => {
+      wakeUps?.notify();
+      return tail.deliver(delivered);
+    },
+    end: () => tail.end(),
   };
-  const commit = new GroupCommit({ database, heads, writer, delay, deliver });
+  const commit = new GroupCommit({ database, heads, writer, delay, tail: told });
+  wakeUps?.open();
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     database.close();
     await commit.close();
+    await wakeUps?.close();
     await closed?.();
   };
   return {
-    log: postgresEventLog({ database, commit, followers, horizon, heads, writer, deliver }),
+    log: postgresEventLog({ database, commit, followers, horizon, heads, writer, tail: told }),
     runIndex: postgresRunIndex(database, heads),
     queue: postgresQueue(database),
     definitions: postgresDefinitions(database),

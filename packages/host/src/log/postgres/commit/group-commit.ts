@@ -28,15 +28,22 @@ export interface Delivered {
   readonly commits: readonly Commit[];
 }
 
-export type Deliver = (delivered: readonly Delivered[]) => Promise<void> | void;
+/** Tells followers. */
+export interface CommitTail {
+  /** Before a transaction that writes rows. */
+  begin(): void;
+  /** In order, before the appends resolve. */
+  deliver(delivered: readonly Delivered[]): Promise<void> | void;
+  /** After it, whatever became of it. */
+  end(): void;
+}
 
 export interface CommitPorts {
   readonly database: Database;
   readonly heads: HeadCache;
   /** The number of this process among those that write. */
   readonly writer: number;
-  /** Tells followers, in order. Called before the appends resolve. */
-  readonly deliver: Deliver;
+  readonly tail: CommitTail;
   readonly delay: (ms: number) => Promise<void>;
 }
 
@@ -90,14 +97,24 @@ export class GroupCommit {
         queries: this.#ports.database.accepted,
         bytes: this.bytes,
       });
-      const committed = admission.batch.isEmpty ? nothing : await this.#send(admission);
-      await this.#finish(admission, committed);
+      await this.#write(admission);
       this.#queue = [...admission.deferred, ...this.#queue];
     } catch (error) {
       for (const { append, reject } of jobs) {
         this.#ports.heads.forget(append.runId);
         reject(storeError(error, this.#ports.database.place));
       }
+    }
+  }
+
+  async #write(admission: Admission): Promise<void> {
+    const { tail } = this.#ports;
+    tail.begin();
+    try {
+      const committed = admission.batch.isEmpty ? nothing : await this.#send(admission);
+      await this.#finish(admission, committed);
+    } finally {
+      tail.end();
     }
   }
 
@@ -123,7 +140,7 @@ export class GroupCommit {
   }
 
   async #finish({ batch, admitted, refused }: Admission, committed: Committed): Promise<void> {
-    const { heads, deliver } = this.#ports;
+    const { heads, tail } = this.#ports;
     const failed = new Set(committed.failed);
     this.#commits += 1;
     for (const [tenant, bytes] of Object.entries(committed.usage ?? {})) this.bytes.set(tenant, bytes);
@@ -134,7 +151,7 @@ export class GroupCommit {
     }
     const isFailed = (runId: RunId): boolean => failed.has(batch.groups.get(runId)?.place ?? -1);
     const placed = place(admitted, isFailed, committed.cursors ?? []);
-    await deliver(byContext(placed, (runId) => committed.befores[batch.groups.get(runId)?.place ?? -1] ?? null));
+    await tail.deliver(byContext(placed, (runId) => committed.befores[batch.groups.get(runId)?.place ?? -1] ?? null));
     for (const { job, appended, commit } of placed) {
       this.#rows += commit.rows.length;
       job.resolve(appended);

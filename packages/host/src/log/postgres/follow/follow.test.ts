@@ -1,0 +1,76 @@
+/** Followers of a node hear of the commits of every node, each once, and the rows of a context in order. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { afterEach, expect, it } from 'vitest';
+import type { Commit } from '../../ports/event-log.ts';
+import { creation, row } from '../../ports/samples.kit.ts';
+import { freshDatabase } from '../server.kit.ts';
+import { openPostgresStore, type PostgresStore } from '../store.ts';
+
+const opened: PostgresStore[] = [];
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+async function nodes(count: number, url: string): Promise<readonly PostgresStore[]> {
+  for (let i = 0; i < count; i += 1) opened.push(await openPostgresStore({ url, connections: 3 }));
+  return opened;
+}
+
+/** What a follower heard, and a promise for the moment when it has heard so many rows. */
+function heardBy(store: PostgresStore) {
+  const places: string[] = [];
+  const cursors = new Map<ContextId, number[]>();
+  let wanted = Number.POSITIVE_INFINITY;
+  let done: () => void = () => {};
+  store.log.follow(({ runId, contextId, rows }: Commit) => {
+    for (const { seq, cursor } of rows) {
+      places.push(`${runId}:${seq}`);
+      cursors.set(contextId, [...(cursors.get(contextId) ?? []), cursor]);
+    }
+    if (places.length >= wanted) done();
+  });
+  const has = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      [wanted, done] = [count, resolve];
+      if (places.length >= wanted) resolve();
+    });
+  return { places, cursors, has };
+}
+
+it('tells every node of every row once, in order, while all of them write to the same contexts', async () => {
+  const stores = await nodes(3, await freshDatabase());
+  const heard = stores.map(heardBy);
+  const runs = Array.from({ length: 6 }, (_, i) => `run_${i}` as RunId);
+  const contextOf = (i: number): ContextId => `ctx_${i % 2}` as ContextId;
+  await Promise.all(
+    runs.map((runId, i) =>
+      stores[i % 3]?.log.append(
+        creation(runId, { create: { tenant: 't', contextId: contextOf(i), originRunId: runId } }),
+      ),
+    ),
+  );
+  // Facts of all nodes to all runs: each node's cached heads are wrong most of the time.
+  const appends = runs.flatMap((runId) =>
+    Array.from({ length: 30 }, (_, i) => stores[i % 3]?.log.append({ runId, rows: [row(`a${i}`), row('b')] })),
+  );
+  await Promise.all(appends);
+  const all = runs.flatMap((runId) => Array.from({ length: 61 }, (_, seq) => `${runId}:${seq}`)).sort();
+  for (const { places, cursors, has } of heard) {
+    await has(all.length);
+    expect(places.toSorted()).toEqual(all);
+    for (const found of cursors.values()) expect(found).toEqual(found.toSorted((a, b) => a - b));
+  }
+});
+
+it('hears of what was written while no notification came through', async () => {
+  const [a, b] = await nodes(2, await freshDatabase());
+  if (a === undefined || b === undefined) throw new Error('There are two nodes.');
+  const heard = heardBy(b);
+  const runId = 'run_a' as RunId;
+  await a.log.append(creation(runId));
+  await heard.has(1);
+  // Imported rows draw cursors too, and are told to nobody.
+  await a.log.append({ runId, rows: [row('a')] });
+  await heard.has(2);
+  expect(heard.places).toEqual(['run_a:0', 'run_a:1']);
+});
