@@ -16,8 +16,10 @@ try {
   const page = await signedIn(stage, await newPageContext(browser));
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   await page.goto(`${stage.url}/runs/${runId}?tab=conversation`);
-  await page.getByText('Three questions for the researcher').first().waitFor();
-  await page.getByText('openwop:fs.write').first().click();
+  await page.getByText('Run completed').waitFor();
+  await page.locator('.conversation').evaluate((list) => list.scrollTo(0, 0));
+  await page.locator('.talk', { hasText: 'openwop:time' }).locator('.talk-seq').first().click();
+  await page.getByRole('complementary', { name: /^Event / }).getByText('openwop:time').first().waitFor();
   await page.screenshot({ path: file });
 } finally {
   await browser.close();
