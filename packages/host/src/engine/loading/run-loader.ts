@@ -132,7 +132,9 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
     const shared = await workflows.byHash(record.tenant, record.definitionHash);
     if (isQuarantined(head)) return quarantinedRun(await outlineOf(store.log, head), head, shared);
     const last = Math.min(through, head.seq);
-    const checkpoint = past.nearest(runId, last, await nearestState(store, record, last));
+    const stored = await nearestState(store, record, last);
+    // The rows that a fork shares may be purged, and what memory has of them must not be shown then.
+    const checkpoint = record.fork === null ? past.nearest(runId, last, stored) : stored;
     const parsed = (body: string): RunState => {
       crashes?.deciding(runId, NO_CAUSE);
       return stateOf(runId, body);
@@ -144,7 +146,8 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
     const tailBytes = await foldTo(state, shared, through);
     const workflow = await pins.give(shared, await pinsOf(store.log, state, head));
     const from = checkpoint === null ? { seq: -1, bytes: 0 } : { seq: checkpoint.seq, bytes: checkpoint.body.length };
-    if (last < head.seq) past.note(state, { bytes: from.bytes + tailBytes, folded: last - from.seq });
+    if (last < head.seq && record.fork === null)
+      past.note(state, { bytes: from.bytes + tailBytes, folded: last - from.seq });
     return { record, workflow, state, checkpoint: { ...from, tailBytes } };
   };
   const load: RunLoader['load'] = (runId, tenant) => loadThrough(runId, tenant, Number.MAX_SAFE_INTEGER);
