@@ -56,8 +56,8 @@ describe('acknowledgements', () => {
     acknowledgements.add([job('b1', 'b')]);
     while (acknowledgements.isUnderWay) await turn();
     await turn();
-    expect(noted.indexOf('b0')).toBeLessThan(12);
-    expect(noted.indexOf('b1')).toBeLessThan(16);
+    expect(noted.indexOf('b0')).toBeLessThan(2);
+    expect(noted.indexOf('b1')).toBeLessThan(10);
     expect(noted.length).toBe(102);
   });
 

@@ -39,13 +39,18 @@ export class Acknowledgements {
       for (const job of jobs) settle(job);
       return;
     }
-    for (const job of jobs) this.#waiting.push(job);
-    if (this.#isUnderWay) return;
+    if (this.#isUnderWay) {
+      for (const job of jobs) this.#waiting.push(job);
+      return;
+    }
     this.#isUnderWay = true;
-    this.#beginSlice();
+    this.#beginSlice(jobs);
   }
 
-  #beginSlice(): void {
+  /** In the order of the commits, the tenant with the most work would go first. */
+  #beginSlice(jobs: readonly Job[]): void {
+    this.#waiting = inFairOrder(jobs);
+    this.#next = 0;
     this.#sliceEnd = this.#ports.elapsedMs() + SLICE_MS;
     this.#settleNext();
   }
@@ -63,16 +68,10 @@ export class Acknowledgements {
     else setImmediate(this.#nextSlice);
   };
 
-  /** In the order of the commits, the tenant with the most work would go first. */
-  readonly #nextSlice = (): void => {
-    this.#waiting = inFairOrder(this.#waiting.slice(this.#next));
-    this.#next = 0;
-    this.#beginSlice();
-  };
+  readonly #nextSlice = (): void => this.#beginSlice(this.#waiting.slice(this.#next));
 
   #end(): void {
     this.#waiting = [];
-    this.#next = 0;
     this.#isUnderWay = false;
     this.#ports.allKnow();
   }

@@ -9,10 +9,12 @@ import { Job, tell, type Work, write } from './job.ts';
 
 /**
  * A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows or bytes, or a slow disk.
+ * A disk that others write to is quick for most flushes and takes 20 ms for some, so it counts as slow for a while.
  */
 const POOL_ROWS = 128;
 const POOL_BYTES = 65_536;
 const SLOW_MS = 1;
+const SLOW_FLUSHES = 64;
 
 export interface CommitHooks {
   /** Runs in every transaction, after its work. */
@@ -61,8 +63,8 @@ export class GroupCommit {
   /** Set once the content of the disk is unknown. */
   #broken: CairnError | null = null;
   #level: 'FULL' | 'NORMAL' = 'FULL';
-  /** Duration of the last flush. */
-  #flushMs = 0;
+  /** Flushes until the disk counts as quick again. */
+  #slowFlushes = 0;
   #scheduled = false;
   #held = false;
   #isDiskBusy = false;
@@ -170,7 +172,7 @@ export class GroupCommit {
   /** Commits queued work in one transaction. One that overtakes another must not be acknowledged before it. */
   #transact(order: 'after' | 'overtakes'): void {
     const { jobs, isLarge } = this.#take();
-    const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#flushMs >= SLOW_MS;
+    const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#slowFlushes > 0;
     try {
       this.#syncAtCommit(!isInPool);
       this.#begin.run();
@@ -178,7 +180,7 @@ export class GroupCommit {
       this.#hooks.beforeCommit();
       const begun = this.#elapsedMs();
       this.#commit.run();
-      if (!isInPool) this.#flushMs = this.#elapsedMs() - begun;
+      if (!isInPool) this.#noteFlush(this.#elapsedMs() - begun);
     } catch (error) {
       this.#fail(jobs, storeError(error, this.#file));
       return;
@@ -200,10 +202,15 @@ export class GroupCommit {
     const begun = this.#elapsedMs();
     this.#flush((error) => {
       this.#unflushed = null;
-      this.#flushMs = this.#elapsedMs() - begun;
+      this.#noteFlush(this.#elapsedMs() - begun);
       if (error === null) this.#flushed(jobs);
       else this.#failFlush(jobs, flushFailed(error, this.#file));
     });
+  }
+
+  #noteFlush(ms: number): void {
+    if (ms >= SLOW_MS) this.#slowFlushes = SLOW_FLUSHES;
+    else if (this.#slowFlushes > 0) this.#slowFlushes -= 1;
   }
 
   /**
