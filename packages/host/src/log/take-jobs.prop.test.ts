@@ -1,14 +1,15 @@
 import type { RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Job } from './sqlite/commit/job.ts';
+import { Job } from './sqlite/commit/job.ts';
 import { takeJobs } from './take-jobs.ts';
 
-const job = (bytes: number, run?: string, rows = 1, tenant?: string): Job => ({
-  work: { ...(run !== undefined && { runId: run as RunId }), tenant, rows, bytes, apply: () => null },
-  resolve: () => {},
-  reject: () => {},
-});
+const job = (bytes: number, run?: string, rows = 1, tenant?: string): Job =>
+  new Job(
+    { ...(run !== undefined && { runId: run as RunId }), tenant, rows, bytes, apply: () => null },
+    () => {},
+    () => {},
+  );
 
 const anyJob = fc
   .record({

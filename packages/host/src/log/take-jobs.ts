@@ -73,7 +73,7 @@ function filled<Job extends Queued>(queue: readonly Job[]): Omit<Taken<Job>, 'le
  * The tenants take turns by what their work costs, so that one that queues many transactions delays nobody else. Work
  * of a run keeps its order: the first of it in the queue says whose turn it uses.
  */
-function inFairOrder<Job extends Queued>(queue: readonly Job[]): readonly Job[] {
+export function inFairOrder<Job extends Queued>(queue: readonly Job[]): Job[] {
   const spent = new Map<string, number>();
   const payers = new Map<RunId | undefined, string>();
   let latest = 0;

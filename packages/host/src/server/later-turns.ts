@@ -44,6 +44,10 @@ export class LaterTurns implements EventLoop {
     this.#arm();
   }
 
+  afterReactions(go: () => void): void {
+    this.#ports.afterReactions(go);
+  }
+
   /** A connection was accepted in this turn, so that another one may wait. */
   arrived(): void {
     this.#hasArrivals = true;

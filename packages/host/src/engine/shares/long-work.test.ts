@@ -37,7 +37,7 @@ test('sixty large definitions at once take turns: none is long, and all are done
   expect(Math.max(...turns)).toBeLessThanOrEqual(10);
 });
 
-test("a tenant's piece waits for one piece of another tenant, not for its backlog", async () => {
+test("the first piece of a tenant does not wait for the backlog of another one", async () => {
   const loop = manualLoop();
   const work = new LongWork(loop);
   const done: string[] = [];
@@ -49,7 +49,7 @@ test("a tenant's piece waits for one piece of another tenant, not for its backlo
   const all = Promise.all([...Array.from({ length: 20 }, () => piece('many')), piece('one')]);
   await loop.turn();
   await loop.turn();
-  expect(done).toEqual(['many', 'many', 'one']);
+  expect(done.slice(0, 2)).toEqual(['many', 'one']);
   for (let i = 0; i < 20; i += 1) await loop.turn();
   await all;
   expect(done).toHaveLength(21);

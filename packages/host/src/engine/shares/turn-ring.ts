@@ -31,6 +31,11 @@ export class TurnRing {
     else lane.push(waiter);
   }
 
+  /** Whether a waiter of the tenant may be in it. */
+  has(tenant: string): boolean {
+    return this.#lanes.has(tenant);
+  }
+
   /** Removes and returns the next waiter of a tenant that may go on, or null if there is none. */
   next(mayGoOn?: (tenant: string) => boolean): Waiter | null {
     for (const [tenant, lane] of this.#lanes) {

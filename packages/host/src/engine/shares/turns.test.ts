@@ -59,6 +59,18 @@ test('a run of another tenant goes before the rest of a long line', async () => 
   expect(order.length).toBe(1_002);
 });
 
+test('the first of a tenant in a slice does not wait for the line of another one', async () => {
+  const { turns, work, order, run, pass } = world();
+  void work('a', { ms: 7 });
+  pass(1.5);
+  for (const n of times(10)) void work('a', { name: `a${n}` });
+  expect(order).toEqual(['a']);
+  void work('b');
+  expect(order).toEqual(['a', 'b']);
+  expect(turns.take('b', 'step')).not.toBeNull();
+  await run();
+});
+
 test('turns alternate between tenants, and keep the order of arrival within each', async () => {
   const { work, order, run } = world();
   void work('a', { name: 'first', ms: 20 });

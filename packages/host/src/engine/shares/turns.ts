@@ -12,7 +12,7 @@ import { TurnRing, Waiter } from './turn-ring.ts';
 const SLICE_MS = 8;
 const SHARED_SLICE_MS = 1;
 
-/** Time after a slice in which a command may still go on at once, if no other one waits. */
+/** Time after a slice in which a command may still go on at once, if no other one waits, and the first of a tenant. */
 const COMMAND_MS = 2;
 
 /** The host counts as shared for this long after two tenants took turns. */
@@ -46,6 +46,8 @@ export class Turns {
   #isGiving = false;
   /** The last turn went to a caller. One of nobody's is next, so that callers do not starve steps. */
   #wasCaller = false;
+  /** Tenants with a turn in this slice. The first of a tenant does not wait for the backlog of the others. */
+  readonly #served = new Set<string>();
   #lastTenant: string | null = null;
   #sharedUntil = Number.NEGATIVE_INFINITY;
 
@@ -97,8 +99,15 @@ export class Turns {
   }
 
   #isNow(tenant: string, urgency: Urgency, now: number): boolean {
-    if (urgency !== 'step') return this.#waitingCallers === 0 && now < this.#sliceEnd + COMMAND_MS;
-    return this.#waiting === 0 && now < this.#sliceEnd && this.#mayCompose(tenant);
+    if (urgency !== 'step' && this.#waitingCallers === 0) return now < this.#sliceEnd + COMMAND_MS;
+    if (urgency === 'step' && !this.#mayCompose(tenant)) return false;
+    if (urgency === 'step' && this.#waiting === 0 && now < this.#sliceEnd) return true;
+    return now < this.#sliceEnd + COMMAND_MS && !this.#served.has(tenant) && !this.#hasWaiters(tenant);
+  }
+
+  #hasWaiters(tenant: string): boolean {
+    const { command, start, step } = this.#rings;
+    return command.has(tenant) || start.has(tenant) || step.has(tenant);
   }
 
   #add(waiter: Waiter, urgency: Urgency): void {
@@ -111,6 +120,7 @@ export class Turns {
   #beginSlice(loop: EventLoop, now: number): void {
     this.#isShared = now < this.#sharedUntil;
     this.#sliceEnd = now + (this.#isShared ? SHARED_SLICE_MS : SLICE_MS);
+    this.#served.clear();
     this.#isArmed = true;
     loop.nextTurn(this.#nextSlice);
   }
@@ -158,5 +168,6 @@ export class Turns {
   #took(tenant: string, now: number): void {
     if (this.#lastTenant !== null && this.#lastTenant !== tenant) this.#sharedUntil = now + SHARED_FOR_MS;
     this.#lastTenant = tenant;
+    this.#served.add(tenant);
   }
 }

@@ -34,7 +34,7 @@ export interface HttpServerOptions {
   /** Whether there are trusted proxies, whose `X-Forwarded-For` names the client. */
   readonly hasProxies: boolean;
   /** For long work of requests. It learns of each connection. */
-  readonly laterTurns: EventLoop & Pick<LaterTurns, 'arrived'>;
+  readonly laterTurns: EventLoop & Pick<LaterTurns, 'arrived' | 'afterReactions'>;
   /** On every response, also those of streams and those for malformed requests. */
   readonly headers: SafetyHeaders;
 }
@@ -64,7 +64,11 @@ export function createHttpServer(handle: Handle, { connections, laterTurns, head
       // Node would refuse a missing Host header without an error envelope, so the gate refuses it instead.
       requireHostHeader: false,
     },
-    inTurns(answer, { elapsedMs: () => laterTurns.elapsedMs(), nextTurn: setImmediate }),
+    inTurns(answer, {
+      elapsedMs: () => laterTurns.elapsedMs(),
+      nextTurn: setImmediate,
+      afterReactions: (go) => laterTurns.afterReactions(go),
+    }),
   );
   server.setTimeout(STILL_MS);
   server.on('connection', () => laterTurns.arrived());

@@ -9,6 +9,7 @@ function turns() {
   const clock = { at: 0 };
   const begun: string[] = [];
   const later: (() => void)[] = [];
+  const reactions: (() => void)[] = [];
   const sockets = new Map<string, EventEmitter & { destroyed: boolean; destroy(): void }>();
   const closed: (() => void)[] = [];
   const handle = inTurns(
@@ -16,7 +17,11 @@ function turns() {
       clock.at += 1;
       begun.push(request.url ?? '');
     },
-    { elapsedMs: () => clock.at, nextTurn: (work) => later.push(work) },
+    {
+      elapsedMs: () => clock.at,
+      nextTurn: (work) => void later.push(work),
+      afterReactions: (work) => void reactions.push(work),
+    },
   );
   const socketOf = (name: string) => {
     const made = Object.assign(new EventEmitter(), {
@@ -33,8 +38,10 @@ function turns() {
     begun,
     socketOf,
     closed,
-    send(connection: string, url = connection) {
-      const request: Partial<IncomingMessage> = { url, socket: socketOf(connection) as EventEmitter as Socket };
+    /** Requests of callers in `as` have their keys. */
+    send(connection: string, url = connection, as = 'key') {
+      const socket = socketOf(connection) as EventEmitter as Socket;
+      const request: Partial<IncomingMessage> = { url, socket, headers: { authorization: as } };
       const response = new EventEmitter();
       closed.push(() => response.emit('close'));
       handle(request as IncomingMessage, response as ServerResponse);
@@ -42,6 +49,7 @@ function turns() {
     nextTurn() {
       begun.length = 0;
       for (const work of later.splice(0)) work();
+      for (let work = reactions.shift(); work !== undefined; work = reactions.shift()) work();
     },
   };
 }
@@ -53,6 +61,29 @@ test('requests beyond the time of a turn begin in later turns, one of each conne
   send('b', 'b0');
   nextTurn();
   expect(begun).toEqual(['a6', 'b0', 'a7', 'a8', 'a9']);
+});
+
+test('the first request of a caller in a turn does not wait for the many of another one', () => {
+  const { send, begun, nextTurn } = turns();
+  for (let i = 0; i < 300; i += 1) send(`many${i}`, `many${i}`, 'attacker');
+  expect(begun.length).toBe(6);
+  send('b', 'b0', 'victim');
+  send('b', 'b1', 'victim');
+  expect(begun.slice(6)).toEqual(['b0']);
+  nextTurn();
+  expect(begun.slice(0, 3)).toEqual(['many6', 'b1', 'many7']);
+  send('b', 'b2', 'victim');
+  expect(begun).not.toContain('b2');
+  nextTurn();
+  expect(begun.slice(0, 2)).toContain('b2');
+});
+
+test('one that claims to be many callers takes a turn to its end and no further', () => {
+  const { send, begun, nextTurn } = turns();
+  for (let i = 0; i < 300; i += 1) send(`c${i}`, `c${i}`, `forged${i}`);
+  expect(begun.length).toBe(11);
+  nextTurn();
+  expect(begun.length).toBe(6);
 });
 
 test('a connection with more unanswered requests than it may have is closed, and the rest is not begun', () => {

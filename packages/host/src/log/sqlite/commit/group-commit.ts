@@ -4,21 +4,24 @@ import type { CairnError } from '@cairn/protocol';
 import { storeClosed } from '../../errors.ts';
 import { takeJobs } from '../../take-jobs.ts';
 import { flushFailed, storeError } from '../errors.ts';
-import { answer, type Job, type JobResult, type Work, write } from './job.ts';
+import { Acknowledgements } from './acknowledgements.ts';
+import { Job, tell, type Work, write } from './job.ts';
 
 /**
  * A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows or bytes, or a slow disk.
+ * A disk that others write to is quick for most flushes and takes 20 ms for some, so it counts as slow for a while.
  */
 const POOL_ROWS = 128;
 const POOL_BYTES = 65_536;
 const SLOW_MS = 1;
+const SLOW_FLUSHES = 64;
 
 export interface CommitHooks {
   /** Runs in every transaction, after its work. */
   beforeCommit(): void;
   /** The transaction was rolled back, and values cached from it may be wrong. */
   rolledBack(): void;
-  /** The transaction is durable and all its work is acknowledged. */
+  /** The transaction is durable and its followers know. */
   afterCommit(rows: number, bytes: number): void;
   /** Reads and writes fail from now on. */
   broken(error: CairnError): void;
@@ -40,12 +43,6 @@ export type ElapsedMs = () => number;
 /** Runs a query once the data it sees is durable, or rejects it when the store is closed. */
 export type Read = <Result>(query: () => Result) => Result | Promise<Result>;
 
-/** A committed transaction that is not yet flushed to disk. */
-interface Unflushed {
-  readonly jobs: readonly Job[];
-  readonly results: readonly JobResult[];
-}
-
 /** A query that waits for its data to become durable. */
 type PendingRead = () => void;
 
@@ -59,13 +56,15 @@ export class GroupCommit {
   readonly #commit: StatementSync;
   #queue: Job[] = [];
   #queuedRows = 0;
-  #unflushed: Unflushed | null = null;
+  /** The work of a committed transaction that is not yet flushed to disk. */
+  #unflushed: readonly Job[] | null = null;
+  readonly #acknowledgements: Acknowledgements;
   #pendingReads: PendingRead[] = [];
   /** Set once the content of the disk is unknown. */
   #broken: CairnError | null = null;
   #level: 'FULL' | 'NORMAL' = 'FULL';
-  /** Duration of the last flush. */
-  #flushMs = 0;
+  /** Flushes until the disk counts as quick again. */
+  #slowFlushes = 0;
   #scheduled = false;
   #held = false;
   #isDiskBusy = false;
@@ -79,6 +78,7 @@ export class GroupCommit {
     this.#flush = flush;
     this.#hooks = hooks;
     this.#elapsedMs = elapsedMs;
+    this.#acknowledgements = new Acknowledgements({ elapsedMs, allKnow: () => this.#goOn() });
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
   }
@@ -97,7 +97,7 @@ export class GroupCommit {
     if (this.#closed) return Promise.reject(storeClosed());
     if (this.#broken !== null) return Promise.reject(this.#broken);
     return new Promise<Result>((resolve, reject) => {
-      this.#queue.push({ work, resolve: resolve as Job['resolve'], reject });
+      this.#queue.push(new Job(work, resolve as Job['resolve'], reject));
       this.#queuedRows += work.rows;
       this.#schedule();
     });
@@ -133,13 +133,17 @@ export class GroupCommit {
     this.#isDiskBusy = isBusy;
   }
 
-  /** Rejects new work and waits until all accepted work is durable or rejected. */
+  /** Rejects new work and waits until all accepted work is durable or rejected, and its callers know. */
   close(): Promise<void> {
     this.#closed = true;
-    if (this.#queue.length === 0 && this.#unflushed === null) return Promise.resolve();
+    if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => {
       this.#drained = resolve;
     });
+  }
+
+  get #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#unflushed === null && !this.#acknowledgements.isUnderWay;
   }
 
   #schedule(): void {
@@ -155,7 +159,7 @@ export class GroupCommit {
 
   #goOn(): void {
     if (this.#queue.length > 0) this.#schedule();
-    else if (this.#unflushed === null) this.#drained?.();
+    else if (this.#isIdle) this.#drained?.();
   }
 
   #take(): { readonly jobs: readonly Job[]; readonly isLarge: boolean } {
@@ -168,23 +172,22 @@ export class GroupCommit {
   /** Commits queued work in one transaction. One that overtakes another must not be acknowledged before it. */
   #transact(order: 'after' | 'overtakes'): void {
     const { jobs, isLarge } = this.#take();
-    const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#flushMs >= SLOW_MS;
-    let results: readonly JobResult[];
+    const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#slowFlushes > 0;
     try {
       this.#syncAtCommit(!isInPool);
       this.#begin.run();
-      results = jobs.map(write);
+      for (const job of jobs) write(job);
       this.#hooks.beforeCommit();
       const begun = this.#elapsedMs();
       this.#commit.run();
-      if (!isInPool) this.#flushMs = this.#elapsedMs() - begun;
+      if (!isInPool) this.#noteFlush(this.#elapsedMs() - begun);
     } catch (error) {
       this.#fail(jobs, storeError(error, this.#file));
       return;
     }
     this.#commits += 1;
-    if (isInPool) this.#flushInPool({ jobs, results });
-    else this.#acknowledge({ jobs, results });
+    if (isInPool) this.#flushInPool(jobs);
+    else this.#acknowledge(jobs);
   }
 
   #syncAtCommit(wanted: boolean): void {
@@ -194,37 +197,44 @@ export class GroupCommit {
     this.#level = level;
   }
 
-  #flushInPool(unflushed: Unflushed): void {
-    this.#unflushed = unflushed;
+  #flushInPool(jobs: readonly Job[]): void {
+    this.#unflushed = jobs;
     const begun = this.#elapsedMs();
     this.#flush((error) => {
       this.#unflushed = null;
-      this.#flushMs = this.#elapsedMs() - begun;
-      if (error === null) this.#flushed(unflushed);
-      else this.#failFlush(unflushed, flushFailed(error, this.#file));
+      this.#noteFlush(this.#elapsedMs() - begun);
+      if (error === null) this.#flushed(jobs);
+      else this.#failFlush(jobs, flushFailed(error, this.#file));
     });
+  }
+
+  #noteFlush(ms: number): void {
+    if (ms >= SLOW_MS) this.#slowFlushes = SLOW_FLUSHES;
+    else if (this.#slowFlushes > 0) this.#slowFlushes -= 1;
   }
 
   /**
    * Callers react to the acknowledgement with more work. If a large transaction waits, its flush begins before that.
    * A small one waits for their work too: flushing the two in turns would double the commits of a busy host.
    */
-  #flushed(unflushed: Unflushed): void {
+  #flushed(jobs: readonly Job[]): void {
     for (const read of this.#pendingReads.splice(0)) read();
     if (!this.#held && this.#queuedRows >= POOL_ROWS) this.#transact('overtakes');
-    this.#acknowledge(unflushed);
+    this.#acknowledge(jobs);
     this.#goOn();
   }
 
-  #acknowledge({ jobs, results }: Unflushed): void {
+  /** Followers hear of the whole transaction at once, in its order. Callers go on in slices. */
+  #acknowledge(jobs: readonly Job[]): void {
     let rows = 0;
     let bytes = 0;
-    for (const { work } of jobs) {
-      rows += work.rows;
-      bytes += work.bytes;
+    for (const job of jobs) {
+      rows += job.work.rows;
+      bytes += job.work.bytes;
+      tell(job);
     }
-    for (const result of results) answer(result);
     this.#hooks.afterCommit(rows, bytes);
+    this.#acknowledgements.add(jobs);
   }
 
   /** Rejects every job: a single refusal may depend on another job that was not written. */
@@ -238,7 +248,7 @@ export class GroupCommit {
    * The data is written but perhaps not on disk, which may have dropped it. A later successful flush would not prove
    * otherwise. A row read now could be lost later, so all reads and writes fail.
    */
-  #failFlush({ jobs }: Unflushed, error: CairnError): void {
+  #failFlush(jobs: readonly Job[], error: CairnError): void {
     this.#broken = error;
     this.#hooks.rolledBack();
     for (const job of [...jobs, ...this.#queue.splice(0)]) job.reject(error);

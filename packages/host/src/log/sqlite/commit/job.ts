@@ -11,32 +11,42 @@ export interface Work<Result> extends QueuedWork {
   committed?(result: Result): void;
 }
 
-export interface Job {
+/** Queued work and its caller. A class for speed: every append of every run creates one. */
+export class Job {
   readonly work: Work<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-}
+  /** What the write returned, or why a precondition failed. Nobody learns of it before the transaction is durable. */
+  result: unknown = undefined;
+  isRefused = false;
 
-/** The result of a job, reported once its transaction ends. */
-export type JobResult = { readonly job: Job } & ({ readonly result: unknown } | { readonly refusal: unknown });
+  constructor(work: Work<unknown>, resolve: Job['resolve'], reject: Job['reject']) {
+    this.work = work;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+}
 
 /** Writes within the open transaction. A failed precondition concerns this job alone. */
-export function write(job: Job): JobResult {
+export function write(job: Job): void {
+  const { work } = job;
   try {
-    job.work.prepare?.();
+    work.prepare?.();
   } catch (refusal) {
-    return { job, refusal };
-  }
-  return { job, result: job.work.apply() };
-}
-
-/** Reports the result to the job's caller, once it is durable. */
-export function answer(result: JobResult): void {
-  const { job } = result;
-  if ('refusal' in result) {
-    job.reject(result.refusal);
+    job.result = refusal;
+    job.isRefused = true;
     return;
   }
-  job.work.committed?.(result.result);
-  job.resolve(result.result);
+  job.result = work.apply();
+}
+
+/** Tells the followers of a job that it is durable. */
+export function tell(job: Job): void {
+  if (!job.isRefused) job.work.committed?.(job.result);
+}
+
+/** Reports the result to the job's caller, once it is durable and told. */
+export function settle(job: Job): void {
+  if (job.isRefused) job.reject(job.result);
+  else job.resolve(job.result);
 }
