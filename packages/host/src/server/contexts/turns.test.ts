@@ -18,7 +18,8 @@ test('a context in which thousands of runs wait is looked through in many turns 
     }),
   };
   const engine = { resume: () => Promise.reject(new Error('Nothing is resumed.')) };
-  const turns = new ContextTurns({ engine, store: { ...store, runIndex }, report: () => undefined });
+  const clusterNode = { alone: <Result>(_: string, work: () => Promise<Result>) => work() };
+  const turns = new ContextTurns({ engine, store: { ...store, runIndex }, clusterNode, report: () => undefined });
   let [passed, isOver] = [0, false];
   const tick = () => {
     passed += 1;
