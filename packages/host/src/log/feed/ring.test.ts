@@ -22,7 +22,8 @@ const rowOf = (type: string, seq: number): Row => ({
   hash: 'h',
 });
 
-const hiding = (hidden: string): Lens => payloads(`without ${hidden}`, (type) => (type === hidden ? null : type), 'frames');
+const hiding = (hidden: string): Lens =>
+  payloads(`without ${hidden}`, (type) => (type === hidden ? null : type), 'frames');
 
 const wanted = (lens: Lens, after = -1): Wanted => ({ runId: null, after, audience: undefined, lens });
 

@@ -177,7 +177,10 @@ export class Ring {
   }
 
   /** A thousand subscribers with filters of their own mostly see the same rows, and then share one text too. */
-  #sameTexts(texts: readonly string[], separator: Lens['separator']): Required<Pick<Stretch, 'text' | 'shared'>> | null {
+  #sameTexts(
+    texts: readonly string[],
+    separator: Lens['separator'],
+  ): Required<Pick<Stretch, 'text' | 'shared'>> | null {
     for (const { stretch, lens, texts: others } of this.#last) {
       const { text, shared } = stretch;
       if (shared === undefined || lens.separator !== separator || others.length !== texts.length) continue;
