@@ -32,7 +32,7 @@ export const inboxEntry = z
     requestedAt: instant,
     /** When it expires; absent if it never does. */
     expiresAt: instant.optional(),
-    /** Who may decide; absent if anyone may. */
+    /** Who may decide; absent if anyone may. Of long lists of people and votes, the first ones, and `isCut` is set. */
     assignees: z.array(z.string()).optional(),
     quorum: quorumState.optional(),
     /** Where the question comes from, if another host asks it: the A2A peer and its task or the MCP server, and the run there as that host says. */

@@ -76,9 +76,10 @@ interface Found {
 
 export class LiveFeed {
   readonly pace: Pace;
+  /** Other feeds of the host write in the same turns. */
+  readonly inTurn: InTurn;
   readonly #log: EventLog;
   readonly #limits: FeedLimits;
-  readonly #inTurn: InTurn;
   readonly #contexts = new Map<ContextId, Followed>();
   /** Contexts whose new events are offered as soon as the whole transaction is known. */
   readonly #fresh = new Set<Followed>();
@@ -93,7 +94,7 @@ export class LiveFeed {
     this.#log = log;
     this.#limits = { ...defaults, ...limits };
     this.pace = pace;
-    this.#inTurn = inTurn;
+    this.inTurn = inTurn;
     log.follow((commit) => this.#onCommit(commit));
   }
 
@@ -173,7 +174,7 @@ export class LiveFeed {
     this.#share(followed);
     subscriber.inTurn = (pump) => {
       followed.waiting += 1;
-      this.#inTurn(followed.tenant, () => {
+      this.inTurn(followed.tenant, () => {
         pump();
         followed.waiting -= 1;
         this.#trim(followed);

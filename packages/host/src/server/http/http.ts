@@ -194,7 +194,7 @@ function surfaceOf(
   const past = new PastRuns({ log, loadView });
   const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: (go) => httpServer.laterTurns.nextTurn(go) });
   const responses = { unread: ports.unread, turns };
-  const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now });
+  const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now, inTurn: ports.feed.inTurn });
   const streams = new EventStreams({ ...ports, snapshots, turns });
   ports.purger.follow(({ contextId }) => ports.feed.forget(contextId));
   ports.purger.follow(({ runId }) => snapshots.forget(runId));
@@ -203,7 +203,7 @@ function surfaceOf(
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
   const { isUnderTest } = ports.extension;
   const interrupts = { engine, log, runIndex, loadView, past, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
-  const inbox = new InboxFeed({ log, runIndex, loadView, cursors, timers });
+  const inbox = new InboxFeed({ log, runIndex, loadView, cursors, timers, inTurn: ports.feed.inTurn });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
   const bundles = { engine, log, version, now, responses, past };
   const runsAgents = discovery.agents?.supported === true;

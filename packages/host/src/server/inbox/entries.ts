@@ -10,13 +10,19 @@ import {
 } from '@cairn/protocol';
 import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { InterruptRecord } from '../../log/ports/run-index.ts';
+import type { InterruptRecord, Vote } from '../../log/ports/run-index.ts';
 import type { Ancestry } from './ancestry.ts';
 import { deciders } from './deciders.ts';
 
 /** Characters of JSON of a question; a longer one is left out, and the client reads the interrupt itself. */
 const MAX_ASKED = 16_384;
 const MAX_TITLE = 500;
+
+/** Characters of JSON of each thing shown beside a question: its approvers, their votes, the host that asks. */
+const MAX_BESIDE = 2_048;
+
+/** No agent has a longer id. */
+const MAX_AGENT_ID = 256;
 
 export interface EntrySource {
   readonly log: Pick<EventLog, 'read'>;
@@ -53,8 +59,8 @@ export async function entryOf(
     ...agentId,
     requestedAt: isoTime(requestedAt),
     ...(timeoutMs === undefined ? {} : { expiresAt: isoTime(requestedAt + timeoutMs) }),
-    ...(kind === 'approval' ? deciders(data, asked.votes) : {}),
-    ...(isJsonObject(data.remote) ? { remote: data.remote } : {}),
+    ...(kind === 'approval' ? shownDeciders(data, asked.votes) : {}),
+    ...(isJsonObject(data.remote) ? shownRemote(data.remote) : {}),
     path: [...above, { runId, workflowId, nodeId, ...agentId }],
   };
 }
@@ -66,12 +72,36 @@ async function isWithAgent(loadView: LoadView, { runId, interruptId }: Interrupt
 
 /** Rows of earlier versions name the agent only in the data of a held decision. */
 function agentOf(agentId: Json | undefined): { readonly agentId?: string } {
-  return typeof agentId === 'string' ? { agentId } : {};
+  return typeof agentId === 'string' && agentId.length <= MAX_AGENT_ID ? { agentId } : {};
 }
 
 function askedOf(data: JsonObject, resumeSchema: JsonObject | undefined): Partial<InboxEntry> {
   const asked = { data, ...(resumeSchema === undefined ? {} : { resumeSchema }) };
   return JSON.stringify(asked).length > MAX_ASKED ? { isCut: true } : asked;
+}
+
+/** The first approvers and votes, if there are many. A list that is cut to nothing still says that not everybody may decide. */
+function shownDeciders(data: JsonObject, given: readonly Vote[]): Partial<InboxEntry> {
+  const { assignees, quorum } = deciders(data, given);
+  const [people, votes] = [assignees && fitting(assignees), quorum && fitting(quorum.votes)];
+  const isWhole = people?.length === assignees?.length && votes?.length === quorum?.votes.length;
+  return {
+    ...(people && { assignees: people }),
+    ...(quorum && votes && { quorum: { ...quorum, votes } }),
+    ...(isWhole ? {} : { isCut: true }),
+  };
+}
+
+const shownRemote = (remote: JsonObject): Partial<InboxEntry> =>
+  JSON.stringify(remote).length > MAX_BESIDE ? { isCut: true } : { remote };
+
+function fitting<Item>(list: readonly Item[]): readonly Item[] {
+  let left = MAX_BESIDE;
+  const end = list.findIndex((item) => {
+    left -= JSON.stringify(item).length + 1;
+    return left < 0;
+  });
+  return end === -1 ? list : list.slice(0, end);
 }
 
 /** Cuts between characters, never inside one. */

@@ -2,6 +2,7 @@ import type { InboxChange, RunId } from '@cairn/protocol';
 import { createParser } from 'eventsource-parser';
 import { expect, test } from 'vitest';
 import { createLoadView } from '../../engine/loading/run-view.ts';
+import type { InTurn } from '../../log/feed/feed.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { asked, creation, resolved, row, started } from '../../log/ports/samples.kit.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -15,7 +16,7 @@ const cursors: PageCursors = {
   placeOf: (_tenant, cursor) => cursor,
 };
 
-function stage(capacity = 500) {
+function stage(capacity = 500, inTurn?: InTurn) {
   const store = inMemoryStore();
   const timers = new ManualTimers();
   return {
@@ -28,12 +29,20 @@ function stage(capacity = 500) {
       cursors,
       timers,
       capacity,
+      ...(inTurn && { inTurn }),
     }),
   };
 }
 
 const ask = (store: Store, name: string, ...questions: readonly string[]) =>
   store.log.append(creation(name as RunId, { rows: [started(), ...questions.map((id) => asked(id))] }));
+
+/** A question of 16,000 characters. */
+const askMuch = (store: Store, name: string) => {
+  const payload = { interruptId: 'a', kind: 'custom', nodeId: 'gate', data: { text: 'x'.repeat(16_000) } };
+  const question = row('interrupt.requested', { nodeId: 'gate', payload: JSON.stringify(payload) });
+  return store.log.append(creation(name as RunId, { rows: [started(), question] }));
+};
 
 const answer = (store: Store, name: string, question: string) =>
   store.log.append({ runId: name as RunId, rows: [resolved(question)] });
@@ -52,8 +61,8 @@ function follower(feed: InboxFeed, { lastId = null as string | null, takes = Num
     },
   });
   const subscription = feed.subscribe('t', lastId, {
-    write({ text }) {
-      parser.feed(text);
+    write({ text, rest = [] }) {
+      for (const part of [text, ...rest]) parser.feed(part);
       for (const look of waiting) look();
       left -= 1;
       return left > 0;
@@ -118,6 +127,48 @@ test('who was away for longer than changes are kept is told all there is', async
   await quick.said(2 * 501 + 2);
   slow.more();
   expect(slow.changes.slice(1).map(shown)).toEqual([['run_last/a']]);
+});
+
+test('changes are kept by their size: who missed a mebibyte of them is told all there is', async () => {
+  const { store, feed } = stage();
+  const slow = follower(feed, { takes: 1 });
+  const quick = follower(feed);
+  await Promise.all([slow.said(1), quick.said(1)]);
+  for (let i = 0; i < 70; i++) {
+    await askMuch(store, `run_${i}`);
+    await quick.said(2 * i + 2);
+    await answer(store, `run_${i}`, 'a');
+    await quick.said(2 * i + 3);
+  }
+  await ask(store, 'run_last', 'a');
+  await quick.said(2 * 70 + 2);
+  slow.more();
+  expect(slow.changes.slice(1).map(shown)).toEqual([['run_last/a']]);
+});
+
+test('many who follow are written to in turns, and a large inbox in parts', async () => {
+  const waiting: (() => void)[] = [];
+  const owners = new Set<string>();
+  const { store, feed } = stage(500, (owner, work) => {
+    owners.add(owner);
+    waiting.push(work);
+  });
+  for (let i = 0; i < 20; i++) await askMuch(store, `run_${i}`);
+  const texts: string[][] = [[], []];
+  for (const parts of texts) {
+    feed.subscribe('t', null, {
+      write: ({ text, rest = [] }) => parts.push(text, ...rest) > 0,
+      end: () => undefined,
+    });
+  }
+  for (const work of waiting.splice(0)) work();
+  await expect.poll(() => waiting.length).toBe(2);
+  expect(texts).toEqual([[], []]);
+  for (const work of waiting.splice(0)) work();
+  expect(texts[0]?.length).toBeGreaterThan(2);
+  expect(texts[1]).toEqual(texts[0]);
+  expect(Math.max(...(texts[0] ?? []).map(({ length }) => length))).toBeLessThan(20_000);
+  expect(owners).toEqual(new Set(['t']));
 });
 
 test('of more questions than are held the oldest are, it says so, and the rest move up when there is room', async () => {

@@ -2,6 +2,7 @@
 
 import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { Timers } from '../../engine/ports.ts';
+import type { InTurn } from '../../log/feed/feed.ts';
 import type { Sink, Subscription } from '../../log/feed/sink.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
@@ -18,7 +19,11 @@ export interface InboxFeedOptions {
   readonly timers: Timers;
   /** Questions that are held of one tenant. Default 500. */
   readonly capacity?: number;
+  /** A thousand writes take 20 ms. Default: all at once. */
+  readonly inTurn?: InTurn;
 }
+
+const atOnce: InTurn = (_, work) => work();
 
 export class InboxFeed {
   readonly #ports: TenantInboxPorts;
@@ -26,9 +31,10 @@ export class InboxFeed {
   readonly #tenants = new Map<string, TenantInbox>();
   #unfollow: (() => void) | null = null;
 
-  constructor({ log, runIndex, loadView, cursors, timers, capacity = 500 }: InboxFeedOptions) {
+  constructor({ log, runIndex, loadView, cursors, timers, capacity = 500, inTurn = atOnce }: InboxFeedOptions) {
     this.#log = log;
-    this.#ports = { cursors, timers, followed: { log, runIndex, loadView, ancestry: new Ancestry(log), capacity } };
+    const followed = { log, runIndex, loadView, ancestry: new Ancestry(log), capacity };
+    this.#ports = { cursors, timers, inTurn, followed };
   }
 
   /** Writes all open questions, then each change. With the id of the last frame that a client has: what it missed. */

@@ -110,6 +110,21 @@ describe('the page', () => {
     expect(entry).not.toHaveProperty('data');
   });
 
+  test('shows the first of many approvers, and nothing large that a workflow says about a question', async () => {
+    const host = await served();
+    const approversList = Array.from({ length: 4_000 }, (_, i) => `person-${i}`);
+    await begin(host, chain('crowd', { typeId: 'core.approvalGate', config: { approversList, requiredApprovals: 2 } }));
+    const remote = { server: 's'.repeat(50_000) };
+    const about = { artifactId: 'x', artifactType: 'y', title: 'Well?', actions: ['accept'] };
+    const data = { ...about, agentId: 'a'.repeat(50_000), remote };
+    await begin(host, chain('claims', { typeId: 'core.interrupt', config: { kind: 'approval', data } }));
+    const [crowd, claims] = await waiting(host, 2);
+    expect(crowd).toMatchObject({ isCut: true, quorum: { required: 2, votes: [] } });
+    expect(crowd?.assignees).toEqual(approversList.slice(0, 166));
+    expect(claims).toMatchObject({ title: 'Well?', isCut: true });
+    expect(JSON.stringify([crowd, claims]).length).toBeLessThan(4_000);
+  });
+
   test('reads one row for each question, and the first of each run above once, however long the runs are', async () => {
     const host = await served();
     const long = Array.from({ length: 300 }, () => row('log.appended'));

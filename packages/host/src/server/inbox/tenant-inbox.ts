@@ -1,7 +1,8 @@
 /** The inbox of one tenant for all its subscribers: one reading of the log, and the latest changes as frames. */
-import type { InboxChange, RunId } from '@cairn/protocol';
+import type { InboxChange, InboxEntry, RunId } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
-import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
+import type { InTurn } from '../../log/feed/feed.ts';
+import { type Chunk, type ChunkText, chunkText, type Sink, type Subscription } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { FollowedInbox, type FollowedInboxPorts, type InboxReading } from './followed-inbox.ts';
@@ -10,10 +11,12 @@ export interface TenantInboxPorts {
   readonly cursors: PageCursors;
   readonly timers: Timers;
   readonly followed: FollowedInboxPorts;
+  readonly inTurn: InTurn;
 }
 
-/** Changes kept for clients that come back; one that was away for longer gets all open questions. */
+/** Readings, and their characters, kept for clients that come back; one that was away for longer gets all open questions. */
 const KEPT = 500;
+const KEPT_CHARACTERS = 1_048_576;
 
 /** How long an inbox without subscribers is kept: a client whose connection broke comes back soon. */
 const IDLE_MS = 60_000;
@@ -22,7 +25,9 @@ const IDLE_MS = 60_000;
 interface Stretch {
   readonly from: string;
   readonly to: string;
-  readonly text: string;
+  readonly frames: ChunkText;
+  /** Its characters. */
+  readonly size: number;
 }
 
 export class TenantInbox {
@@ -33,6 +38,10 @@ export class TenantInbox {
   readonly #forget: () => void;
   readonly #subscribers = new Set<Subscriber>();
   readonly #stretches: Stretch[] = [];
+  #keptCharacters = 0;
+  /** All open questions, rendered once for all who begin at this place. */
+  #snapshot: ChunkText | null = null;
+  readonly #texts = new WeakMap<InboxEntry, string>();
   /** The place of the newest change; rows that change nothing do not move it. */
   #place = '';
   /** Resolved by the next reading that begins. */
@@ -59,6 +68,7 @@ export class TenantInbox {
     this.#cancelIdle = null;
     const subscriber = new Subscriber(sink);
     subscriber.onClose = () => this.#leave(subscriber);
+    subscriber.inTurn = (pump) => this.#ports.inTurn(this.#tenant, pump);
     this.#subscribers.add(subscriber);
     subscriber.begin(new InboxSource(this, place));
     subscriber.pump();
@@ -80,11 +90,12 @@ export class TenantInbox {
   }
 
   /** What a subscriber at this place is given next, and the place after it; null when it has everything. */
-  after(place: string | null): { readonly text: string; readonly place: string } | null {
+  after(place: string | null): { readonly frames: ChunkText; readonly place: string } | null {
     if (place === this.#place) return null;
     const next = this.#stretches.find(({ from }) => from === place);
-    if (next !== undefined) return { text: next.text, place: next.to };
-    return { text: frameOf(this.#inbox.snapshot(), this.#idOf(this.#place)), place: this.#place };
+    if (next !== undefined) return { frames: next.frames, place: next.to };
+    this.#snapshot ??= chunkText(this.#frameOf(this.#inbox.snapshot(), this.#idOf(this.#place)));
+    return { frames: this.#snapshot, place: this.#place };
   }
 
   close(): void {
@@ -114,9 +125,11 @@ export class TenantInbox {
   }
 
   #note(reading: InboxReading): void {
+    this.#snapshot = null;
     if (reading.kind === 'rebuilt') {
       // A subscriber at any earlier place gets all open questions.
       this.#stretches.length = 0;
+      this.#keptCharacters = 0;
       this.#place = this.#inbox.position ?? '';
     } else if (reading.changes.length > 0) this.#add(reading.changes);
   }
@@ -126,9 +139,12 @@ export class TenantInbox {
     const id = this.#idOf(to);
     const last = changes.length - 1;
     // Only the last has an id: a client that loses the connection before it gets all of them again, which does no harm.
-    const text = changes.map((change, at) => frameOf(change, at === last ? id : null)).join('');
-    this.#stretches.push({ from: this.#place, to, text });
-    if (this.#stretches.length > KEPT) this.#stretches.shift();
+    const parts = changes.flatMap((change, at) => this.#frameOf(change, at === last ? id : null));
+    const size = parts.reduce((sum, { length }) => sum + length, 0);
+    this.#stretches.push({ from: this.#place, to, frames: chunkText(parts), size });
+    this.#keptCharacters += size;
+    while (this.#stretches.length > KEPT || this.#keptCharacters > KEPT_CHARACTERS)
+      this.#keptCharacters -= this.#stretches.shift()?.size ?? 0;
     this.#place = to;
   }
 
@@ -149,6 +165,28 @@ export class TenantInbox {
   #idOf(place: string): string | null {
     return this.#ports.cursors.shown(this.#tenant, place);
   }
+
+  /** A frame in parts. */
+  #frameOf(change: InboxChange, id: string | null): readonly string[] {
+    const head = `${id === null ? '' : `id: ${id}\n`}event: inbox.${change.type}\ndata: `;
+    if (change.type !== 'snapshot') return [`${head}${this.#textOf(change)}\n\n`];
+    const entries = change.entries.map((entry, at) => `${at === 0 ? '' : ','}${this.#entryText(entry)}`);
+    return [`${head}{"type":"snapshot","entries":[`, ...entries, `],"complete":${change.complete}}\n\n`];
+  }
+
+  #textOf(change: Exclude<InboxChange, { type: 'snapshot' }>): string {
+    if (change.type === 'removed') return JSON.stringify(change);
+    return `{"type":"${change.type}","entry":${this.#entryText(change.entry)}}`;
+  }
+
+  /** An entry is in the frame that tells of it, and in every snapshot while it is open. */
+  #entryText(entry: InboxEntry): string {
+    const known = this.#texts.get(entry);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(entry);
+    this.#texts.set(entry, text);
+    return text;
+  }
 }
 
 /** One subscriber's place in the inbox of its tenant. */
@@ -166,7 +204,7 @@ class InboxSource implements Source {
     const next = this.#inbox.after(this.#place);
     if (next === null) return null;
     this.#place = next.place;
-    return { text: next.text, upTo: -1, urgent: true, isLast: false };
+    return { ...next.frames, upTo: -1, urgent: true, isLast: false };
   }
 
   /** Catching up is the work of the inbox; from then on changes are in memory. */
@@ -175,9 +213,4 @@ class InboxSource implements Source {
     this.isBehind = false;
     return null;
   }
-}
-
-function frameOf(change: InboxChange, id: string | null): string {
-  const { type, ...body } = change;
-  return `${id === null ? '' : `id: ${id}\n`}event: inbox.${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
 import { createLoadView } from '../../engine/loading/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
+import type { InTurn } from '../../log/feed/feed.ts';
 import { type Collector, collector } from '../../log/feed/feed-sink.kit.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
@@ -36,9 +37,9 @@ async function started(): Promise<Store> {
 const completed = (nodeId: string, text = '') =>
   row('node.completed', { nodeId, payload: JSON.stringify({ nodeId, outputs: { text } }) });
 const write = (store: Store, ...rows: readonly NewRow[]) => store.log.append({ runId: runA, rows });
-const feedOf = (store: Store, timers = new ManualTimers(), now = () => 0) => {
+const feedOf = (store: Store, timers = new ManualTimers(), now = () => 0, inTurn?: InTurn) => {
   const turns = new FairTurns({ budget: 1_000_000, nextTurn: setImmediate });
-  return new SnapshotFeed({ log: store.log, load: createLoadView(store), turns, timers, now });
+  return new SnapshotFeed({ log: store.log, load: createLoadView(store), turns, timers, now, inTurn });
 };
 const seqs = (sink: Seen) => sink.states().map(({ seq }) => seq);
 
@@ -215,6 +216,29 @@ test('a large state that goes on is shown from time to time, to all at once, and
   await write(store, large(30), row('run.completed'));
   await rest();
   expect(sinks.map((sink) => [seqs(sink), sink.ended])).toEqual(sinks.map(() => [[20, 30, 32], 1]));
+});
+
+test('many readers are written to in turns, and a large state waits for all of them', async () => {
+  const store = await started();
+  for (let i = 0; i < 40; i += 1) await write(store, large(i));
+  const waiting: (() => void)[] = [];
+  const feed = feedOf(store, undefined, undefined, (_, work) => void waiting.push(work));
+  const sinks = [seen(), seen(), seen()];
+  const turn = async (): Promise<void> => {
+    for (const work of waiting.splice(0)) work();
+    await rest();
+  };
+  for (const sink of sinks) feed.subscribe({ runId: runA, fresh: true, form: 'frames' }, sink);
+  await rest();
+  // They begin, find the large state wanted, and wait for it.
+  await turn();
+  await turn();
+  expect(waiting).toHaveLength(3);
+  for (const [at, work] of waiting.splice(0).entries()) {
+    expect(sinks.map(seqs)).toEqual(sinks.map((_, one) => (one < at ? [40] : [])));
+    work();
+  }
+  expect(sinks.map(seqs)).toEqual([[40], [40], [40]]);
 });
 
 test('one that stalls while a large run ends still gets the end when it reads again', async () => {

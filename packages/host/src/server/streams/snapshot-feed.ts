@@ -4,6 +4,7 @@ import { isTerminalStatus, isTransition, newRunView, type RunId, type RunView } 
 import { foldRow, type LoadView } from '../../engine/loading/run-view.ts';
 import type { Timers } from '../../engine/ports.ts';
 import type { FairTurns } from '../../fair-turns.ts';
+import type { InTurn } from '../../log/feed/feed.ts';
 import type { Form } from '../../log/feed/lens.ts';
 import { isUrgent } from '../../log/feed/pace.ts';
 import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
@@ -33,12 +34,16 @@ export interface SnapshotPorts {
   readonly turns: FairTurns;
   readonly timers: Timers;
   readonly now: () => number;
+  /** A thousand writes take 20 ms. Default: all at once. */
+  readonly inTurn?: InTurn | undefined;
 }
 
 interface Followed {
   readonly subscribers: Set<Subscriber>;
+  /** Subscribers that wait for their turn, and one more while they are told. */
+  waiting: number;
   /** Rows that were committed while the state was loaded. */
-  waiting: Row[];
+  early: Row[];
   state: FollowedState | null;
   readonly ready: Promise<FollowedState>;
   /** When its next large state may be shown. */
@@ -65,6 +70,7 @@ export class SnapshotFeed {
     const followed = this.#follow(runId);
     const subscriber = new Subscriber(sink);
     subscriber.onClose = () => this.#leave(runId, followed, subscriber);
+    subscriber.inTurn = (pump) => this.#inTurn(followed, pump);
     followed.subscribers.add(subscriber);
     const ask = () => this.#ask(followed);
     subscriber.begin(new StateSource(range, { log: this.#log, ready: followed.ready, ask }));
@@ -83,13 +89,14 @@ export class SnapshotFeed {
     if (known !== undefined) return known;
     const ready = this.#ports.load(runId).then((view) => {
       followed.state = new FollowedState(view);
-      followed.state.advance(followed.waiting);
-      followed.waiting = [];
+      followed.state.advance(followed.early);
+      followed.early = [];
       return followed.state;
     });
     const followed: Followed = {
       subscribers: new Set(),
-      waiting: [],
+      waiting: 0,
+      early: [],
       state: null,
       ready,
       dueAt: 0,
@@ -132,19 +139,39 @@ export class SnapshotFeed {
     followed.isComing = false;
     followed.hasShownEnd = isLast;
     state.show({ seq: lastSeq, parts, size, urgent: true, isLast });
-    for (const subscriber of [...followed.subscribers]) subscriber.pump();
-    state.drop();
+    this.#offer(followed);
   }
 
   #onCommit({ runId, rows }: Commit): void {
     const followed = this.#runs.get(runId);
     if (followed === undefined) return;
     if (followed.state === null) {
-      followed.waiting.push(...rows);
+      followed.early.push(...rows);
       return;
     }
     followed.state.advance(rows);
+    this.#offer(followed);
+  }
+
+  #offer(followed: Followed): void {
+    followed.waiting += 1;
     for (const subscriber of [...followed.subscribers]) subscriber.pump();
+    this.#taken(followed);
+  }
+
+  #inTurn(followed: Followed, pump: () => void): void {
+    const { inTurn = (_, work) => work() } = this.#ports;
+    followed.waiting += 1;
+    inTurn(followed.state?.view.owner?.tenant ?? '', () => {
+      pump();
+      this.#taken(followed);
+    });
+  }
+
+  /** A large text is dropped once all who can take it have it. */
+  #taken(followed: Followed): void {
+    followed.waiting -= 1;
+    if (followed.waiting === 0) followed.state?.drop();
   }
 }
 
