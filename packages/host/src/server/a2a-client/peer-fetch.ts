@@ -3,7 +3,7 @@
  * it sends back. What breaks a rule ends the request.
  */
 import { isCairnError } from '@cairn/protocol';
-import { isEventStream, JsonValues } from '../peers/json-values.ts';
+import { countedResponse } from '../peers/counted-response.ts';
 import { elsewhere, RequestFailure, requestFailure, tooManyValues, tooMuch } from './peer-error.ts';
 import type { PeerSettings } from './peer-settings.ts';
 
@@ -17,15 +17,10 @@ export type PeerFetch = (url: string, init: RequestInit & { readonly signal: Abo
 export function peerFetch(peer: PeerSettings, fetch: Fetch): PeerFetch {
   const allowed = new Set([new URL(peer.url).origin, ...peer.origins]);
   let room = peer.maxResponseBytes;
-  const counted = (values: JsonValues): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> =>
-    new TransformStream({
-      transform(piece, controller) {
-        room -= piece.byteLength;
-        if (room < 0) controller.error(tooMuch(peer, `${peer.maxResponseBytes} bytes`, 'maxResponseBytes'));
-        else if (!values.take(piece)) controller.error(tooManyValues(peer, 'one message'));
-        else controller.enqueue(piece);
-      },
-    });
+  const spend = (bytes: number) => {
+    room -= bytes;
+    if (room < 0) throw tooMuch(peer, `${peer.maxResponseBytes} bytes`, 'maxResponseBytes');
+  };
   return async (url, init) => {
     const { origin } = new URL(url);
     if (!allowed.has(origin)) throw elsewhere(peer, origin);
@@ -37,9 +32,7 @@ export function peerFetch(peer: PeerSettings, fetch: Fetch): PeerFetch {
       await body?.cancel();
       throw elsewhere(peer, response.headers.get('location') ?? 'another address');
     }
-    if (body === null) return response;
-    const values = new JsonValues(isEventStream(response.headers));
-    return new Response(body.pipeThrough(counted(values)), { status, headers: response.headers });
+    return countedResponse(response, { spend, tooManyValues: () => tooManyValues(peer, 'one message') });
   };
 }
 

@@ -50,7 +50,7 @@ const server = z.strictObject({
     .min(1_000)
     .max(4_000_000)
     .default(1_000_000)
-    .describe('The most that the server may send in one call.'),
+    .describe('The most that the server may send in one call. Each line of a stream counts 64 bytes more than it has.'),
   listEveryMs: z.int().min(1_000).default(300_000).describe('How long a list of its tools is used.'),
   trustAnnotations: z
     .boolean()

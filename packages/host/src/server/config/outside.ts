@@ -80,7 +80,7 @@ export const a2aSchema = z.strictObject({
           .min(1_000)
           .max(16_000_000)
           .default(4_000_000)
-          .describe('The most that it may send in one call.'),
+          .describe('The most that it may send in one call. Each line of a stream counts 64 bytes more than it has.'),
         maxUpdates: z.int().min(1).max(1_000_000).default(10_000).describe('Most updates of a task in one call.'),
         repeatable: z
           .boolean()

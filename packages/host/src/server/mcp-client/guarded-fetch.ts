@@ -3,7 +3,8 @@
  * on all that it sends back. What breaks a rule ends the exchange.
  */
 import { type CairnError, TerminalError } from '@cairn/protocol';
-import { isEventStream, JsonValues, MAX_JSON_VALUES } from '../peers/json-values.ts';
+import { countedResponse } from '../peers/counted-response.ts';
+import { MAX_JSON_VALUES } from '../peers/json-values.ts';
 import type { HttpServerSettings } from './server-settings.ts';
 
 export interface GuardedFetchPorts {
@@ -22,15 +23,10 @@ export function guardedFetch(server: HttpServerSettings, { fetch, end }: Guarded
     end(why);
     return why;
   };
-  const counted = (values: JsonValues): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> =>
-    new TransformStream({
-      transform(piece, controller) {
-        room -= piece.byteLength;
-        if (room < 0) controller.error(refuse(tooLarge(server)));
-        else if (!values.take(piece)) controller.error(refuse(tooManyValues(server)));
-        else controller.enqueue(piece);
-      },
-    });
+  const spend = (bytes: number) => {
+    room -= bytes;
+    if (room < 0) throw refuse(tooLarge(server));
+  };
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.origin !== origin) throw refuse(elsewhere(server));
@@ -42,9 +38,7 @@ export function guardedFetch(server: HttpServerSettings, { fetch, end }: Guarded
       await body?.cancel();
       throw refuse(elsewhere(server));
     }
-    if (body === null) return response;
-    const values = new JsonValues(isEventStream(response.headers));
-    return new Response(body.pipeThrough(counted(values)), { status, headers: response.headers });
+    return countedResponse(response, { spend, tooManyValues: () => refuse(tooManyValues(server)) });
   };
 }
 

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 type Message = { id?: number; method?: string; result?: object; params?: { name?: string; protocolVersion?: string } };
 
 const [mode = ''] = process.argv.slice(2);
-const tools = ['env', 'family', 'crash', 'endless', 'flood', 'large', 'noise', 'lie', 'hang', 'learn', 'ask'];
+const tools = 'env family crash endless flood chatter large noise lie hang learn ask'.split(' ');
 let learned = false;
 /** The call that waits for a person. */
 let asked: number | null = null;
@@ -21,6 +21,10 @@ const acts: Readonly<Record<string, (id: number) => void>> = {
   crash: () => process.exit(3),
   endless: () => setInterval(() => process.stdout.write('x'.repeat(60_000)), 0),
   flood: () => setInterval(() => process.stdout.write(`{"jsonrpc":"2.0","method":"notifications/x"}\n`.repeat(500)), 0),
+  chatter(id) {
+    process.stdout.write('{}\n'.repeat(2_500));
+    answer(id, 'that was all');
+  },
   large: (id) => answer(id, 'x'.repeat(100_000)),
   noise(id) {
     process.stdout.write('Debugger attached.\n\n{"half":\n[]\n');

@@ -4,6 +4,7 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { type FewLines, fewLines } from '../../peers/few-lines.ts';
 import { JsonValues, MAX_JSON_VALUES } from '../../peers/json-values.ts';
 import type { StdioServerSettings } from '../server-settings.ts';
 import { LineSplitter } from './line-splitter.ts';
@@ -70,11 +71,11 @@ export class ServerProcess {
       },
       tooLong: () => this.fail(`${SENT} a line of more than ${maxBytes} bytes`),
     });
-    stdout.on('data', (piece: Buffer) => {
-      this.#ports.bytes(piece.length);
-      if (!this.#isOver) lines.take(piece);
+    readInTurns(stdout, ({ bytes, cost }) => {
+      this.#ports.bytes(cost);
+      if (!this.#isOver) lines.take(bytes);
     });
-    stderr.on('data', (piece: Buffer) => this.#ports.stderr.take(piece));
+    readInTurns(stderr, ({ bytes }) => this.#ports.stderr.take(bytes));
     stderr.on('end', () => this.#ports.stderr.end());
     for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
   }
@@ -147,6 +148,24 @@ export class ServerProcess {
       // Nobody of the group is left.
     }
   }
+}
+
+/** Reads a few lines in each turn of the event loop. Nothing more arrives before all of them are read. */
+function readInTurns(stream: Readable, take: (part: FewLines<Buffer>) => void): void {
+  stream.on('data', (piece: Buffer) => {
+    const parts = fewLines(piece);
+    const goOn = (part: IteratorResult<FewLines<Buffer>, void>): void => {
+      if (part.done !== true) take(part.value);
+      const next = parts.next();
+      if (next.done === true) {
+        stream.resume();
+        return;
+      }
+      stream.pause();
+      setImmediate(goOn, next);
+    };
+    goOn(parts.next());
+  });
 }
 
 function environmentOf({ env }: StdioServerSettings): Record<string, string> {

@@ -35,7 +35,7 @@ const calls: readonly (readonly [string, string, JsonObject?])[] = [
   ['published', 'wait'],
   ['published', 'book'],
   ...['env', 'family', 'noise', 'large', 'learn', 'learned', 'ask'].map((tool) => ['raw', tool] as const),
-  ...['crash', 'endless', 'flood'].map((tool) => ['hostile', tool] as const),
+  ...['crash', 'endless', 'flood', 'chatter'].map((tool) => ['hostile', tool] as const),
   ...['lie', 'hang'].map((tool) => ['silent', tool] as const),
   ['strict', 'env'],
   ['missing', 'env'],
@@ -225,6 +225,7 @@ describe('a server that the host starts', () => {
   test.each([
     ['writes a line without end', 'endless', 'sent a line of more than 50000 bytes'],
     ['sends without end', 'flood', 'sent more than 50000 bytes for each open call'],
+    ['sends many short lines', 'chatter', 'sent more than 50000 bytes for each open call'],
   ])('that %s is ended', async (_, tool, why) => {
     expect(await returned(`hostile.${tool}`)).toMatchObject({
       error: { code: 'tool_failed', message: expect.stringContaining(why) },
