@@ -229,6 +229,29 @@ describe('the metrics of runs', () => {
     });
   });
 
+  it('hold few large rows of runs that are being read up, and count the others without', async () => {
+    const store = inMemoryStore();
+    const runs = Array.from({ length: 20 }, (_, i) => `run_${i}` as RunId);
+    const text = 'x'.repeat(1_000_000);
+    const events = eventsOf([started(), nodeStarted('a'), ['node.completed', { nodeId: 'a', outputs: { text } }, 9]]);
+    for (const runId of runs) await append(store, events.slice(0, 2), runId);
+    const reading = Promise.withResolvers<void>();
+    const log = {
+      ...store.log,
+      read: async (range: Parameters<Store['log']['read']>[0]) => reading.promise.then(() => store.log.read(range)),
+    };
+    const { meter } = feeding({ ...store, log });
+    for (const runId of runs) await append(store, events.slice(2), runId);
+    expect(figures(meter.read())).toEqual({ 'openwop.node.completed unknown completed': 4 });
+    reading.resolve();
+    await settled();
+    expect(figures(meter.read())).toMatchObject({ 'openwop.node.completed type.a completed': 16 });
+    for (const runId of runs)
+      await append(store, eventsOf([started(), ['node.completed', { nodeId: 'b' }]]).slice(1), runId);
+    await settled();
+    expect(figures(meter.read())).toMatchObject({ 'openwop.node.completed unknown completed': 24 });
+  });
+
   it('know of a long run how long a question waited, and what it does not have to read for it', async () => {
     const store = inMemoryStore();
     const ask = (interruptId: string): Said => ['interrupt.requested', { nodeId: 'a', interruptId, kind: 'approval' }];

@@ -2,7 +2,7 @@
 import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { Report } from '../engine/ports.ts';
 import type { Commit, EventLog } from '../log/ports/event-log.ts';
-import type { Row } from '../log/ports/rows.ts';
+import { bodySize, type Row } from '../log/ports/rows.ts';
 import type { RunIndex } from '../log/ports/run-index.ts';
 import type { Store } from '../log/ports/store.ts';
 import { LruMap } from '../lru-map.ts';
@@ -15,8 +15,9 @@ const MAX_RUNS = 5_000;
 /** Rows to reload of a run: enough to know what is open, regardless of the run's length. */
 const READ_BACK = 256;
 const READ_BACK_BYTES = 1_048_576;
-/** Rows that wait while their runs reload. Above this limit they are counted without reloading. */
+/** Rows that wait while their runs reload, and the characters they hold. Beyond it they are counted without reloading. */
 const MAX_WAITING = 10_000;
+const MAX_WAITING_CHARACTERS = 16_777_216;
 
 const silent: Recorder = { add: () => undefined, record: () => undefined };
 
@@ -29,6 +30,7 @@ export class MetricFeed {
   readonly #waiting = new Map<RunId, Row[]>();
   readonly #stop: () => void;
   #waitingRows = 0;
+  #waitingCharacters = 0;
   /** Whether nodes and calls are counted too. */
   #isClose = false;
 
@@ -77,7 +79,7 @@ export class MetricFeed {
 
   #wait(runId: RunId, { seq, at }: Row, rows: readonly Row[]): void {
     const waiting = this.#waiting.get(runId);
-    if (waiting === undefined && this.#waitingRows + rows.length > MAX_WAITING) {
+    if (!this.#hasRoom(rows)) {
       this.#count(
         runId,
         openRun({ workflowId: 'unknown', tenant: 'unknown', startedAt: at, isReplay: false, hasBegun: true }),
@@ -85,7 +87,7 @@ export class MetricFeed {
       );
       return;
     }
-    this.#waitingRows += rows.length;
+    this.#noteWaiting(rows, 1);
     if (waiting !== undefined) {
       waiting.push(...rows);
       return;
@@ -102,8 +104,18 @@ export class MetricFeed {
       )
       .finally(() => {
         this.#waiting.delete(runId);
-        this.#waitingRows -= kept.length;
+        this.#noteWaiting(kept, -1);
       });
+  }
+
+  #hasRoom(rows: readonly Row[]): boolean {
+    if (this.#waitingRows + rows.length > MAX_WAITING) return false;
+    return this.#waitingRows === 0 || this.#waitingCharacters + charactersOf(rows) <= MAX_WAITING_CHARACTERS;
+  }
+
+  #noteWaiting(rows: readonly Row[], sign: 1 | -1): void {
+    this.#waitingRows += sign * rows.length;
+    this.#waitingCharacters += sign * charactersOf(rows);
   }
 
   /** Loads the open state of a run before these next rows. */
@@ -130,5 +142,7 @@ export class MetricFeed {
     }
   }
 }
+
+const charactersOf = (rows: readonly Row[]): number => rows.reduce((sum, row) => sum + bodySize(row), 0);
 
 const interruptOf = ({ payload }: Row): string => String(readMembers(payload, ['interruptId'])[0]);

@@ -2,6 +2,7 @@
  * Turns of a conversation: a message that comes while a task is open waits as a run that is held back, and goes on when
  * the context is free. What waits is in the log, so that it survives a restart.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ContextId, isTerminalType, type RunId } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
@@ -54,7 +55,11 @@ export class ContextTurns {
     for (let group = await retention.nextGroup(null); group !== null; group = await retention.nextGroup(group)) {
       if (group.tenant === tenant) continue;
       tenant = group.tenant;
-      for (const contextId of await this.#waitingOf(tenant)) this.#settle(contextId);
+      for (const contextId of await this.#waitingOf(tenant)) {
+        this.#settle(contextId);
+        // There may be thousands of them.
+        await nextTurn();
+      }
     }
   }
 
@@ -94,6 +99,8 @@ export class ContextTurns {
     let looked = 0;
     let cursor: string | undefined;
     do {
+      // The index answers at once, and any caller can have thousands of runs wait.
+      if (looked > 0) await nextTurn();
       const page = await runIndex.ofContext({ contextId, parentRunId: null, isOpen: true, limit: PAGE, cursor });
       for (const run of page.runs) {
         if (isQueued(run)) queued.unshift(run);
@@ -113,6 +120,7 @@ export class ContextTurns {
       const page = await runIndex.list({ tenant, tag: QUEUED_TAG, status: 'paused', limit: PAGE, cursor });
       for (const { contextId } of page.runs) contexts.add(contextId);
       cursor = page.nextCursor ?? undefined;
+      if (cursor !== undefined) await nextTurn();
     } while (cursor !== undefined);
     for (const contextId of contexts) this.#waiting.add(contextId);
     return contexts;
