@@ -4,7 +4,6 @@ import { createClient, type Timers } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { fields } from '../../packages/host/test/kit/json-fields.ts';
-import type { HostProcess } from './host-process.ts';
 
 export interface Reply {
   readonly status: number;
@@ -32,11 +31,19 @@ const hasty: Timers = {
   random: () => 0,
 };
 
+/** A host, or a proxy in front of several. */
+export interface WireHost {
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  readonly settings: { readonly key: string };
+  /** Resolves once it can be reached. */
+  address(signal?: AbortSignal | null): Promise<string>;
+}
+
 export class Wire {
-  readonly #host: HostProcess;
+  readonly #host: WireHost;
   readonly #signal: AbortSignal;
 
-  constructor(host: HostProcess, signal: AbortSignal) {
+  constructor(host: WireHost, signal: AbortSignal) {
     this.#host = host;
     this.#signal = signal;
   }

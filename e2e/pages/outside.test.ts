@@ -7,10 +7,11 @@ import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { TOKEN_LIFE_MS } from '../../packages/host/src/server/inbox/interrupt-tokens.ts';
 import { callbackPolicy } from '../../packages/host/src/server/webhooks/callbacks.ts';
 import { FAILED_AFTER, OPEN_MS, OPENS_AFTER } from '../../packages/host/src/server/webhooks/circuit.ts';
+import { webhookPolicy } from '../../packages/host/src/server/webhooks/deliveries.ts';
 import { KEPT_DEAD_LETTERS } from '../../packages/host/src/server/webhooks/delivery-state.ts';
 import { backoffMs } from '../../packages/host/src/server/webhooks/pump.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../../packages/host/src/server/webhooks/sender.ts';
-import { MAX_WEBHOOKS, webhookPolicy } from '../../packages/host/src/server/webhooks/webhooks.ts';
+import { MAX_WEBHOOKS } from '../../packages/host/src/server/webhooks/webhooks.ts';
 import { exchangesOf, holdTo, referencePage } from './exchanges.ts';
 
 const webhooks = referencePage('webhooks.md');

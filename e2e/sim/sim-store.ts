@@ -64,6 +64,9 @@ export class StoreLine implements Store {
   readonly artifacts: Store['artifacts'];
   /** No engine purges runs. */
   readonly retention: Store['retention'];
+  /** Engines use neither. */
+  readonly expiring: Store['expiring'];
+  readonly cluster: Store['cluster'];
   /** The node is alive but temporarily cannot reach the store. */
   cutOff = false;
   /** Number of session renewals by the node. */
@@ -92,6 +95,8 @@ export class StoreLine implements Store {
     this.retention = world.base.retention;
     this.blobs = this.#makeBlobs();
     this.artifacts = world.base.artifacts;
+    this.expiring = world.base.expiring;
+    this.cluster = world.base.cluster;
   }
 
   async close(): Promise<void> {
@@ -261,8 +266,9 @@ export class StoreLine implements Store {
     const { subscriptions } = this.#world.base;
     return {
       put: (record) => this.#write('subscription', () => subscriptions.put(record)),
-      list: (kind) => this.#read(() => subscriptions.list(kind)),
-      saveState: (id, state) => this.#write('subscription state', () => subscriptions.saveState(id, state)),
+      list: (kind, tenant) => this.#read(() => subscriptions.list(kind, tenant)),
+      saveState: (id, state, fence) =>
+        this.#write('subscription state', () => subscriptions.saveState(id, state, fence)),
       drop: (tenant, id) => this.#write('subscription dropped', () => subscriptions.drop(tenant, id)),
     };
   }

@@ -13,6 +13,8 @@ const MAX_NAMES = 10_000;
 export class TokenBuckets {
   /** When each bucket is full again. This is its entire state. */
   readonly #fullAt = new Map<string, number>();
+  /** Tokens that were taken here of each bucket. */
+  readonly #taken = new Map<string, number>();
   readonly #rule: BucketRule;
 
   constructor(rule: BucketRule) {
@@ -36,6 +38,7 @@ export class TokenBuckets {
     // Spans are fractions of milliseconds; less than a thousandth is rounding error.
     const isEmpty = waitMs > 0.001;
     this.#fullAt.set(name, isEmpty ? fullAt : fullAt + spanMs);
+    if (!isEmpty) this.#taken.set(name, (this.#taken.get(name) ?? 0) + 1);
     return isEmpty ? Math.ceil(waitMs - 0.001) : 0;
   }
 
@@ -50,6 +53,23 @@ export class TokenBuckets {
     return waitMs > 0.001 ? Math.ceil(waitMs - 0.001) : 0;
   }
 
+  /** The tokens that were taken here of each bucket that is not full. */
+  *spent(): Generator<readonly [string, number]> {
+    const now = this.#rule.now();
+    for (const [name, fullAt] of this.#fullAt) if (fullAt > now) yield [name, this.#taken.get(name) ?? 0];
+  }
+
+  /** Takes tokens that were spent elsewhere, as many as there are. */
+  charge(name: string, tokens: number): void {
+    if (tokens <= 0) return;
+    const { perSecond, burst } = this.#rule;
+    const now = this.#rule.now();
+    const known = this.#fullAt.get(name);
+    if (known === undefined && this.#fullAt.size >= MAX_NAMES) this.#forget(now);
+    const spanMs = 1000 / perSecond;
+    this.#fullAt.set(name, Math.min(Math.max(known ?? now, now) + tokens * spanMs, now + burst * spanMs));
+  }
+
   /** How many tokens of the bucket are taken. */
   used(name: string): number {
     const { perSecond, burst, now } = this.#rule;
@@ -59,13 +79,18 @@ export class TokenBuckets {
 
   /** Drops full buckets, which equal absent ones. If none is full, drops the oldest tenth. */
   #forget(now: number): void {
-    for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(name);
+    for (const [name, fullAt] of this.#fullAt) if (fullAt <= now) this.#drop(name);
     if (this.#fullAt.size < MAX_NAMES) return;
     let rest = MAX_NAMES / 10;
     for (const name of this.#fullAt.keys()) {
-      this.#fullAt.delete(name);
+      this.#drop(name);
       rest -= 1;
       if (rest === 0) return;
     }
+  }
+
+  #drop(name: string): void {
+    this.#fullAt.delete(name);
+    this.#taken.delete(name);
   }
 }

@@ -19,6 +19,7 @@ import type {
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
 import type { RequestKey } from '../log/ports/idempotency.ts';
 import type { Step, TraceContext } from './ports.ts';
+import type { SharedCounters } from './shares/shared-counters.ts';
 import type { TenantShares } from './shares/tenant-shares.ts';
 
 /** The idempotency key of a request, and the response that the store records together with the request's changes. */
@@ -204,7 +205,7 @@ export interface Engine {
   /** Replaces the steps of the host. A run in memory keeps the compiled definition it has. */
   defineSteps(steps: readonly Step[]): void;
   /** What each tenant uses of this host. */
-  readonly shares: Pick<TenantShares, 'usage' | 'tenants'>;
+  readonly shares: Pick<TenantShares, 'usage' | 'usageOnAllNodes' | 'tenants' | keyof SharedCounters>;
   /** Recovers the runs that a crash or another host abandoned, then claims runs as they fall due. */
   open(): Promise<void>;
   /** Stops taking work, aborts effects in progress (they count as interrupted), and waits for accepted appends. */

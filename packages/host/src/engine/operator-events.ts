@@ -20,6 +20,10 @@ export const operatorEvents = {
   'lease.release_failed': 'A lease could not be released. It ends with the session of this host.',
   'queue.claim_failed': 'Due runs could not be claimed. The host tries again.',
   'session.renew_failed': 'The session that holds the leases of this host could not be renewed.',
+  'cluster.job_failed':
+    'Work that one node of the cluster does could not be started or continued. The host tries again.',
+  'cluster.notice_failed': 'A notice to the other nodes could not be sent. They learn of the change later.',
+  'cluster.beat_failed': 'The node could not tell the others what it uses. Limits count what was known last.',
   'request.failed': 'A request failed inside the host.',
   'stream.read_failed': 'A stream could not be read on. The host cut the connection.',
   'idempotency.record_failed': 'The response of an idempotent request could not be recorded.',

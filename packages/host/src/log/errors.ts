@@ -1,5 +1,6 @@
 /** Errors shared by all stores, so that one condition has one text. */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
+import { MAX_NOTICE_CHARACTERS, type Notice } from './ports/cluster.ts';
 import type { WorkflowRecord } from './ports/definitions.ts';
 import { type ForkRun, type ImportRun, MAX_SHARED_RUNS, type NewRun, type RunFork } from './ports/event-log.ts';
 import type { IdempotencyWrite } from './ports/idempotency.ts';
@@ -140,4 +141,10 @@ export const invalidCursor = (cursor: string): TerminalError =>
   new TerminalError('validation_error', {
     message: `The list cursor ${JSON.stringify(cursor.slice(0, 40))} is not one that a page gave.`,
     hint: 'Pass the nextCursor of the page before, or leave it out.',
+  });
+
+export const noticeTooLong = ({ topic, body }: Notice): TerminalError =>
+  new TerminalError('validation_error', {
+    message: `A notice about ${quoted(topic, 40)} has ${body.length} characters; ${MAX_NOTICE_CHARACTERS} are allowed.`,
+    hint: 'Send less.',
   });

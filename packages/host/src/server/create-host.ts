@@ -3,30 +3,30 @@ import { TerminalError } from '@cairn/protocol';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock, Report, UniqueId } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
-import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
 import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
+import { ClusterNode } from './cluster/cluster-node.ts';
 import {
   elapsedMs,
-  laterTurns,
   randomHexSupply,
   sampleEventLoop,
   stderrReport,
   systemClock,
   systemEventLoop,
+  uniqueId as systemId,
   systemTimers,
 } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
 import { type OpenCrashRecord, openCrashRecord } from './crashes/crash-record.ts';
 import { type App, defineApp } from './define-app.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
-import { type IdentifiedConfig, identified } from './host-id.ts';
+import type { IdentifiedConfig } from './host-id.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
 import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
+import { openStore } from './open-store.ts';
 import { ofCode, redefineHost } from './redefine-host.ts';
 import { type SweepPorts, startRetention } from './retention/sweep.ts';
 import { followRuns, type RunNotice } from './run-notices.ts';
-import { checkFolderKey } from './secrets/host-secret.ts';
 import { type Serving, serve } from './serve.ts';
 import { hostVersion } from './version.ts';
 
@@ -112,8 +112,10 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
   const found = await foundWorkflows(given, app.workflows);
   const opened: Closable[] = [];
   try {
-    const { store, config } = await openStore(given, options, { report, opened });
-    const telemetry = await startTelemetry(config.otel, telemetryPorts(config, { store, report }));
+    const { store, config, keyFolder } = await openStore(given, options.store, { report, opened });
+    const cluster = clusterNode(config, { store, report, uniqueId: options.uniqueId ?? systemId });
+    opened.push(cluster);
+    const telemetry = await startTelemetry(config.otel, telemetryPorts(config, { store, report, cluster }));
     opened.push(telemetry);
     const crashes = crashRecord(config, options, report);
     if (crashes !== null) opened.push(crashes);
@@ -121,8 +123,9 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
       telemetry,
       report,
       crashes,
+      cluster,
       extension: await extensionOf(config),
-      folder: options.store === undefined ? config.data : null,
+      folder: keyFolder,
       ...app,
       workflows: found,
       allowUnsignedPacks,
@@ -141,9 +144,17 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
     telemetry.readiness.engineOpened();
     const serving = http ? await serve(config, services) : null;
     if (serving !== null) opened.push({ close: () => serving.http.close(CLOSE_WITHIN_MS) });
+    const usage = cluster.exchange([engine.shares, ...(serving === null ? [] : [serving.limits])]);
+    opened.push(usage);
+    await usage.open();
     opened.push({ close: telemetry.readiness.stopping });
     opened.push({ close: expireRecords(services) });
-    opened.push({ close: startRetention(config.retention, retentionPorts(services)) });
+    opened.push(services.purger);
+    const sweeping = cluster.job('retention', async () => ({
+      close: startRetention(config.retention, retentionPorts(services)),
+    }));
+    opened.push(sweeping);
+    await sweeping.open();
     const host = hostOf(engine, serving, () => closeAll(opened));
     return { ...host, redefine: redefineHost({ engine, redefine, tenants, app }) };
   } catch (error) {
@@ -192,34 +203,26 @@ function crashRecord(
   return folder === null ? null : openCrashRecord(folder, { eventLoop: systemEventLoop, failed });
 }
 
-/** Opens the store of the folder, unless the caller has one, and finds out the id of the host. */
-async function openStore(
-  config: HostConfig,
-  { store: given }: StartOptions,
-  { report, opened }: { readonly report: Report; readonly opened: Closable[] },
-): Promise<{ readonly store: Store; readonly config: IdentifiedConfig }> {
-  if (given !== undefined) {
-    opened.push(given);
-    return { store: given, config: await identified(config, null) };
-  }
-  const { data, masterKey } = config;
-  const store = await openSqliteStore({
-    folder: data,
-    onFault: (error: unknown) => report({ level: 'error', event: 'store.fault', error }),
-    elapsedMs,
-    nextTurn: (go) => laterTurns.nextTurn(go),
-    onMigration: (notice) => report({ level: 'info', event: 'store.migrating', facts: { ...notice } }),
+/** The name of the node is new at each start, so that a restarted process never takes itself for the one before. */
+const clusterNode = (
+  { hostId, leaseMs }: IdentifiedConfig,
+  { store, report, uniqueId }: { readonly store: Store; readonly report: Report; readonly uniqueId: UniqueId },
+): ClusterNode =>
+  new ClusterNode({
+    cluster: store.cluster,
+    node: `${hostId}/${uniqueId()}`,
+    leaseMs,
+    now: systemClock.now,
+    timers: systemTimers,
+    report,
   });
-  opened.push(store);
-  await checkFolderKey({ masterKey, folder: data }, store.facts);
-  return { store, config: await identified(config, store.facts) };
-}
 
 const telemetryPorts = (
   { hostId }: IdentifiedConfig,
-  world: Pick<TelemetryPorts, 'store' | 'report'>,
+  { cluster, ...world }: Pick<TelemetryPorts, 'store' | 'report'> & { readonly cluster: ClusterNode },
 ): TelemetryPorts => ({
   ...world,
+  onOneNode: (name, start) => cluster.job(name, start),
   timers: systemTimers,
   now: systemClock.now,
   elapsedMs,

@@ -23,12 +23,14 @@ import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
 import type { FoundWorkflow } from './catalogue/workflow-folders.ts';
-import { laterTurns, sha256, systemClock, systemEventLoop, uniqueId as systemId, systemTimers } from './compose.ts';
+import type { ClusterNode } from './cluster/cluster-node.ts';
+import { systemClock, systemTimers } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type KnownText, keySpellings } from './config/known-secrets.ts';
 import type { App } from './define-app.ts';
 import { createEgress } from './egress/egress.ts';
 import { publicDns } from './egress/public-dns.ts';
+import { engineOptions } from './engine-settings.ts';
 import { HostAddress } from './host-address.ts';
 import type { HostExtension } from './host-extension.ts';
 import type { IdentifiedConfig } from './host-id.ts';
@@ -62,6 +64,7 @@ export interface HostServices {
   readonly digestKeys: IdempotencyPorts['digestKeys'];
   readonly extension: HostExtension;
   readonly purger: TreePurger;
+  readonly clusterNode: ClusterNode;
 }
 
 export interface ServiceOptions extends Omit<App, 'workflows'> {
@@ -69,6 +72,7 @@ export interface ServiceOptions extends Omit<App, 'workflows'> {
   readonly report: Report;
   readonly extension: HostExtension;
   readonly crashes: CrashRecord | null;
+  readonly cluster: ClusterNode;
   /** The folder of the host key. Null for a store that the caller opened; the key then lives as long as the process. */
   readonly folder: string | null;
   /** Workflow definitions of the host, besides those of its packs. */
@@ -91,7 +95,7 @@ export interface CreatedServices {
 
 /** The engine is created last and is not open yet. */
 export async function createServices(config: IdentifiedConfig, options: ServiceOptions): Promise<CreatedServices> {
-  const { telemetry, extension, workflows, clock = systemClock } = options;
+  const { telemetry, extension, workflows, cluster, clock = systemClock } = options;
   const { store } = telemetry;
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
   const report = redacting(options.report, redactor);
@@ -109,15 +113,14 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   const { served, redefine, large, ...runtime } = createAgentRuntime(config, {
     store,
     traces,
+    cluster,
     ...signing,
     agentSource,
     clock,
     redactor,
     extension,
-    agents: options.agents,
     ...noticesOf(report, telemetry),
-    tools: options.tools,
-    prompts: options.prompts,
+    ...{ agents: options.agents, tools: options.tools, prompts: options.prompts },
   });
   const engine = createEngine({
     ...engineOptions(config, options),
@@ -147,6 +150,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
       digestKeys: digestKeysOf(config, options.folder, deriveKeys),
       extension,
       purger: purgerOf(config, telemetry),
+      clusterNode: cluster,
     },
     workflows: [...workflows, ...ofPacks],
     redefine: async (app) => {
@@ -251,42 +255,3 @@ const discoveryFacts = (config: IdentifiedConfig, { extension }: ServiceOptions)
   agents: agentFacts(config, extension),
   fixtures: extension.isUnderTest ? [] : null,
 });
-
-const engineOptions = (
-  { hostId, limits, visibility, agents }: IdentifiedConfig,
-  { clock = systemClock, uniqueId = systemId }: ServiceOptions,
-): Pick<
-  EngineOptions,
-  'clock' | 'eventLoop' | 'longTurns' | 'uniqueId' | 'sha256' | 'owner' | 'limits' | 'thoughtPolicy' | 'internalEvents'
-> => ({
-  clock,
-  eventLoop: systemEventLoop,
-  longTurns: laterTurns,
-  uniqueId,
-  sha256,
-  owner: `${hostId}/${uniqueId()}`,
-  thoughtPolicy: thoughtPolicyOf(visibility),
-  internalEvents: agents.internalEvents,
-  limits: {
-    maxNodeExecutions: limits.maxNodeExecutions,
-    maxRunDurationMs: limits.maxRunDurationMs ?? null,
-    maxRunDepth: limits.maxRunDepth,
-    maxRunsPerTree: limits.maxRunsPerTree,
-    expressionCost: limits.expressionCost,
-    maxActiveRunsPerTenant: limits.maxActiveRunsPerTenant,
-    maxStartsPerSecondPerTenant: limits.maxStartsPerSecondPerTenant,
-    maxOpenCallsPerTenant: limits.maxOpenCallsPerTenant,
-    maxRunStateBytes: limits.runStateBytes,
-    maxRunLogBytes: limits.runLogBytes,
-    maxTenantLogBytes: limits.tenantLogBytes,
-  },
-});
-
-/** Recorded in each run, so that its faces can be computed again. */
-const thoughtPolicyOf = ({ thoughts, minConfidence }: HostConfig['visibility']): EngineOptions['thoughtPolicy'] =>
-  thoughts === 'client' && minConfidence === undefined
-    ? undefined
-    : {
-        ...(thoughts === 'operator' && { visibility: thoughts }),
-        ...(minConfidence !== undefined && { minConfidence }),
-      };

@@ -1,11 +1,11 @@
 /** Assembles the HTTP surface of a host from its configuration and binds it to its address. */
 import { TerminalError } from '@cairn/protocol';
 import { LongWork } from '../engine/shares/long-work.ts';
+import type { SharedCounters } from '../engine/shares/shared-counters.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
 import type { EventLog } from '../log/ports/event-log.ts';
 import { thrownCode } from '../thrown-code.ts';
 import { addressMatcher } from './access/addresses.ts';
-import { EndedSessions } from './access/ended-sessions.ts';
 import { createGate } from './access/gate.ts';
 import { elapsedMs, laterTurns, loopTime, systemClock, systemTimers, uniqueId } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
@@ -23,23 +23,27 @@ import { hostVersion } from './version.ts';
 export interface Serving {
   readonly url: string;
   readonly http: Server;
+  /** What callers use of their limits. */
+  readonly limits: SharedCounters;
 }
 
 /** Resolves once the host listens. */
 export async function serve(config: IdentifiedConfig, services: HostServices): Promise<Serving> {
   const { store, report, redactor } = services;
+  const gate = createGate(config, {
+    now: systemClock.now,
+    report,
+    redactor,
+    sessionKeys: services.deriveKeys('session'),
+    readTokenKeys: services.deriveKeys('read-token'),
+    expiring: store.expiring,
+    cluster: services.clusterNode,
+  });
   const http = createServer(
     {
       ...services,
       feed: liveFeed(store.log),
-      gate: createGate(config, {
-        now: systemClock.now,
-        report,
-        redactor,
-        sessionKeys: services.deriveKeys('session'),
-        readTokenKeys: services.deriveKeys('read-token'),
-        endedSessions: await EndedSessions.load(store.checkpoints, systemClock.now),
-      }),
+      gate,
       timers: systemTimers,
       now: systemClock.now,
       uniqueId,
@@ -71,7 +75,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
   });
   url = `http://${reachableName(config.bind)}:${port}`;
   services.address.url ??= url;
-  return { url, http };
+  return { url, http, limits: gate.limits };
 }
 
 /** However many clients follow a context, each turn of the event loop writes to a few of them. */

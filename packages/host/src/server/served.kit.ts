@@ -21,7 +21,6 @@ import type { Store } from '../log/ports/store.ts';
 import { startTelemetry } from '../telemetry/telemetry.ts';
 import { addressMatcher } from './access/addresses.ts';
 import { type AccessKey, keyHash, type Scope, scopes } from './access/auth.ts';
-import { EndedSessions } from './access/ended-sessions.ts';
 import { createGate } from './access/gate.ts';
 import type { ShareLimits } from './access/limit-routes.ts';
 import type { AccessLimits } from './access/limits.ts';
@@ -30,6 +29,7 @@ import { type Ask, askUrl, type Reply } from './ask.kit.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
 import { hostModels } from './catalogue/models.ts';
+import { nodeOf } from './cluster/cluster.kit.ts';
 import { elapsedMs, laterTurns, randomHexSupply, sampleEventLoop, systemClock, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config/access.ts';
 import { type ConfigInput, parseConfig } from './config/config.ts';
@@ -147,6 +147,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     sampleEventLoop,
     randomHex: randomHexSupply(),
     host,
+    onOneNode: () => ({ open: async () => undefined, close: async () => undefined }),
   };
   const telemetry = await startTelemetry(undefined, world);
   const { store } = telemetry;
@@ -186,12 +187,13 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
   });
   await registry.defineOwn(options.agents?.own ?? [], '1.2.3');
   const edits = createEditPerformer({ store, now: Date.now, life: uniqueId(), maxTenantBytes: MAX_TENANT_BYTES });
+  const cluster = nodeOf(store, report);
   const real = createEngine({
     store,
     clock: systemClock,
     uniqueId,
     sha256: (text, encoding) => hash('sha256', text, encoding),
-    owner: uniqueId(),
+    owner: cluster.node,
     steps: options.steps ?? [],
     nodeTypes: [...(options.agents?.nodeTypes ?? []), editNode],
     performers: [...(options.agents?.performers ?? []), edits],
@@ -224,9 +226,11 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
           redactor,
           sessionKeys: deriveKeys('session'),
           readTokenKeys: deriveKeys('read-token'),
-          endedSessions: await EndedSessions.load(store.checkpoints, options.now ?? Date.now),
+          expiring: store.expiring,
+          cluster,
         },
       ),
+      clusterNode: cluster,
       discovery,
       registry,
       tools: {

@@ -16,7 +16,14 @@ export interface ExportPorts {
   readonly timers: Timers;
   readonly now: () => number;
   readonly host: { readonly hostId: string; readonly version: string };
+  readonly onOneNode: OnOneNode;
 }
+
+/** Runs a part on one node of the cluster at a time. */
+export type OnOneNode = (
+  name: string,
+  start: () => Promise<{ close(): Promise<void> }>,
+) => { open(): Promise<void>; close(): Promise<void> };
 
 export interface Exporting {
   /** Age of the oldest event that waits for export, in ms. */
@@ -29,15 +36,27 @@ export async function startExport(otel: ExportOptions, ports: ExportPorts): Prom
   const { store, meter, report, timers, now } = ports;
   const collector = await openCollector(otel, otlpOrigin(ports.host));
   const { origin: endpoint } = new URL(otel.endpoint);
-  const spans = new SpanExport({
-    store,
-    sink: collector.sendSpans,
-    share: otel.sampling,
-    outage: new Outage({ signal: 'spans', endpoint }, report),
-    recorder: meter,
-    timers,
-    now,
+  let spans: SpanExport | null = null;
+  // Spans are those of the log, which all nodes share. Metrics are those of this process.
+  const job = ports.onOneNode('otel.spans', async () => {
+    const exporting = new SpanExport({
+      store,
+      sink: collector.sendSpans,
+      share: otel.sampling,
+      outage: new Outage({ signal: 'spans', endpoint }, report),
+      recorder: meter,
+      timers,
+      now,
+    });
+    spans = exporting;
+    return {
+      close: async () => {
+        spans = null;
+        await exporting.close();
+      },
+    };
   });
+  await job.open();
   const outage = new Outage({ signal: 'metrics', endpoint }, report);
   const ofProcess = startProcessFigures();
   const since = now();
@@ -59,12 +78,12 @@ export async function startExport(otel: ExportOptions, ports: ExportPorts): Prom
 
   return {
     get behindMs() {
-      return spans.behindMs;
+      return spans?.behindMs ?? 0;
     },
     async close() {
       cancel();
       const last = outage.isOn ? Promise.resolve() : within(LAST_METRICS_MS, send(), timers);
-      await Promise.all([spans.close(), last]);
+      await Promise.all([job.close(), last]);
       isClosed = true;
       ofProcess.stop();
       // Its requests have their own timeout, and nothing waits for them any more.

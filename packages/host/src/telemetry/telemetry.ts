@@ -9,7 +9,7 @@ import { measuredLog } from './measured-log.ts';
 import { type Family, Meter, type Recorder } from './meter.ts';
 import { MetricFeed } from './metric-feed.ts';
 import type { ExportOptions } from './otlp.ts';
-import { startExport } from './otlp-export.ts';
+import { type OnOneNode, startExport } from './otlp-export.ts';
 import { prometheusText } from './prometheus.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { operatorRoutes } from './routes.ts';
@@ -31,6 +31,7 @@ export interface TelemetryPorts {
   readonly sampleEventLoop: SampleEventLoop;
   readonly randomHex: RandomHex;
   readonly host: { readonly hostId: string; readonly version: string };
+  readonly onOneNode: OnOneNode;
 }
 
 /** Open connections of the HTTP surface, and what each tenant uses of its limits. */

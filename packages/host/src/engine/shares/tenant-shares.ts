@@ -4,10 +4,11 @@ import { FairTurns } from '../../fair-turns.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
 import type { EventLoop } from '../ports.ts';
 import { LongWork } from './long-work.ts';
+import type { SharedCounters } from './shared-counters.ts';
 
 /** Absent limits do not apply. */
 export interface TenantLimits {
-  /** Runs that this host steps at the same time. Runs that rest do not count. */
+  /** Runs that all nodes step at the same time. Runs that rest do not count. */
   readonly maxActiveRunsPerTenant?: number | undefined;
   readonly maxStartsPerSecondPerTenant?: number | undefined;
   /** Calls of performers that are in progress. Further ones wait. */
@@ -39,8 +40,10 @@ const EMISSIONS = 4_096;
 /** Pieces that all calls emit in one turn of the event loop: a call that fills its window at once would stop it. */
 const PIECES_PER_TURN = 256;
 
-export class TenantShares {
+export class TenantShares implements SharedCounters {
   #openCalls = 0;
+  /** What the tenants use on other nodes. */
+  #elsewhere: ReadonlyMap<string, number> = new Map();
   readonly #limits: TenantLimits;
   readonly #starts: TokenBuckets | null;
   readonly #accounts = new Map<string, Account>();
@@ -60,7 +63,8 @@ export class TenantShares {
   /** Counts the start of a run. Throws `rate_limited` if the tenant is at one of its limits. */
   start(tenant: string): void {
     const { maxActiveRunsPerTenant: maxActive, maxStartsPerSecondPerTenant: perSecond } = this.#limits;
-    if (maxActive !== undefined && (this.#accounts.get(tenant)?.activeRuns ?? 0) >= maxActive) {
+    const active = (this.#accounts.get(tenant)?.activeRuns ?? 0) + this.#onOthers('runs', tenant);
+    if (maxActive !== undefined && active >= maxActive) {
       throw tooMany(`${maxActive} active runs`, ACTIVE_RETRY_MS);
     }
     const waitMs = this.#starts?.take(tenant) ?? 0;
@@ -85,7 +89,7 @@ export class TenantShares {
   /** Takes a slot for a call. Returns false if all are taken. */
   takeCall(tenant: string): boolean {
     const account = this.#account(tenant);
-    if (account.openCalls >= (this.#limits.maxOpenCallsPerTenant ?? Number.POSITIVE_INFINITY)) return false;
+    if (!this.#hasRoom(tenant, account)) return false;
     account.openCalls += 1;
     this.#openCalls += 1;
     return true;
@@ -119,6 +123,53 @@ export class TenantShares {
     this.#tidy(tenant, account);
   }
 
+  *held(): Generator<readonly [string, number]> {
+    for (const [tenant, { activeRuns, openCalls }] of this.#accounts) {
+      if (activeRuns > 0) yield [nameOf('runs', tenant), activeRuns];
+      if (openCalls > 0) yield [nameOf('calls', tenant), openCalls];
+    }
+  }
+
+  spent(): Iterable<readonly [string, number]> {
+    return this.#starts?.spent() ?? [];
+  }
+
+  charge(tenant: string, starts: number): void {
+    this.#starts?.charge(tenant, starts);
+  }
+
+  /** Calls that waited for others to end on other nodes go on. */
+  elsewhere(held: ReadonlyMap<string, number>): void {
+    this.#elsewhere = held;
+    for (const [tenant, account] of this.#accounts) {
+      while (account.waitingCalls.length > 0 && this.#hasRoom(tenant, account)) {
+        account.openCalls += 1;
+        this.#openCalls += 1;
+        this.endCall(tenant);
+      }
+    }
+  }
+
+  #hasRoom(tenant: string, { openCalls }: Account): boolean {
+    const max = this.#limits.maxOpenCallsPerTenant ?? Number.POSITIVE_INFINITY;
+    return openCalls + this.#onOthers('calls', tenant) < max;
+  }
+
+  #onOthers(what: Resource, tenant: string): number {
+    return this.#elsewhere.size === 0 ? 0 : (this.#elsewhere.get(nameOf(what, tenant)) ?? 0);
+  }
+
+  /** On all nodes, as far as this one knows. */
+  usageOnAllNodes(tenant: string): TenantUsage {
+    const here = this.usage(tenant);
+    return {
+      ...here,
+      activeRuns: here.activeRuns + this.#onOthers('runs', tenant),
+      openCalls: here.openCalls + this.#onOthers('calls', tenant),
+    };
+  }
+
+  /** On this node. */
   usage(tenant: string): TenantUsage {
     const { activeRuns = 0, openCalls = 0, waitingCalls = [] } = this.#accounts.get(tenant) ?? {};
     const recentStarts = this.#starts?.used(tenant) ?? 0;
@@ -142,6 +193,10 @@ export class TenantShares {
     if (activeRuns === 0 && openCalls === 0 && waitingCalls.length === 0) this.#accounts.delete(tenant);
   }
 }
+
+type Resource = 'runs' | 'calls';
+
+const nameOf = (what: Resource, tenant: string): string => `${what} ${tenant}`;
 
 function tooMany(limit: string, retryAfterMs: number): RetryableError {
   return new RetryableError('rate_limited', {

@@ -10,8 +10,9 @@ export const uncaught: ListenerFault = (error) =>
     throw error;
   });
 
-export class Followers {
-  readonly #listeners = new Set<(commit: Commit) => void>();
+/** The listeners of anything that a store tells. */
+export class Listeners<Told> {
+  readonly #listeners = new Set<(told: Told) => void>();
   readonly #fault: ListenerFault;
 
   constructor(fault: ListenerFault = uncaught) {
@@ -19,19 +20,21 @@ export class Followers {
   }
 
   /** Each call adds a listener, also for the same function; returns the way to remove it. */
-  add(listener: (commit: Commit) => void): () => void {
-    const entry = (commit: Commit): void => listener(commit);
+  add(listener: (told: Told) => void): () => void {
+    const entry = (told: Told): void => listener(told);
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);
   }
 
-  tell(commit: Commit): void {
+  tell(told: Told): void {
     for (const listener of this.#listeners) {
       try {
-        listener(commit);
+        listener(told);
       } catch (error) {
         this.#fault(error);
       }
     }
   }
 }
+
+export class Followers extends Listeners<Commit> {}

@@ -1,5 +1,6 @@
 /** An in-memory store, for tests and the simulation. It is also the simplest reference implementation of a store. */
 import type { ListenerFault } from '../feed/followers.ts';
+import { inProcessCluster } from '../in-process-cluster.ts';
 import type { Store } from '../ports/store.ts';
 import { inMemoryArtifacts } from './artifacts.ts';
 import { inMemoryBlobs } from './blobs.ts';
@@ -7,6 +8,7 @@ import { inMemoryCheckpoints } from './checkpoints.ts';
 import { inMemoryCredentials } from './credentials.ts';
 import { inMemoryDefinitions } from './definitions.ts';
 import { inMemoryEventLog } from './event-log.ts';
+import { inMemoryExpiring } from './expiring.ts';
 import { inMemoryIdempotency } from './idempotency.ts';
 import { inMemoryMemories } from './memories.ts';
 import { inMemoryPacks } from './packs.ts';
@@ -38,6 +40,8 @@ export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
     retention: inMemoryRetention(tables),
     blobs: inMemoryBlobs(tables),
     artifacts: inMemoryArtifacts(tables),
+    expiring: inMemoryExpiring(tables),
+    cluster: inProcessCluster(() => tables.isClosed, onFault),
     close: async () => tables.close(),
   };
 }

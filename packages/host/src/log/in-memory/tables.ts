@@ -72,6 +72,10 @@ export class Tables {
     this.contexts.set(contextId, [...(this.contexts.get(contextId) ?? []), run]);
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   assertOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }

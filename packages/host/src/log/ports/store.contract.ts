@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { artifactsContract } from './artifacts.contract.ts';
 import { blobsContract } from './blobs.contract.ts';
 import { checkpointsContract } from './checkpoints.contract.ts';
+import { clusterContract } from './cluster.contract.ts';
 import { contextContract, contextRunsContract } from './context.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { credentialsContract } from './credentials.contract.ts';
 import { definitionsContract } from './definitions.contract.ts';
 import { eventLogContract } from './event-log.contract.ts';
+import { expiringContract } from './expiring.contract.ts';
 import { idempotencyContract } from './idempotency.contract.ts';
 import { memoriesContract } from './memories.contract.ts';
 import { packsContract } from './packs.contract.ts';
@@ -35,6 +37,8 @@ export function storeContract(open: Open): void {
   describe('forks of purged runs', () => purgedForksContract(open));
   describe('blobs', () => blobsContract(open));
   describe('artifacts', () => artifactsContract(open));
+  describe('expiring records', () => expiringContract(open));
+  describe('cluster', () => clusterContract(open));
   describe('once it is closed', () => closedContract(open));
 }
 
@@ -66,6 +70,8 @@ function closedContract(open: Open): void {
     await expect(store().retention.unfinished(1)).rejects.toMatchObject(refused);
     await expect(store().artifacts.get(context, 'x')).rejects.toMatchObject(refused);
     await expect(store().blobs.get('t', 'x')).rejects.toMatchObject(refused);
+    await expect(store().expiring.get({ kind: 'k', name: 'n' }, 0)).rejects.toMatchObject(refused);
+    await expect(store().cluster.hold({ name: 'n', owner: 'o', now: 0, until: 1 })).rejects.toMatchObject(refused);
     await store().close();
   });
 }

@@ -7,9 +7,11 @@
 import type { Artifacts } from './artifacts.ts';
 import type { Blobs } from './blobs.ts';
 import type { Checkpoints } from './checkpoints.ts';
+import type { Cluster } from './cluster.ts';
 import type { Credentials } from './credentials.ts';
 import type { Definitions } from './definitions.ts';
 import type { EventLog } from './event-log.ts';
+import type { ExpiringRecords } from './expiring.ts';
 import type { IdempotencyRecords } from './idempotency.ts';
 import type { Memories } from './memories.ts';
 import type { Packs } from './packs.ts';
@@ -32,6 +34,8 @@ export interface Store {
   readonly retention: Retention;
   readonly blobs: Blobs;
   readonly artifacts: Artifacts;
+  readonly expiring: ExpiringRecords;
+  readonly cluster: Cluster;
   /** Waits for accepted writes, then releases every resource. */
   close(): Promise<void>;
 }

@@ -20,6 +20,7 @@ export function subscriptionsContract(open: Open<'subscriptions'>): void {
       await store().subscriptions.put(one);
     }
     expect(await store().subscriptions.list('webhook')).toEqual([first, second]);
+    expect(await store().subscriptions.list('webhook', 'other')).toEqual([second]);
     expect(await store().subscriptions.list('nothing')).toEqual([]);
     const again = store().subscriptions.put(record({ id: 'z', body: '{}' }));
     await expect(again).rejects.toMatchObject({ code: 'conflict' });
@@ -27,12 +28,26 @@ export function subscriptionsContract(open: Open<'subscriptions'>): void {
 
   it('keeps the last state of each, and none once they are gone', async () => {
     await store().subscriptions.put(record({}));
-    await store().subscriptions.saveState('w1', '{"at":1}');
+    await store().subscriptions.saveState('w1', '{"at":1}', 0);
     expect(await store().subscriptions.list('webhook')).toEqual([record({ state: '{"at":1}' })]);
     expect(await store().subscriptions.drop('other', 'w1')).toBe(false);
     expect(await store().subscriptions.drop('t', 'w1')).toBe(true);
     expect(await store().subscriptions.drop('t', 'w1')).toBe(false);
-    await store().subscriptions.saveState('w1', '{"at":2}');
+    await store().subscriptions.saveState('w1', '{"at":2}', 0);
     expect(await store().subscriptions.list('webhook')).toEqual([]);
+  });
+
+  it('keeps what the holder of a newer lease saved', async () => {
+    await store().subscriptions.put(record({}));
+    for (const [state, fence] of [
+      ['{"at":2}', 2],
+      ['{"at":1}', 1],
+      ['{"at":3}', 2],
+    ] as const) {
+      await store().subscriptions.saveState('w1', state, fence);
+    }
+    expect(await store().subscriptions.list('webhook')).toEqual([record({ state: '{"at":3}' })]);
+    await store().subscriptions.saveState('w1', '{"at":0}', 1);
+    expect(await store().subscriptions.list('webhook')).toEqual([record({ state: '{"at":3}' })]);
   });
 }

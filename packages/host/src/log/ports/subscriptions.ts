@@ -3,10 +3,13 @@
 export interface Subscriptions {
   /** Fails with `conflict` when the id exists. */
   put(record: SubscriptionRecord): Promise<void>;
-  /** All subscriptions of this kind, in insertion order. */
-  list(kind: string): Promise<readonly SubscriptionRecord[]>;
-  /** Does nothing when the subscription has been dropped. */
-  saveState(id: string, state: string): Promise<void>;
+  /** The subscriptions of this kind, of all tenants or of one, in insertion order. */
+  list(kind: string, tenant?: string): Promise<readonly SubscriptionRecord[]>;
+  /**
+   * The fence is that of the lease under which the writer delivers. Does nothing when a state with a greater fence was
+   * saved, or when the subscription has been dropped.
+   */
+  saveState(id: string, state: string, fence: number): Promise<void>;
   /** True when it existed. */
   drop(tenant: string, id: string): Promise<boolean>;
 }

@@ -15,9 +15,12 @@ import { checkSchema, migratePostgres } from './migrate.ts';
 import { postgresQueue } from './queue.ts';
 import { postgresBlobs } from './records/blobs.ts';
 import { postgresCheckpoints } from './records/checkpoints.ts';
+import { postgresCluster } from './records/cluster.ts';
 import { postgresCredentials } from './records/credentials.ts';
 import { postgresDefinitions } from './records/definitions.ts';
+import { postgresExpiring } from './records/expiring.ts';
 import { postgresIdempotency } from './records/idempotency.ts';
+import { Notices } from './records/notices.ts';
 import { postgresPacks } from './records/packs.ts';
 import { postgresSubscriptions } from './records/subscriptions.ts';
 import { postgresRetention } from './retention/retention.ts';
@@ -91,9 +94,11 @@ export async function assemblePostgresStore(
   };
   const commit = new GroupCommit({ database, heads, writer, delay, tail: told });
   wakeUps?.open();
+  const notices = await Notices.open(database, { delay, onFault, listener: new Database(listener ?? pool) });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     database.close();
+    await notices.close();
     await commit.close();
     await wakeUps?.close();
     await closed?.();
@@ -112,6 +117,8 @@ export async function assemblePostgresStore(
     retention: postgresRetention(database, writer),
     artifacts: postgresArtifacts(database),
     blobs: postgresBlobs(database, writer, commit.bytes),
+    expiring: postgresExpiring(database),
+    cluster: postgresCluster(database, notices),
     stats: () => commit.stats,
     close: () => (closing ??= close()),
   };

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { storeClosed } from '../errors.ts';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
+import { inProcessCluster } from '../in-process-cluster.ts';
 import type { Store } from '../ports/store.ts';
 import { Appender } from './append/append.ts';
 import { HeadCache } from './append/head-cache.ts';
@@ -20,6 +21,7 @@ import { sqliteCredentials } from './credentials.ts';
 import { sqliteDefinitions } from './definitions.ts';
 import { storeError } from './errors.ts';
 import { sqliteEventLog } from './event-log.ts';
+import { sqliteExpiring } from './expiring.ts';
 import { type FolderFacts, folderFacts } from './folder-facts.ts';
 import { Forks } from './forks/fork-work.ts';
 import { sqliteIdempotency } from './idempotency.ts';
@@ -98,13 +100,7 @@ export function assembleStore({
 
   const read: Read = (query) => {
     if (closing !== null) throw storeClosed();
-    return writer.read(() => {
-      try {
-        return query();
-      } catch (error) {
-        throw storeError(error, file);
-      }
-    });
+    return writer.read(() => named(query, file));
   };
   const close = async (): Promise<void> => {
     await writer.close();
@@ -130,10 +126,21 @@ export function assembleStore({
     retention: sqliteRetention({ ...connection, heads, usage, blobs, checkpointer }),
     artifacts: sqliteArtifacts({ ...connection, heads }),
     blobs: sqliteBlobs({ ...connection, tables: blobs, usage }),
+    expiring: sqliteExpiring(connection),
+    cluster: inProcessCluster(() => closing !== null, onFault),
     facts: folderFacts(connection),
     rebuildFaces: () => rebuildFaces(connection, log),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
     walBytes: () => statSync(walFile, { throwIfNoEntry: false })?.size ?? 0,
     close: () => (closing ??= close()),
   };
+}
+
+/** Errors name the database. */
+function named<Result>(query: () => Result, file: string): Result {
+  try {
+    return query();
+  } catch (error) {
+    throw storeError(error, file);
+  }
 }

@@ -7,13 +7,13 @@ import { query } from './query.ts';
 type Columns = [id: string, tenant: string, kind: string, body: string, state: string];
 
 export function sqliteSubscriptions({ db, writer, read }: Connection): Subscriptions {
-  const put = db.prepare('INSERT INTO subscriptions VALUES (NULL, ?, ?, ?, ?, ?)');
+  const put = db.prepare('INSERT INTO subscriptions (id, tenant, kind, body, state) VALUES (?, ?, ?, ?, ?)');
   const known = db.prepare('SELECT 1 FROM subscriptions WHERE id = ?');
   const all = query<Columns>(
     db,
-    'SELECT id, tenant, kind, body, state FROM subscriptions WHERE kind = ? ORDER BY place',
+    'SELECT id, tenant, kind, body, state FROM subscriptions WHERE kind = ?1 AND (?2 IS NULL OR tenant = ?2) ORDER BY place',
   );
-  const save = db.prepare('UPDATE subscriptions SET state = ? WHERE id = ?');
+  const save = db.prepare('UPDATE subscriptions SET state = ?, fence = ? WHERE id = ? AND fence <= ?');
   const drop = db.prepare('DELETE FROM subscriptions WHERE tenant = ? AND id = ?');
   return {
     put: (record) =>
@@ -25,9 +25,12 @@ export function sqliteSubscriptions({ db, writer, read }: Connection): Subscript
         },
         apply: () => void put.run(record.id, record.tenant, record.kind, record.body, record.state),
       }),
-    list: async (kind) =>
-      read(() => all.all(kind).map(([id, tenant, of, body, state]) => ({ id, tenant, kind: of, body, state }))),
-    saveState: (id, state) => writer.submit({ rows: 1, bytes: state.length, apply: () => void save.run(state, id) }),
+    list: async (kind, tenant) =>
+      read(() =>
+        all.all(kind, tenant ?? null).map(([id, tenant, of, body, state]) => ({ id, tenant, kind: of, body, state })),
+      ),
+    saveState: (id, state, fence) =>
+      writer.submit({ rows: 1, bytes: state.length, apply: () => void save.run(state, fence, id, fence) }),
     drop: (tenant, id) => writer.submit({ rows: 1, bytes: 0, apply: () => Number(drop.run(tenant, id).changes) > 0 }),
   };
 }

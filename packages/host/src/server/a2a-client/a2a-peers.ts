@@ -1,30 +1,42 @@
 /** The A2A peers of a host: their tools, and the end of tasks that nobody waits for any more. */
 import type { Tool } from '../../agents/tools/tool.ts';
 import type { Store } from '../../log/ports/store.ts';
+import type { ClusterJob } from '../cluster/cluster-job.ts';
+import type { ClusterNode } from '../cluster/cluster-node.ts';
 import { A2aPeer, type PeerPorts } from './a2a-peer.ts';
 import { PeerCancels } from './cancels/peer-cancels.ts';
 import type { PeerSettings } from './peer-settings.ts';
 
+export interface PeersPorts extends PeerPorts {
+  readonly store: Pick<Store, 'log' | 'subscriptions'>;
+  readonly cluster: Pick<ClusterNode, 'job'>;
+}
+
 export class A2aPeers {
   readonly #peers: ReadonlyMap<string, A2aPeer>;
-  readonly #cancels: PeerCancels;
+  readonly #cancels: ClusterJob;
   readonly tools: readonly Tool[];
 
-  constructor(peers: readonly PeerSettings[], ports: PeerPorts, store: Pick<Store, 'log' | 'subscriptions'>) {
+  constructor(peers: readonly PeerSettings[], ports: PeersPorts) {
     const all = peers.map((settings) => new A2aPeer(settings, ports));
     this.#peers = new Map(all.map((peer) => [peer.name, peer]));
     this.tools = all.map(({ tool }) => tool);
-    const { now, report, after } = ports;
-    this.#cancels = new PeerCancels({
-      store,
-      now,
-      report,
-      timers: { after },
-      cancel: async (task, signal) =>
-        (await this.#peers.get(task.peer)?.cancel(task, signal)) ?? {
-          reason: 'The configuration has no such peer any more.',
-          isFinal: true,
-        },
+    const { store, now, report, after } = ports;
+    this.#cancels = ports.cluster.job('a2a-cancels', async ({ fence }) => {
+      const cancels = new PeerCancels({
+        store,
+        now,
+        report,
+        fence,
+        timers: { after },
+        cancel: async (task, signal) =>
+          (await this.#peers.get(task.peer)?.cancel(task, signal)) ?? {
+            reason: 'The configuration has no such peer any more.',
+            isFinal: true,
+          },
+      });
+      await cancels.open();
+      return cancels;
     });
   }
 

@@ -68,7 +68,7 @@ async function taken(
 ): Promise<Task> {
   if (push === undefined) return sent(call, ports, { message, skillId });
   await checkedPush(call, push, ports);
-  ports.pushes.admit(call.caller.tenant);
+  await ports.pushes.admit(call.caller.tenant);
   const { runId } = await sent(call, ports, { message, skillId });
   const task = await ports.tasks.find(runId, call.caller);
   refuseUntold(task);

@@ -39,7 +39,7 @@ export function createAuthenticate({ key, token, sessions, isOwnOrigin }: Creden
     throw unauthenticated('The bearer key is not known here.', 'Check the key, or ask for a new one.');
   };
 
-  const session = (sessionId: string, { method, headers }: Presented): Caller => {
+  const session = async (sessionId: string, { method, headers }: Presented): Promise<Caller> => {
     refuseOtherPages(headers);
     const proof = headers[SESSION_TOKEN_HEADER];
     if (proof === undefined && method !== 'GET') {
@@ -52,7 +52,7 @@ export function createAuthenticate({ key, token, sessions, isOwnOrigin }: Creden
         hint: 'Send a key from other pages and from programs.',
       });
     }
-    const caller = sessions.find(sessionId, proof === undefined ? undefined : String(proof));
+    const caller = await sessions.find(sessionId, proof === undefined ? undefined : String(proof));
     if (caller === null) {
       throw unauthenticated(
         proof === undefined ? 'The session is not one of this host.' : 'The session and its token do not fit.',

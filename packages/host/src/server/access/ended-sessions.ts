@@ -1,16 +1,11 @@
-/** The sessions and read tokens that somebody ended before their time, stored so that a restart does not bring them back. */
-import { z } from 'zod';
-import type { Checkpoints } from '../../log/ports/checkpoints.ts';
+/**
+ * The sessions and read tokens that somebody ended before their time. They are in the store and are read at each use, so
+ * that they are over on every node, and after a restart.
+ */
+import type { ExpiringKey, ExpiringRecords } from '../../log/ports/expiring.ts';
 
-type Positions = Pick<Checkpoints, 'position' | 'putPosition'>;
-
-/** The name under which the store keeps the list. */
-const NAME = 'sessions.ended';
-
-/** Beyond it, the tenant that has the most loses the one that would expire first, so that no tenant displaces others. */
-const MAX_ENDED = 10_000;
-
-const listShape = z.array(z.tuple([z.string(), z.number()]));
+/** Beyond it, the tenant loses the one that would expire first; no tenant displaces those of others. */
+const MAX_PER_TENANT = 10_000;
 
 /** A session or read token of a tenant. */
 export interface Endable {
@@ -18,55 +13,42 @@ export interface Endable {
   readonly id: string;
 }
 
+export type EndableKind = 'ended-session' | 'revoked-token';
+
 /** What sessions and read tokens need of it. */
 export type Ended = Pick<EndedSessions, 'has' | 'count' | 'add'>;
 
 export class EndedSessions {
-  readonly #store: Positions;
+  readonly #store: ExpiringRecords;
   readonly #now: () => number;
-  /** When each of them would have expired, by its name. */
-  readonly #ended: Map<string, number>;
 
-  private constructor(store: Positions, now: () => number, ended: readonly (readonly [string, number])[]) {
+  constructor(store: ExpiringRecords, now: () => number) {
     this.#store = store;
     this.#now = now;
-    this.#ended = new Map(ended);
   }
 
-  static async load(store: Positions, now: () => number): Promise<EndedSessions> {
-    const stored = await store.position(NAME);
-    return new EndedSessions(store, now, stored === null ? [] : listShape.parse(JSON.parse(stored)));
+  async has(one: Endable): Promise<boolean> {
+    return (await this.#store.get(keyOf(one), this.#now())) !== null;
   }
 
-  has(one: Endable): boolean {
-    return this.#ended.has(endedName(one));
-  }
-
-  /** How many of a tenant have an id that begins like this. */
-  count(begin: Endable): number {
-    const prefix = endedName(begin);
-    const now = this.#now();
-    let found = 0;
-    for (const [name, at] of this.#ended) if (at > now && name.startsWith(prefix)) found += 1;
-    return found;
+  count(kind: EndableKind, tenant: string): Promise<number> {
+    return this.#store.count(kind, tenant, this.#now());
   }
 
   /** Resolves once it is stored. */
-  async add(one: Endable, expiresAt: number): Promise<void> {
-    const now = this.#now();
-    this.#ended.set(endedName(one), expiresAt);
-    for (const [name, at] of this.#ended) if (at <= now) this.#ended.delete(name);
-    if (this.#ended.size > MAX_ENDED) this.#forgetOne();
-    await this.#store.putPosition(NAME, JSON.stringify([...this.#ended]));
-  }
-
-  #forgetOne(): void {
-    const byTenant = Map.groupBy(this.#ended, ([name]) => name.slice(0, name.lastIndexOf(' ')));
-    const most = [...byTenant.values()].reduce((one, other) => (other.length > one.length ? other : one), []);
-    const first = most.reduce((one, other) => (other[1] < one[1] ? other : one), most[0] ?? ['', 0]);
-    this.#ended.delete(first[0]);
+  add(one: Endable, expiresAt: number): Promise<void> {
+    const record = { ...keyOf(one), owner: one.tenant, body: '', expiresAt };
+    return this.#store.put(record, { now: this.#now(), maxOfOwner: MAX_PER_TENANT });
   }
 }
+
+/** Marks the id of a read token, so that nobody ends a session by way of one. */
+export const TOKEN_PREFIX = 'read:';
+
+const keyOf = (one: Endable): ExpiringKey & { readonly kind: EndableKind } => ({
+  kind: one.id.startsWith(TOKEN_PREFIX) ? 'revoked-token' : 'ended-session',
+  name: endedName(one),
+});
 
 /** The tenant as JSON, because it may contain any separator; an id contains no space. */
 export const endedName = ({ tenant, id }: Endable): string => `${JSON.stringify(tenant)} ${id}`;

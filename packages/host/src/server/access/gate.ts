@@ -3,7 +3,11 @@
  */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Redactor, Report } from '../../engine/ports.ts';
+import type { SharedCounters } from '../../engine/shares/shared-counters.ts';
+import type { ExpiringRecords } from '../../log/ports/expiring.ts';
+import type { ClusterNode } from '../cluster/cluster-node.ts';
 import { type HostConfig, isLoopback } from '../config/config.ts';
 import { createCheckHost } from '../http/host-header.ts';
 import type { KeyedRoute, OpenRoute, Route } from '../http/routes.ts';
@@ -12,7 +16,7 @@ import { createAttempt } from './attempts.ts';
 import { type Caller, createKeyRing, currentScopes, currentToolScopes, requireScope } from './auth.ts';
 import { createAuthenticate, isAnonymous, noCredential } from './credentials.ts';
 import { createCheckOrigin, createIsOwnOrigin } from './cross-origin.ts';
-import type { Ended } from './ended-sessions.ts';
+import { type Ended, EndedSessions } from './ended-sessions.ts';
 import { HeldResponses } from './held-responses.ts';
 import { IssuerKeys } from './jwks.ts';
 import { createTokenCheck } from './jwt.ts';
@@ -32,7 +36,9 @@ export interface GatePorts {
   readonly redactor: Pick<Redactor, 'secretIn'> | null;
   /** Keys that sign the cookies of sessions. */
   readonly sessionKeys: Keys;
-  readonly endedSessions: Ended;
+  /** Sessions and tokens that were ended, and sign-in links. */
+  readonly expiring: ExpiringRecords;
+  readonly cluster: Pick<ClusterNode, 'on' | 'hint'>;
   /** Keys that sign read tokens. */
   readonly readTokenKeys: Keys;
 }
@@ -45,15 +51,15 @@ export interface Gate {
   /** For a route with a scope: returns the admitted caller, or throws. */
   enter(request: FastifyRequest, reply: FastifyReply, route: KeyedRoute): Caller | Promise<Caller>;
   /** For a route without a scope: throws when its path contains an invalid credential. */
-  enterOpen(request: FastifyRequest, reply: FastifyReply, route: OpenRoute): void;
+  enterOpen(request: FastifyRequest, reply: FastifyReply, route: OpenRoute): Promise<void> | undefined;
   /** For an unknown API path: throws unless the caller is authenticated, so that strangers learn nothing. */
   know(request: FastifyRequest): Promise<void>;
   /** For a request with content: counts it as a failed attempt of its sender if it contains a secret of the host. */
   inspect(request: FastifyRequest): void;
   /** Counts a request as a failed attempt of its sender, once: its response tells that it contained a secret. */
   guessed(request: FastifyRequest): void;
-  /** Open streams and long polls of a tenant. */
-  openStreams(tenant: string): number;
+  /** Of keys, tenants and addresses: what they use of their limits. */
+  readonly limits: Pick<Limits, keyof SharedCounters | 'openStreams' | 'openStreamsOnAllNodes'>;
   readonly readTokens: ReadTokens;
   /** The routes of sessions and sign-in links. */
   routes(baseUrl: () => string): readonly Route[];
@@ -67,19 +73,19 @@ const MAX_HEADERS = 100;
 export function createGate(config: GateConfig, ports: GatePorts): Gate {
   const { now, report, redactor } = ports;
   const held = new HeldResponses();
-  const ended = cutting(ports.endedSessions, held);
+  const ended = cutting(new EndedSessions(ports.expiring, now), held, ports.cluster);
   const checkHost = createCheckHost(config.bind, config.publicUrl);
   const checkOrigin = createCheckOrigin(config.cors.origins, config.publicUrl);
   const { jwt } = config;
   const scopesOf = currentScopes(config.keys, jwt !== undefined);
   const readTokens = new ReadTokens({ now, keys: ports.readTokenKeys, revoked: ended, scopesOf });
-  const sessions = sessionsOf(config, { ...ports, endedSessions: ended }, scopesOf);
+  const sessions = sessionsOf(config, { ...ports, ended }, scopesOf);
   const token =
     jwt === undefined ? null : createTokenCheck(jwt, { keys: new IssuerKeys({ url: jwt.jwksUrl, now, report }), now });
   const key = createKeyRing(config.keys, { isReachable: !isLoopback(config.bind), report });
   const authenticate = createAuthenticate({ key, token, sessions, isOwnOrigin: createIsOwnOrigin(config.publicUrl) });
   const limits = new Limits(config.limits, now);
-  const links = new SignInLinks(now);
+  const links = new SignInLinks(ports.expiring, now);
   let draining = false;
 
   const attempt = createAttempt(limits);
@@ -89,7 +95,7 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     return attempt(request.ip, () => authenticate(request));
   };
 
-  const byToken = (request: FastifyRequest, token: string): Caller => {
+  const byToken = (request: FastifyRequest, token: string): Promise<Caller> => {
     if (draining) throw stopping();
     return attempt(request.ip, () => readTokens.caller(token));
   };
@@ -101,7 +107,7 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     limits.request(caller);
     requireScope(caller, route.scope, route.alsoNeeds);
     whileOpen(reply, () => (route.holds ? limits.hold(caller) : limits.begin(caller)));
-    if (route.holds) held.hold(caller, reply.raw);
+    if (route.holds) holdUntilEnded(caller, reply, { held, ended });
     return caller;
   };
 
@@ -118,14 +124,14 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
       return caller instanceof Promise ? caller.then((late) => admit(late, reply, route)) : admit(caller, reply, route);
     },
     enterOpen(request, reply, { admit: isGood }) {
-      if (isGood === undefined) return;
+      if (isGood === undefined) return undefined;
       if (draining) throw stopping();
-      attempt(request.ip, () => isGood({ request, reply }));
+      return attempt(request.ip, () => isGood({ request, reply }));
     },
     async know(request) {
       limits.request(await known(request));
     },
-    openStreams: (tenant) => limits.openStreams(tenant),
+    limits,
     readTokens,
     routes: (baseUrl) => [...sessionRoutes(sessions), ...signInLinkRoutes({ sessions, links, baseUrl })],
     drain() {
@@ -136,27 +142,48 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
 
 const sessionsOf = (
   { publicUrl, keys }: GateConfig,
-  { now, sessionKeys, endedSessions }: GatePorts,
+  { now, sessionKeys, ended }: GatePorts & { readonly ended: Ended },
   scopesOf: ReturnType<typeof currentScopes>,
 ): Sessions =>
   new Sessions({
     secure: publicUrl?.startsWith('https:') ?? false,
     now,
     keys: sessionKeys,
-    ended: endedSessions,
+    ended,
     scopesOf,
     toolScopesOf: currentToolScopes(keys),
   });
 
-/** What ends before its time takes its open streams with it. */
-const cutting = (ended: Ended, held: HeldResponses): Ended => ({
-  has: (one) => ended.has(one),
-  count: (begin) => ended.count(begin),
-  async add(one, expiresAt) {
-    await ended.add(one, expiresAt);
-    held.cut(one);
-  },
-});
+/** Somebody may have ended the session or token since it was checked. */
+function holdUntilEnded(
+  caller: Caller,
+  { raw }: FastifyReply,
+  { held, ended }: { readonly held: HeldResponses; readonly ended: Ended },
+): void {
+  const { tenant, endableId: id } = caller;
+  if (id === undefined) return;
+  held.hold(caller, raw);
+  ended.has({ tenant, id }).then(
+    (isOver) => isOver && held.cut({ tenant, id }),
+    () => raw.destroy(),
+  );
+}
+
+/** What ends before its time takes its open streams with it, those at other nodes too. */
+function cutting(ended: Ended, held: HeldResponses, cluster: GatePorts['cluster']): Ended {
+  cluster.on('session.ended', (body) => held.cut(endableShape.parse(JSON.parse(body))));
+  return {
+    has: (one) => ended.has(one),
+    count: (kind, tenant) => ended.count(kind, tenant),
+    async add({ tenant, id }, expiresAt) {
+      await ended.add({ tenant, id }, expiresAt);
+      held.cut({ tenant, id });
+      cluster.hint('session.ended', JSON.stringify({ tenant, id }));
+    },
+  };
+}
+
+const endableShape = z.object({ tenant: z.string(), id: z.string() });
 
 function guesses(limits: Limits, redactor: GatePorts['redactor']): Pick<Gate, 'inspect' | 'guessed'> {
   const counted = new WeakSet<FastifyRequest>();

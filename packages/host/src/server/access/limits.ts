@@ -2,6 +2,7 @@
  * Limits per caller: requests per second and in flight, open streams and polls, and failed authentications per minute.
  */
 import { RetryableError } from '@cairn/protocol';
+import type { SharedCounters } from '../../engine/shares/shared-counters.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
 import type { HostLimits } from '../config/access.ts';
 import { networkOf } from './addresses.ts';
@@ -33,12 +34,14 @@ interface Room {
   readonly max: number | undefined;
 }
 
-export class Limits {
+export class Limits implements SharedCounters {
   readonly #keys: TokenBuckets | null;
   readonly #tenants: TokenBuckets | null;
   /** Failed attempts by name: an address, or the credential of a known caller. */
   readonly #failures: TokenBuckets;
   readonly #taken = new Map<string, number>();
+  /** What is taken on other nodes. */
+  #elsewhere: ReadonlyMap<string, number> = new Map();
   readonly #limits: AccessLimits;
 
   constructor(limits: AccessLimits, now: () => number) {
@@ -107,7 +110,8 @@ export class Limits {
    */
   #take(rooms: readonly Room[], what: string, retryMs: number): () => void {
     for (const { name, scope, max } of rooms) {
-      if (max !== undefined && this.#in(name) >= max) throw tooMany(scope, `${max} ${what}`, retryMs);
+      const taken = this.#in(name) + (this.#elsewhere.get(name) ?? 0);
+      if (max !== undefined && taken >= max) throw tooMany(scope, `${max} ${what}`, retryMs);
     }
     for (const { name } of rooms) this.#taken.set(name, this.#in(name) + 1);
     return () => {
@@ -119,9 +123,38 @@ export class Limits {
     };
   }
 
-  /** Open streams and long polls of a tenant. */
+  /** Open streams and long polls of a tenant on this node. */
   openStreams(tenant: string): number {
     return this.#in(`t ${tenant}`);
+  }
+
+  /** On all nodes, as far as this one knows. */
+  openStreamsOnAllNodes(tenant: string): number {
+    return this.openStreams(tenant) + (this.#elsewhere.get(`t ${tenant}`) ?? 0);
+  }
+
+  held(): Iterable<readonly [string, number]> {
+    return this.#taken;
+  }
+
+  elsewhere(held: ReadonlyMap<string, number>): void {
+    this.#elsewhere = held;
+  }
+
+  *spent(): Generator<readonly [string, number]> {
+    for (const [rate, buckets] of Object.entries(this.#rates)) {
+      for (const [name, count] of buckets?.spent() ?? []) yield [`${rate} ${name}`, count];
+    }
+  }
+
+  charge(name: string, count: number): void {
+    const space = name.indexOf(' ');
+    this.#rates[name.slice(0, space)]?.charge(name.slice(space + 1), count);
+  }
+
+  /** By the names that other nodes know them by. */
+  get #rates(): Readonly<Record<string, TokenBuckets | null>> {
+    return { key: this.#keys, tenant: this.#tenants, failure: this.#failures };
   }
 
   #in(name: string): number {

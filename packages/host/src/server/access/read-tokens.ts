@@ -7,7 +7,7 @@ import { RetryableError, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Keys } from '../secrets/host-secret.ts';
 import type { Caller, Grant, Scope } from './auth.ts';
-import type { Endable, Ended } from './ended-sessions.ts';
+import { type Endable, type Ended, TOKEN_PREFIX } from './ended-sessions.ts';
 
 const DEFAULT_LIFE_MS = 3_600_000;
 /** Longest life of a token, and how long a revocation is kept. */
@@ -62,13 +62,13 @@ export class ReadTokens {
   }
 
   /** The caller of a token, who may read what the token grants. Throws `unauthenticated` or `key_expired`. */
-  caller(text: string): Caller {
+  async caller(text: string): Promise<Caller> {
     const token = this.#signed(text);
     if (token === null) throw notOurs();
     const { tenant, principal, credential, expiresAt, runId, contextId } = token;
     const { now, revoked, scopesOf } = this.#ports;
     const mayRead = scopesOf(tenant, credential)?.has('runs:read') === true;
-    if (!mayRead || expiresAt <= now() || revoked.has(revocationOf(tenant, token.id))) throw over();
+    if (!mayRead || expiresAt <= now() || (await revoked.has(revocationOf(tenant, token.id)))) throw over();
     const grant: Grant = { runId, contextId };
     return {
       tenant,
@@ -88,7 +88,9 @@ export class ReadTokens {
     const { revoked, now } = this.#ports;
     if (!TOKEN_ID.test(tokenId)) return;
     const token = revocationOf(tenant, tokenId);
-    if (!revoked.has(token) && revoked.count(revocationOf(tenant, '')) >= MAX_REVOKED_PER_TENANT) throw tooMany();
+    if (!(await revoked.has(token)) && (await revoked.count('revoked-token', tenant)) >= MAX_REVOKED_PER_TENANT) {
+      throw tooMany();
+    }
     await revoked.add(token, now() + MAX_READ_TOKEN_MS);
   }
 
@@ -113,8 +115,7 @@ export class ReadTokens {
 /** 16 bytes in base64url. */
 const TOKEN_ID = /^[\w-]{22}$/;
 
-/** Apart from sessions, so that nobody ends a session by this way. */
-const revocationOf = (tenant: string, tokenId: string): Endable => ({ tenant, id: `read:${tokenId}` });
+const revocationOf = (tenant: string, tokenId: string): Endable => ({ tenant, id: `${TOKEN_PREFIX}${tokenId}` });
 
 const MINT = 'Ask for a new one: POST /v1/runs/{runId}/tokens.';
 

@@ -72,7 +72,7 @@ export function signInLinkRoutes({ sessions, links, baseUrl }: SignInLinkSurface
       // A link that an earlier response lost is never used, and ends by itself.
       repeatable: true,
       handle: async ({ caller, reply }) => {
-        const { code, expiresAt } = links.mint(caller);
+        const { code, expiresAt } = await links.mint(caller);
         reply.code(201).header('cache-control', 'no-store');
         // Behind the #, browsers send the code to no server, and in no Referer.
         return JSON.stringify({ url: `${baseUrl()}/sign-in#${code}`, expiresAt: isoTime(expiresAt) });
@@ -91,7 +91,7 @@ export function signInLinkRoutes({ sessions, links, baseUrl }: SignInLinkSurface
       admit: (call) => links.check(pathParam(call, 'code')),
       repeatable: true,
       handle: async (call) => {
-        const caller = links.redeem(pathParam(call, 'code'));
+        const caller = await links.redeem(pathParam(call, 'code'));
         return opened(call, caller, sessions.open(caller));
       },
       doc: {
@@ -107,7 +107,7 @@ export function signInLinkRoutes({ sessions, links, baseUrl }: SignInLinkSurface
 async function open(call: Call, sessions: Sessions): Promise<string> {
   const { caller } = call;
   const text = caller.endableId === undefined ? null : sessionIn(call, sessions);
-  const session = text === null ? null : sessions.renew(text);
+  const session = text === null ? null : await sessions.renew(text);
   return opened(call, caller, session ?? sessions.open(caller));
 }
 
@@ -121,7 +121,7 @@ function opened({ reply }: OpenCall, { tenant, principal, scopes }: Caller, sess
 async function describe(call: Call, sessions: Sessions): Promise<string> {
   const { tenant, principal, expiresAt } = call.caller;
   const text = call.caller.endableId === undefined ? null : sessionIn(call, sessions);
-  const session = text === null ? null : sessions.describe(text);
+  const session = text === null ? null : await sessions.describe(text);
   const scopes = session?.scopes ?? [...call.caller.scopes];
   return JSON.stringify({
     tenant,

@@ -24,7 +24,7 @@ const caller = (credential: string, expiresAt?: number): Caller => ({
 async function clocked(secure = false, store = inMemoryStore(), held: ReadonlySet<Scope> | null = new Set(scopes)) {
   const clock = { at: 1_000_000_000_000 };
   const now = () => clock.at;
-  const ended = await EndedSessions.load(store.checkpoints, now);
+  const ended = new EndedSessions(store.expiring, now);
   return { clock, sessions: new Sessions({ secure, now, keys, ended, scopesOf: () => held }) };
 }
 
@@ -36,26 +36,26 @@ test('a session ends after its life, and no later than the credential that opene
   const short = sessions.open(caller('token:b', clock.at + 60_500));
   expect(short.cookie).toContain('Max-Age=60;');
   clock.at += 60_500;
-  expect(sessions.find(textOf(short.cookie))).toBe('over');
-  expect(sessions.find(long)).toMatchObject({ credential: 'key:a' });
+  expect(await sessions.find(textOf(short.cookie))).toBe('over');
+  expect(await sessions.find(long)).toMatchObject({ credential: 'key:a' });
   clock.at += SESSION_LIFE_MS;
-  expect(sessions.find(long)).toBe('over');
+  expect(await sessions.find(long)).toBe('over');
 });
 
 test('opening many sessions ends the oldest of the same principal, never those of another', async () => {
   const { sessions } = await clocked();
   const other = textOf(sessions.open(caller('key:other')).cookie);
   const texts = Array.from({ length: 65 }, () => textOf(sessions.open(caller('key:a')).cookie));
-  expect(sessions.find(texts[0] ?? '')).toBe('over');
-  expect(sessions.find(texts[1] ?? '')).toMatchObject({ credential: 'key:a' });
-  expect(sessions.find(other)).toMatchObject({ credential: 'key:other' });
+  expect(await sessions.find(texts[0] ?? '')).toBe('over');
+  expect(await sessions.find(texts[1] ?? '')).toMatchObject({ credential: 'key:a' });
+  expect(await sessions.find(other)).toMatchObject({ credential: 'key:other' });
 });
 
 test('all principals of a tenant share a cap', async () => {
   const { sessions } = await clocked();
   const texts = Array.from({ length: 1_001 }, (_, i) => textOf(sessions.open(caller(`token:${i}`)).cookie));
-  expect(sessions.find(texts[0] ?? '')).toBe('over');
-  expect(sessions.find(texts[1] ?? '')).toMatchObject({ tenant: 't' });
+  expect(await sessions.find(texts[0] ?? '')).toBe('over');
+  expect(await sessions.find(texts[1] ?? '')).toMatchObject({ tenant: 't' });
 });
 
 test('a session survives a restart, within the same caps, and an ended one stays ended', async () => {
@@ -65,20 +65,20 @@ test('a session survives a restart, within the same caps, and an ended one stays
   await sessions.end(texts[63] ?? '');
   const { sessions: later, clock } = await clocked(false, store);
   clock.at += 1_000;
-  expect(later.find(texts[63] ?? '')).toBe('over');
-  for (const text of texts.slice(0, 63)) expect(later.find(text)).toMatchObject({ credential: 'key:a' });
+  expect(await later.find(texts[63] ?? '')).toBe('over');
+  for (const text of texts.slice(0, 63)) expect(await later.find(text)).toMatchObject({ credential: 'key:a' });
   later.open(caller('key:a'));
   later.open(caller('key:a'));
-  expect([later.find(texts[0] ?? ''), later.find(texts[1] ?? '')]).toMatchObject(['over', { tenant: 't' }]);
+  expect([await later.find(texts[0] ?? ''), await later.find(texts[1] ?? '')]).toMatchObject(['over', { tenant: 't' }]);
 });
 
 test('a session has no scope that its key has lost, and ends when its key is gone', async () => {
   const { sessions } = await clocked();
   const text = textOf(sessions.open(caller('key:a')).cookie);
   const { sessions: less } = await clocked(false, inMemoryStore(), new Set());
-  expect(less.find(text)).toMatchObject({ scopes: new Set() });
+  expect(await less.find(text)).toMatchObject({ scopes: new Set() });
   const { sessions: gone } = await clocked(false, inMemoryStore(), null);
-  expect(gone.find(text)).toBe('over');
+  expect(await gone.find(text)).toBe('over');
 });
 
 test('no change of a cookie passes', async () => {
@@ -86,7 +86,7 @@ test('no change of a cookie passes', async () => {
   const text = textOf(sessions.open(caller('key:a')).cookie);
   for (let i = 0; i < text.length; i += 1) {
     const changed = `${text.slice(0, i)}${text[i] === 'A' ? 'B' : 'A'}${text.slice(i + 1)}`;
-    expect(sessions.find(changed)).toBeNull();
+    expect(await sessions.find(changed)).toBeNull();
   }
 });
 

@@ -79,9 +79,9 @@ export class Sessions {
   }
 
   /** Gives a session that is not over its full life again, within its maximum. Null if there is none. */
-  renew(text: string): OpenedSession | null {
+  async renew(text: string): Promise<OpenedSession | null> {
     const session = this.#signed(text);
-    if (session === null || this.find(text) === 'over') return null;
+    if (session === null || (await this.find(text)) === 'over') return null;
     return this.#begin({ ...session, until: session.until ?? session.expiresAt });
   }
 
@@ -103,13 +103,14 @@ export class Sessions {
    * The caller of a session: null for a forged cookie or a wrong token, `over` for a session that has ended. With its
    * token it has the scopes of its credential, without one those that read.
    */
-  find(text: string, token?: string): Caller | 'over' | null {
+  async find(text: string, token?: string): Promise<Caller | 'over' | null> {
     const session = this.#signed(text);
     if (session === null || (token !== undefined && !isOneOf(token, this.#tokensOf(session.id)))) return null;
     const { now, ended, scopesOf, toolScopesOf } = this.#ports;
     const { id, tenant, principal, peer, credential, expiresAt } = session;
     const current = scopesOf(tenant, credential);
-    if (current === null || expiresAt <= now() || ended.has(session) || !this.#caps.admit(session)) return 'over';
+    if (current === null || expiresAt <= now() || (await ended.has(session)) || !this.#caps.admit(session))
+      return 'over';
     const granted = (scope: Scope) => current.has(scope) && (token !== undefined || sessionScopes.includes(scope));
     const held = new Set(session.scopes.filter(granted));
     const toolScopes = token === undefined ? [] : (toolScopesOf?.(credential) ?? session.toolScopes ?? []);
@@ -127,12 +128,12 @@ export class Sessions {
   }
 
   /** What a page of the host may know of its own session; null if it has none. */
-  describe(
+  async describe(
     text: string,
-  ): (Pick<OpenedSession, 'token' | 'renewableUntil'> & { readonly scopes: readonly Scope[] }) | null {
+  ): Promise<(Pick<OpenedSession, 'token' | 'renewableUntil'> & { readonly scopes: readonly Scope[] }) | null> {
     const session = this.#signed(text);
     const [token] = session === null ? [] : this.#tokensOf(session.id);
-    const caller = token === undefined ? null : this.find(text, token);
+    const caller = token === undefined ? null : await this.find(text, token);
     if (session === null || token === undefined || caller === null || caller === 'over') return null;
     return { token, renewableUntil: session.until ?? session.expiresAt, scopes: [...caller.scopes] };
   }

@@ -67,6 +67,7 @@ export interface AgentRuntimePorts {
   readonly lateResult: HostToolsPorts['lateResult'];
   readonly report: Report;
   readonly address: HostAddress;
+  readonly cluster: HostToolsPorts['cluster'];
   /** Tools defined with `defineTool`. */
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
@@ -83,7 +84,8 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
   const files = createArtifactFiles({ store, folders: runFolders(runFolder(config.data)) });
   const { lateResult } = ports;
   const outbound = outboundPorts(config, ports);
-  const toolPorts = { artifacts, files, signIns, lateResult, now, traces, outbound, store };
+  const { cluster } = ports;
+  const toolPorts = { artifacts, files, signIns, lateResult, now, traces, outbound, store, cluster };
   const hostTools = createHostTools(config, { tools, memory: memory.port, ...toolPorts });
   const models = hostModels(config, clock, tracedFetch(globalThis.fetch, traces));
   const prompts = new PromptRegistry([...given, ...extension.prompts]);

@@ -10,6 +10,7 @@ import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import { askingSignIns } from '../../agents/tools/tool-caller.kit.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createArtifactPort } from '../artifacts/artifact-port.ts';
+import { nodeOf } from '../cluster/cluster.kit.ts';
 import { type ConfigInput, parseConfig } from '../config/config.ts';
 import { createHostTools, type HostTools } from './host-tools.ts';
 
@@ -33,6 +34,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
   const data = mkdtempSync(join(tmpdir(), 'cairn-tools-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
   const secrets = { crm: { value: 'c0ffee-c0ffee' } };
+  const store = inMemoryStore();
   return createHostTools(parseConfig({ data, secrets, ...config }, 'test'), {
     tools: [lookup],
     memory,
@@ -49,7 +51,8 @@ function hostTools(config: ConfigInput = {}): HostTools {
       fetch: globalThis.fetch,
       report: () => undefined,
     },
-    store: inMemoryStore(),
+    store,
+    cluster: nodeOf(store),
     artifacts: createArtifactPort({ store: inMemoryStore(), now: () => 0, life: 'one', maxTenantBytes: 1 }),
   });
 }

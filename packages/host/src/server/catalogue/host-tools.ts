@@ -16,6 +16,7 @@ import type { CallTraces } from '../../telemetry/call-traces.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
 import { A2aPeers } from '../a2a-client/a2a-peers.ts';
 import { peerSettings } from '../a2a-client/peer-settings.ts';
+import type { ClusterNode } from '../cluster/cluster-node.ts';
 import { sha256, systemTimers } from '../compose.ts';
 import type { HostConfig } from '../config/config.ts';
 import { publicDns } from '../egress/public-dns.ts';
@@ -47,6 +48,7 @@ export interface HostToolsPorts {
   readonly lateResult: (call: LateResult) => void;
   readonly outbound: Omit<McpPorts, 'changed' | 'now'>;
   readonly store: Pick<Store, 'log' | 'subscriptions'>;
+  readonly cluster: Pick<ClusterNode, 'job'>;
 }
 
 export function createHostTools(
@@ -59,8 +61,9 @@ export function createHostTools(
   const builtin = createBuiltinTools({ now, files: ports.files, memory: ports.memory, http });
   const registry = new ToolRegistry(builtin);
   let defined: readonly Tool[] = [];
-  const peerPorts = { ...ports.outbound, now, sha256, after: systemTimers.after };
-  const peers = new A2aPeers(peerSettings(config), peerPorts, ports.store);
+  const { store, cluster } = ports;
+  const peerPorts = { ...ports.outbound, now, sha256, after: systemTimers.after, store, cluster };
+  const peers = new A2aPeers(peerSettings(config), peerPorts);
   const offer = (tools: readonly Tool[]): void =>
     registry.replace([...builtin, ...tools, ...peers.tools, ...mcp.tools]);
   const mcp = new McpServers(serverSettings(config), { ...ports.outbound, now, changed: () => offer(defined) });

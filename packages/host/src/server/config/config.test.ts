@@ -19,6 +19,7 @@ function refusal(config: unknown, env: Record<string, string> = {}): string {
 test('fills in everything that was left out', () => {
   expect(parseConfig({}, 'test')).toEqual({
     port: 4700,
+    leaseMs: 30_000,
     retention: [],
     signIns: {},
     bind: '127.0.0.1',

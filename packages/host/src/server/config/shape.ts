@@ -39,9 +39,20 @@ export const configShape = z.strictObject({
         'The address to listen on. On a loopback address, the host accepts only requests whose `Host` header is a loopback name or that of `publicUrl`.',
       examples: ['0.0.0.0'],
     }),
-  data: path
-    .default('.cairn')
-    .meta({ description: 'The folder of the database. Only one process can use it at a time.', examples: ['./data'] }),
+  data: path.default('.cairn').meta({
+    description: 'The folder of the database. Only one process can use it at a time.',
+    examples: ['./data'],
+  }),
+  leaseMs: z
+    .int()
+    .min(1_000)
+    .max(600_000)
+    .default(30_000)
+    .meta({
+      description:
+        'How long a run belongs to a node that shows no sign of life, in milliseconds. Then another node goes on with it. Only a store that several nodes share needs a short time.',
+      examples: [10_000],
+    }),
   hostId: name.optional().meta({
     description:
       'The name of this host towards other hosts, in its discovery document and in leases. No two hosts may have the same. Default: `<machine>/<random>`, generated at the first start and kept in the data folder.',

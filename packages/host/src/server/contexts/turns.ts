@@ -8,11 +8,13 @@ import type { Report } from '../../engine/ports.ts';
 import type { Commit } from '../../log/ports/event-log.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
+import type { ClusterNode } from '../cluster/cluster-node.ts';
 
 export interface TurnPorts {
   readonly engine: Pick<Engine, 'resume'>;
   readonly store: Pick<Store, 'log' | 'runIndex' | 'retention'>;
   readonly report: Report;
+  readonly clusterNode: Pick<ClusterNode, 'alone'>;
 }
 
 /** The tag of a run that waits for its turn, or did. */
@@ -38,8 +40,6 @@ export class ContextTurns {
   readonly #ports: TurnPorts;
   /** Contexts in which something waits. */
   readonly #waiting = new Set<ContextId>();
-  /** The end of what happens in a context: one message at a time is admitted. */
-  readonly #busy = new Map<ContextId, Promise<unknown>>();
   #unfollow: (() => void) | null = null;
 
   constructor(ports: TurnPorts) {
@@ -63,16 +63,8 @@ export class ContextTurns {
   }
 
   /** Runs work that nobody else's message in the context can come between. */
-  async alone<Result>(contextId: ContextId, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#busy.get(contextId) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    const done = mine
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#busy.get(contextId) === done) this.#busy.delete(contextId);
-      });
-    this.#busy.set(contextId, done);
-    return mine;
+  alone<Result>(contextId: ContextId, work: () => Promise<Result>): Promise<Result> {
+    return this.#ports.clusterNode.alone(`context ${contextId}`, work);
   }
 
   /** To be called after a run was held back in the context. */
@@ -118,7 +110,9 @@ export class ContextTurns {
     return contexts;
   }
 
+  /** Every node knows what waits, so that it goes on when the node that took the message is gone. */
   #onCommit({ contextId, rows }: Commit): void {
+    if (rows[0]?.seq === 0 && rows[0].payload.includes(`"${QUEUED_TAG}"`)) this.#waiting.add(contextId);
     if (!this.#waiting.has(contextId)) return;
     if (rows.some(({ type }) => isTerminalType(type))) this.#settle(contextId);
   }

@@ -188,7 +188,7 @@ function register(app: FastifyInstance, route: Route, ports: AppPorts): void {
     method: [...methodsOf(route)],
     url: routerPath(route.path),
     onRequest: (request, reply, done) => {
-      if (route.scope === null) return done(refusalOf(() => gate.enterOpen(request, reply, route)));
+      if (route.scope === null) return enteredOpen(() => gate.enterOpen(request, reply, route), done);
       // Responses differ per caller, and shared caches ignore cookies. Handlers may override this header.
       reply.header('cache-control', 'no-store');
       try {
@@ -245,6 +245,17 @@ function handled(route: Route, request: FastifyRequest, reply: FastifyReply): Pr
 const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(thrownText(thrown)));
 
 /** The error that a check throws, for a hook to pass on. */
+/** Only a path with a credential takes a promise. */
+function enteredOpen(enter: () => Promise<void> | undefined, done: (error?: Error) => void): void {
+  try {
+    const entering = enter();
+    if (entering === undefined) done();
+    else entering.then(() => done(), done);
+  } catch (error) {
+    done(errorOf(error));
+  }
+}
+
 function refusalOf(check: () => void): Error | undefined {
   try {
     check();

@@ -40,6 +40,7 @@ import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
 import { createMcp, withMcp } from '../mcp/create-mcp.ts';
 import { type AncestryPorts, ancestryRoutes } from '../peers/ancestry.ts';
 import { causesRoutes } from '../peers/causes.ts';
+import { followPurges } from '../retention/purge-notices.ts';
 import { retentionRoutes } from '../retention/routes.ts';
 import type { RetentionRule } from '../retention/rules.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
@@ -196,8 +197,7 @@ function surfaceOf(
   const responses = { unread: ports.unread, turns };
   const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now });
   const streams = new EventStreams({ ...ports, snapshots, turns });
-  ports.purger.follow(({ contextId }) => ports.feed.forget(contextId));
-  ports.purger.follow(({ runId }) => snapshots.forget(runId));
+  followPurges({ ...ports, snapshots });
   const polls = new PollFeed(log);
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));

@@ -114,7 +114,7 @@ export interface KeyedRoute extends RouteBase {
 export interface OpenRoute extends RouteBase {
   readonly scope: null;
   /** For a path with a credential: throws if it is invalid, before the body is read or anything is stored. */
-  readonly admit?: (call: OpenCall) => void;
+  readonly admit?: (call: OpenCall) => Promise<void>;
   readonly handle: Handler<OpenCall>;
 }
 

@@ -19,7 +19,7 @@ import { openInterruptOf } from './open-interrupt.ts';
 const errors = ['unauthenticated', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'] as const;
 
 export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[] {
-  const admit = (call: OpenCall): void => void grantOf(call, surface);
+  const admit = async (call: OpenCall): Promise<void> => void grantOf(call, surface);
   return [
     {
       method: 'GET',

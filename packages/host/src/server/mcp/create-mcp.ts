@@ -1,5 +1,6 @@
 /** Assembles the MCP surface. */
 import type { Discovery } from '@cairn/protocol';
+import type { ClusterNode } from '../cluster/cluster-node.ts';
 import type { Route } from '../http/routes.ts';
 import type { DeriveKeys } from '../secrets/host-secret.ts';
 import { Elicitations } from './elicitations.ts';
@@ -7,7 +8,10 @@ import { OpenCalls } from './open-calls.ts';
 import { type McpSurface, mcpResumeRoute, mcpRoute } from './routes.ts';
 import { createSigned } from './signed.ts';
 
-export type McpPorts = Omit<McpSurface, 'signed' | 'elicitations' | 'openCalls'> & { readonly deriveKeys: DeriveKeys };
+export type McpPorts = Omit<McpSurface, 'signed' | 'elicitations' | 'openCalls'> & {
+  readonly deriveKeys: DeriveKeys;
+  readonly clusterNode: ClusterNode;
+};
 
 export interface Mcp {
   readonly routes: readonly Route[];
@@ -16,9 +20,9 @@ export interface Mcp {
 }
 
 export function createMcp({ deriveKeys, ...ports }: McpPorts): Mcp {
-  const openCalls = new OpenCalls(ports.engine);
+  const openCalls = new OpenCalls(ports);
   const signed = createSigned(deriveKeys('mcp-texts'));
-  const surface = { ...ports, signed, openCalls, elicitations: new Elicitations() };
+  const surface = { ...ports, signed, openCalls, elicitations: new Elicitations(ports.clusterNode) };
   return { routes: [mcpRoute(surface), mcpResumeRoute(surface)], close: () => openCalls.close() };
 }
 

@@ -122,7 +122,7 @@ async function answered(call: Call, surface: McpSurface): Promise<string | undef
 /** Other notifications ask for nothing. */
 async function noted({ caller }: Call, inbound: Exclude<Inbound, { kind: 'request' }>, surface: McpSurface) {
   if (inbound.kind === 'response') {
-    surface.elicitations.answer(caller, inbound.id, inbound.result);
+    await surface.elicitations.answer(caller, inbound.id, inbound.result);
   } else if (inbound.method === 'notifications/cancelled') {
     const id = idOf({ id: inbound.params.requestId ?? null });
     await surface.openCalls.cancel({ caller, session: inbound.session, id });

@@ -34,7 +34,7 @@ export interface Swept {
   readonly kept: number;
 }
 
-/** Starts to purge in the background. Returns the function that stops it. */
+/** Starts to purge in the background. Returns the function that stops it after the tree that it purges. */
 export function startRetention(rules: readonly RetentionRule[], ports: SweepPorts): () => Promise<void> {
   const { purger, timers, report } = ports;
   let cancel = (): void => {};
@@ -42,7 +42,7 @@ export function startRetention(rules: readonly RetentionRule[], ports: SweepPort
   const round = async (): Promise<void> => {
     try {
       const resumed = await purger.resume();
-      const swept = await sweep(rules, ports);
+      const swept = await sweep(rules, ports, () => isClosed);
       await sweepBlobs(ports, () => isClosed);
       if (resumed === 0 && swept.trees === 0 && swept.kept === 0) return;
       const released = await purger.releaseSpace();
@@ -51,8 +51,9 @@ export function startRetention(rules: readonly RetentionRule[], ports: SweepPort
       if (!isClosed) report({ level: 'warn', event: 'retention.failed', error });
     }
   };
+  let current: Promise<void> = Promise.resolve();
   const go = (): void => {
-    void round().then(() => {
+    current = round().then(() => {
       if (!isClosed) cancel = timers.after(SWEEP_EVERY_MS, go);
     });
   };
@@ -60,14 +61,19 @@ export function startRetention(rules: readonly RetentionRule[], ports: SweepPort
   return async () => {
     isClosed = true;
     cancel();
-    await purger.close();
+    await current;
   };
 }
 
 /** Purges every tree that the rules let go. A tree that cannot go is counted, and tried again the next time. */
-export async function sweep(rules: readonly RetentionRule[], ports: SweepPorts): Promise<Swept> {
+export async function sweep(
+  rules: readonly RetentionRule[],
+  ports: SweepPorts,
+  isClosed: () => boolean = () => false,
+): Promise<Swept> {
   const swept = { trees: 0, runs: 0, bytes: 0, kept: 0 };
   for await (const run of expired(rules, ports)) {
+    if (isClosed()) break;
     try {
       const { runs, bytes } = await ports.purger.purge(run, false);
       swept.trees += 1;

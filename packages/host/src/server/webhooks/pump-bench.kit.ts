@@ -123,6 +123,7 @@ export class PumpBench {
         log: this.#log,
         replays: new ReplayedRuns(this.#log),
         keeper: this.#keeper,
+        mayDeliver: () => true,
         timers: time,
         now: time.now,
         report: ({ event }) => void this.reports.push(event),

@@ -40,9 +40,10 @@ export interface PumpPorts {
   readonly timers: Timers;
   readonly now: () => number;
   readonly report: Report;
+  readonly mayDeliver: () => boolean;
 }
 
-/** Rows per log read: enough to get through a quiet log fast, few enough not to delay other requests. */
+/** Rows per log read: many in a quiet log, few enough not to delay others. */
 const LOOKED_AT = { least: 64, most: 1_000 };
 const PAGE_BYTES = 1_048_576;
 
@@ -191,7 +192,7 @@ export class Pump {
   }
 
   #mayMore(): boolean {
-    if (this.#isStopped) return false;
+    if (this.#isStopped || !this.#ports.mayDeliver()) return false;
     const gate = this.#gate;
     if (gate === 'open') {
       this.#awaitReopening();

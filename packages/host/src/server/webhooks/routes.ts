@@ -50,7 +50,7 @@ export function webhookRoutes(ports: WebhookRoutePorts): readonly Route[] {
       method: 'GET',
       path: '/v1/webhooks',
       scope,
-      handle: async ({ caller }) => JSON.stringify({ webhooks: webhooks.list(caller.tenant) }),
+      handle: async ({ caller }) => JSON.stringify({ webhooks: await webhooks.list(caller.tenant) }),
       doc: {
         id: 'listWebhooks',
         summary: 'The webhooks of the tenant and how their deliveries go',

@@ -1,6 +1,7 @@
-/** The webhooks of all tenants: registers, delivers in the background, and removes them. */
+/** The webhooks of all tenants: registers, lists and removes them, on every node. One node delivers. */
 import { createHmac, hash } from 'node:crypto';
 import {
+  isCairnError,
   isoTime,
   quoted,
   type RegisterWebhook,
@@ -8,106 +9,71 @@ import {
   type Webhook,
   type WebhookRegistered,
 } from '@cairn/protocol';
-import type { Report, Timers, UniqueId } from '../../engine/ports.ts';
-import { docText } from '../../log/feed/frame.ts';
-import type { Commit } from '../../log/ports/event-log.ts';
+import type { UniqueId } from '../../engine/ports.ts';
 import type { RequestKey } from '../../log/ports/idempotency.ts';
-import type { Row } from '../../log/ports/rows.ts';
-import type { Store } from '../../log/ports/store.ts';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
+import type { ClusterJob } from '../cluster/cluster-job.ts';
+import type { ClusterNode } from '../cluster/cluster-node.ts';
 import { thereIsNo } from '../http/unknown-id.ts';
 import type { DeriveKeys, Keys } from '../secrets/host-secret.ts';
-import { type CallbackPorts, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import { gateOf } from './circuit.ts';
-import { type Attempt, type Policy, Pump } from './pump.ts';
-import { ReplayedRuns } from './replayed-runs.ts';
-import { type SenderPorts, send } from './sender.ts';
+import { Deliveries, type DeliveryPorts } from './deliveries.ts';
+import { type DeliveryState, parseState } from './delivery-state.ts';
 import { secretFingerprint } from './signature.ts';
-import { StateKeeper } from './state-keeper.ts';
-import {
-  type Agreement,
-  CALLBACKS,
-  callbacksRecord,
-  newWebhook,
-  parseAgreement,
-  secretOf,
-  WEBHOOK,
-} from './subscriptions.ts';
+import { type Agreement, callbacksRecord, newWebhook, parseAgreement, secretOf, WEBHOOK } from './subscriptions.ts';
 
-export interface WebhookPorts extends Omit<CallbackPorts, 'secretOf'> {
-  readonly store: Pick<Store, 'log' | 'subscriptions'>;
+export interface WebhookPorts extends Omit<DeliveryPorts, 'secretOf' | 'keys'> {
+  readonly clusterNode: ClusterNode;
   readonly deriveKeys: DeriveKeys;
-  readonly timers: Timers;
   readonly uniqueId: UniqueId;
-  readonly report: Report;
 }
-
-/** Retries last about a day: see `backoffMs` and `OPEN_MS`. */
-export const webhookPolicy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
 
 /** Maximum number of webhooks per tenant. */
 export const MAX_WEBHOOKS = 50;
-
-/**
- * After this many rows, every pump reads the log, even without matching events. This bounds the catch-up after a
- * restart.
- */
-const ALL_LOOK_AFTER = 10_000;
-
-/** Commits are batched for this long before the pumps read the log. */
-const GATHER_MS = 10;
-
-interface Entry {
-  readonly record: SubscriptionRecord;
-  readonly types: ReadonlySet<string>;
-  readonly agreement: Agreement | null;
-  readonly pump: Pump;
-}
 
 export class Webhooks {
   readonly #ports: WebhookPorts;
   readonly #keys: Keys;
   readonly #callbackKeys: Keys;
-  readonly #keeper: StateKeeper;
-  readonly #replays: ReplayedRuns;
-  readonly #entries = new Map<string, Entry>();
+  readonly #job: ClusterJob;
+  /** Set while this node delivers. */
+  #deliveries: Deliveries | null = null;
+  #unfollow: () => void = () => {};
   /** One entry per tenant with callbacks; resolves once the subscription is stored. */
   readonly #callbacks = new Map<string, Promise<void>>();
-  /** Webhooks per tenant that are being stored: they count towards the limit before they are listed. */
-  readonly #arriving = new Map<string, number>();
-  readonly #news = new Set<string>();
-  #rowsSinceLook = 0;
-  #cancelGathering: (() => void) | null = null;
-  #unfollow: () => void = () => {};
-  #closed = false;
 
   constructor(ports: WebhookPorts) {
     this.#ports = ports;
     this.#keys = ports.deriveKeys('webhook-secret');
     this.#callbackKeys = ports.deriveKeys('callback-secret');
-    const { subscriptions } = ports.store;
-    this.#replays = new ReplayedRuns(ports.store.log);
-    this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state) });
+    const delivering = { ...ports, keys: this.#keys, secretOf: (tenant: string) => this.callbackSecret(tenant) };
+    this.#job = ports.clusterNode.job('webhooks', async (lease) => {
+      const deliveries = new Deliveries(delivering, lease);
+      this.#deliveries = deliveries;
+      await deliveries.reload();
+      return {
+        close: () => {
+          this.#deliveries = null;
+          return deliveries.close();
+        },
+      };
+    });
   }
 
-  /** Resumes delivery of all stored subscriptions. */
+  /** Resumes delivery of all stored subscriptions, here or on another node. */
   async open(): Promise<void> {
-    const { subscriptions, log } = this.#ports.store;
-    this.#unfollow = log.follow((commit) => this.#heard(commit));
-    const kept = [...(await subscriptions.list(WEBHOOK)), ...(await subscriptions.list(CALLBACKS))];
-    for (const record of kept) {
-      if (record.kind === CALLBACKS) this.#callbacks.set(record.tenant, Promise.resolve());
-      this.#start(record);
-    }
+    const { clusterNode, report } = this.#ports;
+    this.#unfollow = clusterNode.on('subscriptions.changed', () => {
+      this.#deliveries?.reload().catch((error: unknown) => {
+        report({ level: 'warn', event: 'webhook.read_failed', facts: { subscription: 'all' }, error });
+      });
+    });
+    await this.#job.open();
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
     this.#unfollow();
-    this.#cancelGathering?.();
-    await Promise.all([...this.#entries.values()].map(({ pump }) => pump.close()));
-    this.#entries.clear();
-    this.#keeper.close();
+    await this.#job.close();
   }
 
   /**
@@ -115,18 +81,14 @@ export class Webhooks {
    */
   async register(tenant: string, request: RegisterWebhook, requestKey?: RequestKey): Promise<WebhookRegistered> {
     const id = `wh_${requestKey === undefined ? this.#ports.uniqueId() : nameFrom(tenant, requestKey)}`;
-    const known = this.#ofTenant(tenant).find(({ record }) => record.id === id);
-    if (known !== undefined) return registered(id, secretOf(this.#keys, id, known.agreement));
-    const arriving = this.#arriving.get(tenant) ?? 0;
-    if (this.#ofTenant(tenant).length + arriving >= MAX_WEBHOOKS) throw tooMany(tenant);
-    this.#arriving.set(tenant, arriving + 1);
-    try {
-      return await this.#registered(id, tenant, request);
-    } finally {
-      const left = (this.#arriving.get(tenant) ?? 0) - 1;
-      if (left > 0) this.#arriving.set(tenant, left);
-      else this.#arriving.delete(tenant);
-    }
+    // One after the other, so that none is counted twice.
+    return this.#ports.clusterNode.alone(`webhooks of ${tenant}`, async () => {
+      const own = await this.#ofTenant(tenant);
+      const known = own.find((record) => record.id === id);
+      if (known !== undefined) return registered(id, secretOf(this.#keys, id, parseAgreement(known)));
+      if (own.length >= MAX_WEBHOOKS) throw tooMany(tenant);
+      return this.#registered(id, tenant, request);
+    });
   }
 
   async #registered(id: string, tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
@@ -134,22 +96,23 @@ export class Webhooks {
     const position = await store.log.end();
     const { record, secret } = newWebhook(this.#keys, { id, tenant, request, now: now(), position });
     await store.subscriptions.put(record);
-    this.#start(record);
+    await this.#changed();
     return registered(id, secret);
   }
 
-  list(tenant: string): readonly Webhook[] {
+  async list(tenant: string): Promise<readonly Webhook[]> {
     const now = this.#ports.now();
-    return this.#ofTenant(tenant).map(({ record, agreement, pump }) => shown(record.id, agreement, pump, now));
+    return (await this.#ofTenant(tenant)).map((record) => {
+      const state = this.#deliveries?.stateOf(record.id) ?? parseState(record.state);
+      return shown(record.id, parseAgreement(record), state, now);
+    });
   }
 
   /** A delivery in flight may still arrive. */
   async remove(tenant: string, id: string): Promise<void> {
-    const isWebhook = this.#ofTenant(tenant).some(({ record }) => record.id === id);
+    const isWebhook = (await this.#ofTenant(tenant)).some((record) => record.id === id);
     if (!isWebhook || !(await this.#ports.store.subscriptions.drop(tenant, id))) throw unknown(id);
-    const entry = this.#entries.get(id);
-    this.#entries.delete(id);
-    await entry?.pump.close();
+    await this.#changed();
   }
 
   /** Ensures that callbacks of the tenant's runs are delivered. Await it before such a run starts. */
@@ -166,76 +129,28 @@ export class Webhooks {
 
   async #openCallbacks(tenant: string): Promise<void> {
     const { log, subscriptions } = this.#ports.store;
-    const record = callbacksRecord(tenant, await log.end());
-    await subscriptions.put(record);
-    this.#start(record);
+    try {
+      await subscriptions.put(callbacksRecord(tenant, await log.end()));
+    } catch (error) {
+      // This host, before it was restarted, or another node.
+      if (isCairnError(error, 'conflict')) return;
+      throw error;
+    }
+    await this.#changed();
   }
 
   callbackSecret(tenant: string): string {
     return createHmac('sha256', this.#callbackKeys[0]).update(tenant).digest('hex');
   }
 
-  #ofTenant(tenant: string): readonly (Entry & { readonly agreement: Agreement })[] {
-    return [...this.#entries.values()].filter(
-      (entry): entry is Entry & { readonly agreement: Agreement } =>
-        entry.record.tenant === tenant && entry.agreement !== null,
-    );
+  #ofTenant(tenant: string): Promise<readonly SubscriptionRecord[]> {
+    return this.#ports.store.subscriptions.list(WEBHOOK, tenant);
   }
 
-  #start(record: SubscriptionRecord): void {
-    if (this.#closed) return;
-    const { store, timers, now, report } = this.#ports;
-    const agreement = record.kind === WEBHOOK ? parseAgreement(record) : null;
-    const types = agreement?.events ?? callbackTypes;
-    const { id, tenant, state } = record;
-    const deliver = agreement === null ? this.#tellCallback(record) : this.#tellWebhook(record, agreement);
-    const policy = agreement === null ? callbackPolicy : webhookPolicy;
-    const pump = new Pump({ id, tenant, types, policy, deliver }, state, {
-      log: store.log,
-      replays: this.#replays,
-      keeper: this.#keeper,
-      timers,
-      now,
-      report,
-    });
-    this.#entries.set(id, { record, types: new Set(types), agreement, pump });
-    pump.nudge();
-  }
-
-  #tellCallback(record: SubscriptionRecord) {
-    const ports: CallbackPorts = { ...this.#ports, secretOf: (tenant) => this.callbackSecret(tenant) };
-    return (row: Row, signal: AbortSignal): Promise<Attempt> => tellCallback(ports, record, row, signal);
-  }
-
-  #tellWebhook({ id, tenant }: SubscriptionRecord, agreement: Agreement) {
-    const { log } = this.#ports.store;
-    const ports: SenderPorts = this.#ports;
-    return async (row: Row, signal: AbortSignal): Promise<Attempt> => {
-      if (agreement.tags !== null) {
-        const carried = (await log.head(row.runId))?.record.tags ?? [];
-        if (!agreement.tags.some((tag) => carried.includes(tag))) return { kind: 'skipped' };
-      }
-      const body = `{"runId":${JSON.stringify(row.runId)},"workspaceId":${JSON.stringify(tenant)},"event":${docText(row)}}`;
-      const secret = secretOf(this.#keys, id, agreement);
-      return send(ports, { url: agreement.url, webhookId: id, eventType: row.type, secret, body }, signal);
-    };
-  }
-
-  /** Runs inside every commit, so it only records which event types are new. */
-  #heard({ rows }: Commit): void {
-    if (this.#entries.size === 0) return;
-    for (const { type } of rows) this.#news.add(type);
-    this.#rowsSinceLook += rows.length;
-    this.#cancelGathering ??= this.#ports.timers.after(GATHER_MS, () => {
-      this.#cancelGathering = null;
-      const news = [...this.#news];
-      this.#news.clear();
-      const isEverybody = this.#rowsSinceLook >= ALL_LOOK_AFTER;
-      if (isEverybody) this.#rowsSinceLook = 0;
-      for (const { types, pump } of this.#entries.values()) {
-        if (isEverybody || news.some((type) => types.has(type))) pump.nudge();
-      }
-    });
+  /** Takes effect here at once, and on another node as soon as it hears of it. */
+  async #changed(): Promise<void> {
+    await this.#deliveries?.reload();
+    this.#ports.clusterNode.hint('subscriptions.changed', WEBHOOK);
   }
 }
 
@@ -249,8 +164,8 @@ const registered = (webhookId: string, secret: string): WebhookRegistered => ({
   secretFingerprint: secretFingerprint(secret),
 });
 
-function shown(webhookId: string, agreement: Agreement, pump: Pump, now: number): Webhook {
-  const { pending, delivered, circuit, lastError, deadLetters } = pump.state;
+function shown(webhookId: string, agreement: Agreement, state: DeliveryState, now: number): Webhook {
+  const { pending, delivered, circuit, lastError, deadLetters } = state;
   const gate = gateOf(circuit, now);
   return {
     webhookId,

@@ -16,15 +16,20 @@ export function postgresSubscriptions(database: Database): Subscriptions {
       );
       if (added === 0) throw subscriptionExists(record);
     },
-    list: async (kind) => {
+    list: async (kind, tenant) => {
       const found = await database.rows<Columns>(
-        'SELECT id, tenant, kind, body, state FROM cairn.subscriptions WHERE kind = $1::text ORDER BY place',
-        [kind],
+        `SELECT id, tenant, kind, body, state FROM cairn.subscriptions
+           WHERE kind = $1::text AND ($2::text IS NULL OR tenant = $2::text) ORDER BY place`,
+        [kind, tenant ?? null],
       );
       return found.map(([id, tenant, of, body, state]) => ({ id, tenant, kind: of, body, state }));
     },
-    saveState: async (id, state) => {
-      await database.changed('UPDATE cairn.subscriptions SET state = $1::text WHERE id = $2::text', [state, id]);
+    saveState: async (id, state, fence) => {
+      await database.changed(
+        `UPDATE cairn.subscriptions SET state = $1::text, fence = $3::bigint
+           WHERE id = $2::text AND fence <= $3::bigint`,
+        [state, id, fence],
+      );
     },
     drop: async (tenant, id) => {
       const dropped = await database.changed(

@@ -1,4 +1,5 @@
 /** The schema as numbered, forward-only migrations. A released migration never changes. */
+import { clusterTables } from './cluster-tables.ts';
 import { commitFunction, moreFunctions } from './commit-function.ts';
 import { horizonFunction } from './horizon-function.ts';
 import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
@@ -14,7 +15,7 @@ export interface Migration {
 
 /** Migration n+1 is at index n. Everything is in the schema `cairn`, so that no search path matters. */
 export const migrations: readonly Migration[] = [
-  { name: 'log, index, queue and records', sql: `${logTables}${recordTables}` },
+  { name: 'log, index, queue and records', sql: `${logTables}${recordTables}${clusterTables}` },
   {
     name: 'commits',
     sql: `${moreFunctions}${memoryFunctions}${artifactFunctions}${commitFunction}${horizonFunction}${rowsFunction}${queueFunction}`,

@@ -54,7 +54,8 @@ export const recordTables = `
     tenant text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,
     body text NOT NULL,
-    state text NOT NULL
+    state text NOT NULL,
+    fence bigint NOT NULL DEFAULT 0
   );
   CREATE INDEX subscriptions_by_kind ON cairn.subscriptions (kind, place);
   CREATE TABLE cairn.credentials (

@@ -9,6 +9,7 @@ import { rowBytes } from '../../ports/row-bytes.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from '../../ports/samples.kit.ts';
 import { contextIndex, indexOlderRows, indexRows } from './context-index.ts';
 import { credentialTables } from './credential-tables.ts';
+import { expiringTable } from './expiring-table.ts';
 import { folders, open, undo } from './folders.kit.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
@@ -136,6 +137,27 @@ it('adds credentials to a database that had none', async () => {
   const again = await open(folder);
   expect(await again.credentials.get('c')).toEqual(record);
   await again.close();
+});
+
+it('takes over the sessions and tokens that were ended', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  await store.log.append(creation(runA));
+  await store.close();
+  undo(folder, expiringTable.name);
+  using db = new DatabaseSync(join(folder, 'cairn.db'));
+  const ended = [
+    ['"a \\"b" s-1', 100],
+    ['"t" read:x', 200.5],
+  ];
+  db.prepare('INSERT INTO marks VALUES (?, ?)').run('sessions.ended', JSON.stringify(ended));
+  db.close();
+  const reopened = await open(folder);
+  const found = (kind: string, name: string) => reopened.expiring.get({ kind, name }, 0);
+  expect(await found('ended-session', '"a \\"b" s-1')).toMatchObject({ owner: 'a "b', expiresAt: 100 });
+  expect(await found('revoked-token', '"t" read:x')).toMatchObject({ owner: 't', expiresAt: 200.5 });
+  expect(await reopened.checkpoints.position('sessions.ended')).toBeNull();
+  await reopened.close();
 });
 
 it('is reported before each step, and only for a database that has something to migrate', async () => {

@@ -4,6 +4,7 @@ import { artifactTables } from './artifact-tables.ts';
 import { blobTables } from './blob-tables.ts';
 import { contextIndex, contextRuns, indexOlderRows } from './context-index.ts';
 import { credentialTables } from './credential-tables.ts';
+import { expiringTable } from './expiring-table.ts';
 import { forks } from './forks.ts';
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
@@ -266,4 +267,5 @@ export const migrations: readonly Migration[] = [
   },
   runSummaries,
   summariseOlderRuns,
+  expiringTable,
 ];

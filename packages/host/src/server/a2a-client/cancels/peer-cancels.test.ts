@@ -64,7 +64,7 @@ test('a host that died finds the calls that ended before it, and asks until the 
 /** What the folder holds about open tasks. With a text, that instead. */
 async function saved(folder: string, state?: string): Promise<string> {
   const store = await openSqliteStore({ folder });
-  if (state !== undefined) await store.subscriptions.saveState(CANCELS, state);
+  if (state !== undefined) await store.subscriptions.saveState(CANCELS, state, 0);
   const [record] = await store.subscriptions.list(CANCELS);
   await store.close();
   return record?.state ?? '';
@@ -86,6 +86,7 @@ async function reopened(store: Store, open: readonly Kept[], answer: (task: Left
     store,
     timers,
     now: () => 1_000,
+    fence: 1,
     report: ({ event, facts }) => void reports.push({ event, ...facts }),
     cancel: async (left) => {
       asked.push(left.taskId);

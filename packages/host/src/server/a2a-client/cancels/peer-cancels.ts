@@ -1,6 +1,6 @@
 /**
- * Cancels the tasks that calls leave behind at peers, and asks again until the peer has ended them. A restart of the host
- * loses none: one record of the store holds the open ones, and how far the log was searched for more.
+ * Cancels the tasks that calls leave behind at peers, and asks again until the peer has ended them. One node of the cluster
+ * does it. A restart loses none: one record of the store holds the open ones, and how far the log was searched for more.
  */
 import { setImmediate } from 'node:timers/promises';
 import { isCairnError } from '@cairn/protocol';
@@ -23,6 +23,8 @@ export interface CancelPorts {
   readonly report: Report;
   /** Asks the peer once. Never rejects. */
   readonly cancel: (task: LeftTask, signal: AbortSignal) => Promise<CancelAnswer>;
+  /** Of the lease under which this node asks. */
+  readonly fence: number;
 }
 
 /** The kind and the id of the record. */
@@ -72,7 +74,7 @@ export class PeerCancels {
   constructor(ports: CancelPorts) {
     this.#ports = ports;
     const { subscriptions } = ports.store;
-    this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state) });
+    this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state, ports.fence) });
   }
 
   /** Goes on where the last host stopped. */

@@ -47,7 +47,7 @@ export function refuseUntold({ runId, fork, importedAt }: RunRecord): void {
 export async function getPush({ call, version, rpc }: A2aRequest, { pushes, tasks }: PushMethodPorts): Promise<string> {
   const { taskId, configId } = namedParamsOf(version, rpc.params);
   const task = await tasks.find(taskId, call.caller);
-  const found = pushes.of(task).find((config) => configId === undefined || config.configId === configId);
+  const found = (await pushes.of(task)).find((config) => configId === undefined || config.configId === configId);
   if (found === undefined) throw new RpcError('taskNotFound', `The task ${task.runId} has no such configuration.`);
   return resultText(rpc.id, shownConfig(version, found));
 }
@@ -58,7 +58,8 @@ export async function listPush(
   { pushes, tasks }: PushMethodPorts,
 ): Promise<string> {
   const { taskId } = namedParamsOf(version, rpc.params);
-  const configs = pushes.of(await tasks.find(taskId, call.caller)).map((config) => shownConfig(version, config));
+  const found = await pushes.of(await tasks.find(taskId, call.caller));
+  const configs = found.map((config) => shownConfig(version, config));
   return resultText(rpc.id, version === '1.0' ? { configs, nextPageToken: '' } : configs);
 }
 
@@ -68,6 +69,6 @@ export async function deletePush({ call, version, rpc }: A2aRequest, ports: Push
   const task = await ports.tasks.find(taskId, call.caller);
   requireScope(call.caller, 'webhooks:manage');
   if (configId === undefined) throw new RpcError('params', 'The id of the configuration is missing.');
-  await ports.pushes.remove(task.runId, configId);
+  await ports.pushes.remove(task, configId);
   return resultText(rpc.id, version === '1.0' ? {} : null);
 }
