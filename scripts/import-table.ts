@@ -37,6 +37,7 @@ const server = [
   'bridges/a2a',
   'bridges/ai-sdk',
   ...beside,
+  'peer-findings',
   'utf8',
 ];
 /** The definition of a route, for rooms beside the server that have their own routes. */
@@ -105,6 +106,7 @@ export const rooms: readonly Room[] = [
   ...studioRooms,
   ...beside.map((name) => ofHost(name)),
   ofHost('utf8', ['node']),
+  { ...ofHost('peer-findings'), imports: ['protocol'] },
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol', 'utf8'], packages: [], builtins: [], world: [] },
   {
     name: 'log',
@@ -275,7 +277,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'cli',
     path: cli,
-    imports: ['protocol', 'client', 'escape-text', 'nearest'],
+    imports: ['protocol', 'client', 'escape-text', 'nearest', 'peer-findings'],
     ...unrestricted,
   },
   // Only the commands that start a host may import it. `app` follows the program of `cairn dev`, `identity` fetches as a

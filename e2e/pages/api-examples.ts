@@ -18,6 +18,8 @@ import { signIns, signingAgents, signingTools } from './sign-in-examples.ts';
 
 const KEY = 'a-key-for-the-examples';
 const HOOKS = 'https://hooks.example.org';
+/** A host that the host of the examples knows. */
+const BETA = 'hosts.example.org/beta';
 
 const release = {
   id: 'release',
@@ -132,6 +134,9 @@ async function story(send: Sent): Promise<void> {
   await until(send, other, 'completed');
   await get('getAncestry', { path });
   await get('getCauses', { path, query: { of: 3 } });
+  await get('checkChain', { path });
+  await get('listPeers');
+  await get('checkPeer', { body: { hostId: BETA } });
   await get('diffRuns', { path, query: { against: other, limit: 3 } });
 
   await stops(send, (workflowId) => created({ workflowId }, true));
@@ -212,11 +217,13 @@ async function catalogue(send: Sent): Promise<void> {
   const first = await get('sendMessage', { body: { message, agentId: 'vendor.acme.desk.triage' }, headers });
   await until(send, field(first, 'taskId'), 'completed', 'failed');
   const context = { contextId: field(first, 'contextId') };
-  await get('sendContextMessage', {
+  const second = await get('sendContextMessage', {
     path: context,
     body: { message: { role: 'user', content: 'Order 17.' } },
     headers,
   });
+  await until(send, field(second, 'taskId'), 'completed', 'failed');
+  await get('forkContext', { path: context, body: { before: field(second, 'taskId') } });
   await frontEnds(send, { agentId: 'vendor.acme.desk.triage' });
   await peers(send, { taskId: field(first, 'taskId'), agentId: 'vendor.acme.desk.triage' });
   await get('removePack', { path: { packName: 'vendor.acme.desk' } });
@@ -251,10 +258,15 @@ interface Operation {
 
 /** Sends the story to a host of its own. Also returns the API description of that host. */
 export async function collectExamples(): Promise<{ examples: Record<string, ApiExample>; api: object }> {
+  await using beta = await createHostOver(inMemoryStore(), {
+    config: { port: 0, hostId: BETA, keys: [{ key: KEY, tenant: 'acme' }] },
+    report: () => undefined,
+  });
   await using host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
       hostId: 'cairn.example.org',
+      peers: [{ hostId: BETA, url: `${beta.url}` }],
       keys: [{ key: KEY, tenant: 'acme', principal: 'ann', scopes: [...scopes], toolScopes: ['tool:*'] }],
       egress: { allow: [HOOKS] },
       signIns: {
@@ -280,7 +292,7 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
     }
   }
   const examples: Record<string, ApiExample> = {};
-  const fixed = fixedNames(`${host.url}`);
+  const fixed = fixedNames(`${host.url}`, `${beta.url}`);
   await story(async (step) => {
     const operation = operations.get(step.id);
     if (operation === undefined) throw new Error(`This host has no operation ${step.id}.`);
@@ -367,7 +379,7 @@ function shortened(id: string, value: Value): Value {
 const SECRETS = /"(token|secret|sessionId)":"[^"]+"/g;
 
 /** Replaces what differs from host to host. The same id always gets the same name. */
-function fixedNames(url: string): (example: ApiExample) => ApiExample {
+function fixedNames(url: string, peerUrl: string): (example: ApiExample) => ApiExample {
   const names = new Map<string, string>();
   const named = (kind: string) => (id: string) => {
     const count = [...names.values()].filter((name) => name.startsWith(kind)).length;
@@ -377,6 +389,7 @@ function fixedNames(url: string): (example: ApiExample) => ApiExample {
   return (example) => {
     const text = JSON.stringify(example)
       .replaceAll(url, 'https://cairn.example.org')
+      .replaceAll(peerUrl, 'https://beta.example.org')
       .replaceAll(/run_[0-9a-f][0-9a-zA-Z-]{15,}/g, named('run_'))
       .replaceAll(/ctx_[0-9a-zA-Z-]{16,}/g, named('ctx_'))
       .replaceAll(/wh_[0-9a-zA-Z_-]{16,}/g, named('wh_'))

@@ -102,6 +102,14 @@ export {
 } from './host/discovery.ts';
 export { hostSurfaces } from './host/host-surfaces.ts';
 export {
+  type CheckPeer,
+  checkPeer,
+  type PeerChecked,
+  type PeerList,
+  peerChecked,
+  peerList,
+} from './host/peers.ts';
+export {
   type BrowserSession,
   browserSession,
   type OpenedSession,
@@ -226,6 +234,7 @@ export {
   bundleRow,
   bundleRun,
 } from './runs/bundle.ts';
+export { type ChainChecked, chainChecked } from './runs/chain-check.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './runs/create-run.ts';
 export { parsePosition } from './runs/cursor.ts';
 export { type DebugBundle, debugBundle } from './runs/debug-bundle.ts';
