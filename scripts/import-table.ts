@@ -37,8 +37,7 @@ const server = [
   'bridges/a2a',
   'bridges/ai-sdk',
   ...beside,
-  'peer-findings',
-  'utf8',
+  ...['peer-findings', 'utf8'],
 ];
 /** The definition of a route, for rooms beside the server that have their own routes. */
 const route = 'packages/host/src/server/http/routes.ts';
@@ -305,7 +304,7 @@ export const rooms: readonly Room[] = [
   ...['pack-folder.ts', 'pack-files.ts', 'peers'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}`,
-    imports: ['protocol', 'client', 'cli', 'agents/packs', ...configuration],
+    imports: ['protocol', 'client', 'cli', 'agents/packs', 'peer-findings', ...configuration],
     ...unrestricted,
   })),
   {

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../browser/chromium.ts';
-import { noSeriousFinding } from './axe.ts';
+import { axeTests } from './axe.ts';
 import { attacks, chatApp, goOn } from './chat-app.ts';
 import { newPageContext, openStage, type Stage, signedIn } from './stage.ts';
 
@@ -142,20 +142,20 @@ test('a message that cannot be sent says why; what was missed while offline appe
   await told('You said: From elsewhere.').waitFor();
 });
 
-test('no state of a conversation has a serious finding of axe, light or dark', async () => {
-  const asking = stage.client.context();
-  const { taskId } = await asking.send('Plan a trip.', { agentId: 'host:planner' });
+/** A conversation after one message, as it rests or asks. */
+const after = (agentId: string) => async () => {
+  const talk = stage.client.context();
+  const { taskId } = await talk.send('Hello?', { agentId });
   await stage.client.runs.wait(taskId);
-  const hostile = stage.client.context();
-  const sent = await hostile.send('Hello?', { agentId: 'host:prankster' });
-  await stage.client.runs.wait(sent.taskId);
-  await noSeriousFinding(browser, stage, [
-    { path: '/chat', ready: '.agent-choice strong' },
-    { path: `/chat/${asking.id}`, ready: '.chat-question form' },
-    { path: `/chat/${hostile.id}`, ready: '.said[data-role="agent"] p' },
-    { path: '/chat/ctx_unknown', ready: '.problem' },
-  ]);
-});
+  return `/chat/${talk.id}`;
+};
+
+axeTests(() => ({ browser, stage }), [
+  { name: 'a new chat', path: () => '/chat', ready: '.agent-choice strong' },
+  { name: 'a question', path: after('host:planner'), ready: '.chat-question form' },
+  { name: 'an answer', path: after('host:prankster'), ready: '.said[data-role="agent"] p' },
+  { name: 'an unknown conversation', path: () => '/chat/ctx_unknown', ready: '.problem' },
+]);
 
 test('no rule of the policy was broken', () => {
   expect(complaints.filter((text) => !text.includes('ERR_') && !text.includes('Failed to load resource'))).toEqual([]);

@@ -2,7 +2,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../browser/chromium.ts';
-import { noSeriousFinding } from './axe.ts';
+import { axeTests } from './axe.ts';
 import { chatApp } from './chat-app.ts';
 import { talk } from './screen-scenes.ts';
 import { newPageContext, openStage, type Stage, signedIn } from './stage.ts';
@@ -99,7 +99,7 @@ test('a peer is checked, without a key and with one', async () => {
 
 test('the system shows its figures, what would be purged, and that its log is whole', async () => {
   await page.goto(`${stage.url}/system`);
-  await page.getByText('in memory').waitFor();
+  await page.getByText('in memory', { exact: true }).waitFor();
   await page.getByRole('img', { name: /^Event loop: half within/ }).waitFor();
   await page.getByRole('button', { name: 'Dry run' }).click();
   await page.getByText('Nothing would go now.').waitFor();
@@ -115,14 +115,13 @@ test('the system shows its figures, what would be purged, and that its log is wh
   expect(await page.getByRole('row', { name: /^dev yours/ }).count()).toBe(1);
 });
 
-test('no screen has a serious finding of axe, light or dark', () =>
-  noSeriousFinding(browser, stage, [
-    { path: `/agents/${TRIAGE}`, ready: '.calibration-table td' },
-    { path: '/artifacts', ready: '.artifact-row .name' },
-    { path: `/artifacts/${places.done}/plan.md?version=2&against=1`, ready: '.hunks' },
-    { path: '/hosts', ready: '.peer-form' },
-    { path: '/system', ready: '.shares tbody th' },
-  ]));
+axeTests(() => ({ browser, stage }), [
+  { name: 'an agent', path: () => `/agents/${TRIAGE}`, ready: '.calibration-table td' },
+  { name: 'the artifacts', path: () => '/artifacts', ready: '.artifact-row .name' },
+  { name: 'a diff', path: () => `/artifacts/${places.done}/plan.md?version=2&against=1`, ready: '.hunks' },
+  { name: 'the hosts', path: () => '/hosts', ready: '.peer-form' },
+  { name: 'the system', path: () => '/system', ready: '.shares tbody th' },
+]);
 
 test('no rule of the policy was broken', () => {
   expect(complaints.filter((text) => !text.includes('ERR_') && !text.includes('Failed to load resource'))).toEqual([]);

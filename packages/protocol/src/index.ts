@@ -101,14 +101,7 @@ export {
   PROTOCOL_VERSION,
 } from './host/discovery.ts';
 export { hostSurfaces } from './host/host-surfaces.ts';
-export {
-  type CheckPeer,
-  checkPeer,
-  type PeerChecked,
-  type PeerList,
-  peerChecked,
-  peerList,
-} from './host/peers.ts';
+export * from './host/peers.ts';
 export {
   type BrowserSession,
   browserSession,

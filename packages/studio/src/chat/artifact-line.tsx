@@ -3,7 +3,7 @@ import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
 import { Mark } from '../parts/status.tsx';
 import { useShownArtifact } from './shown-artifact.ts';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 
 export const ArtifactLine = memo(function ArtifactLine({ conversation, id }: EntryProps) {
   const artifact = useEntry(conversation, 'artifacts', id);

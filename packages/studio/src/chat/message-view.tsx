@@ -7,7 +7,7 @@ import { shortAgent } from '../parts/figures.ts';
 import { Markdown } from '../text/markdown.tsx';
 import { EditMessage } from './edit-message.tsx';
 import { useTalk } from './talk-actions.ts';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 
 export const AgentMessage = memo(function AgentMessage({ conversation, id }: EntryProps) {
   const message = useEntry(conversation, 'messages', id);

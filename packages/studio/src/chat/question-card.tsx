@@ -13,7 +13,7 @@ import '../inbox/inbox.css';
 import { Problem } from '../parts/problem.tsx';
 import { Left } from '../parts/time.tsx';
 import { StateMark } from '../run/marks.tsx';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 
 export const QuestionCard = memo(function QuestionCard({ conversation, id }: EntryProps) {
   const question = useEntry(conversation, 'questions', id);

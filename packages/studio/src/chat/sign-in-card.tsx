@@ -5,7 +5,7 @@ import { type FormEvent, memo, useId, useState } from 'react';
 import { Problem } from '../parts/problem.tsx';
 import { StateMark } from '../run/marks.tsx';
 import { safeAddress } from '../text/markdown-blocks.ts';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 
 const words = { open: 'asks you to sign in', completed: 'signed in', closed: 'no longer open' } as const;
 

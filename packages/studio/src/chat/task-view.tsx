@@ -8,16 +8,12 @@ import { Mark } from '../parts/status.tsx';
 import { Folded } from '../run/marks.tsx';
 import { brief } from '../run/words.ts';
 import { ArtifactLine } from './artifact-line.tsx';
+import type { EntryProps } from './entry-props.ts';
 import { AgentMessage, UserMessage } from './message-view.tsx';
 import { QuestionCard } from './question-card.tsx';
 import { SignInCard } from './sign-in-card.tsx';
 import { Thoughts } from './thoughts.tsx';
 import { ToolCard } from './tool-card.tsx';
-
-export interface EntryProps {
-  readonly conversation: LiveConversation;
-  readonly id: string;
-}
 
 export const TaskView = memo(function TaskView({ conversation, id }: EntryProps) {
   const task = useEntry(conversation, 'tasks', id);

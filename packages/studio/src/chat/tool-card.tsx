@@ -5,7 +5,7 @@ import { memo } from 'react';
 import { Problem } from '../parts/problem.tsx';
 import { Folded, StateMark, Value } from '../run/marks.tsx';
 import { brief } from '../run/words.ts';
-import type { EntryProps } from './task-view.tsx';
+import type { EntryProps } from './entry-props.ts';
 
 const words = { running: 'running', succeeded: 'ok', failed: 'failed', stopped: 'stopped' } as const;
 

@@ -14,6 +14,7 @@ interface HistogramPlotProps {
 }
 
 const HEIGHT = 160;
+const NARROW = 420;
 
 export function HistogramPlot({ title, about, metrics, name }: HistogramPlotProps) {
   const histogram = useMemo(() => (metrics === null ? null : histogramOf(metrics, name)), [metrics, name]);
@@ -61,12 +62,18 @@ const optionsOf = (colours: Colours, bounds: readonly number[]): PlotOptions => 
   axes: [
     axis(colours, {
       splits: bounds.map((_, at) => at),
-      values: (_, splits) => splits.map((at) => boundText(bounds[at], bounds[at - 1])),
+      // On a narrow screen every second bar has its bound.
+      values: ({ width }, splits) =>
+        splits.map((at) => (width < NARROW && at % 2 === 1 ? '' : boundText(bounds[at], bounds[at - 1]))),
       grid: { show: false },
       space: 20,
       size: 28,
     }),
-    axis(colours, { size: 48, splits: (_, _at, _min, max) => powersUpTo(max), values: (_, splits) => splits.map(shortNumber) }),
+    axis(colours, {
+      size: 48,
+      splits: (_, _at, _min, max) => powersUpTo(max),
+      values: (_, splits) => splits.map(shortNumber),
+    }),
   ],
   series: [
     {},

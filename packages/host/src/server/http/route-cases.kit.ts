@@ -1,5 +1,5 @@
 /** One request per route, for tests that cover the whole table. A route without a case fails them. */
-import type { ContextId, Json, RunId, WorkflowDefinition } from '@cairn/protocol';
+import type { Json, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { actingNode } from '../../../test/kit/acting-node.ts';
 import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
@@ -10,6 +10,7 @@ import { allModelClasses } from '../catalogue/model-classes.ts';
 import { sha256 } from '../compose.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, nobodyListens, openTool, type Served, type ServedOptions } from '../served.kit.ts';
+import { hostCases } from './host-cases.kit.ts';
 
 /** A host on which every case succeeds: its agent answers at once. */
 export const everyRoute: ServedOptions = {
@@ -140,20 +141,6 @@ async function installedAgent(host: Served): Promise<Names> {
 
 /** The context of a run that has ended, as the extra name. */
 const endedContext = async (host: Served): Promise<Names> => withContext(host, await runOf(host, noop));
-
-/** A context with two runs that have ended; the second is the one. */
-async function twoTasks(host: Served): Promise<Names> {
-  const first = await endedContext(host);
-  const contextId = first.other as ContextId;
-  const { runId } = await host.engine.start({
-    tenant: 't',
-    workflowId: noop.id,
-    inputs: {},
-    options: {},
-    contextId,
-  });
-  return { ...first, runId };
-}
 
 const openContext = async (host: Served): Promise<Names> => withContext(host, await runOf(host, delayed));
 
@@ -314,11 +301,6 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listContextEvents: { given: endedContext, request: ofContext, status: 200 },
   listContextTasks: { given: endedContext, request: ofContext, status: 200 },
   getContextTask: { given: endedContext, request: ofTask, status: 200 },
-  forkContext: {
-    given: twoTasks,
-    request: ({ other = '', runId }) => ({ path: { contextId: other }, body: { before: runId } }),
-    status: 201,
-  },
   cancelContextTask: { given: openContext, request: ofTask, status: 202 },
   answerInput: {
     given: askingContext,
@@ -385,20 +367,15 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getDebugBundle: { request: ofRun, status: 200 },
   getAncestry: { request: ofRun, status: 200 },
   getCauses: { request: ofRun, status: 200 },
-  checkChain: { request: ofRun, status: 200 },
-  listPeers: { request: nothing, status: 200 },
-  checkPeer: { request: () => ({ body: { hostId: 'beta' } }), status: 200 },
   diffRuns: { request: ({ runId }) => ({ path: { runId }, query: `against=${runId}` }), status: 200 },
   registerWorkflow: { request: () => ({ body: JSON.parse(JSON.stringify(noop)) }), status: 201 },
   listWorkflows: { request: nothing, status: 200 },
   getWorkflow: { request: ({ workflowId }) => ({ path: { workflowId } }), status: 200 },
   ...sessionCases,
+  ...hostCases,
   getDiscovery: { request: nothing, status: 200 },
   getOpenApi: { request: nothing, status: 200 },
   getDocs: { request: nothing, status: 200 },
-  health: { request: nothing, status: 200 },
-  readiness: { request: nothing, status: 200 },
-  metrics: { request: nothing, status: 200 },
 };
 
 /** Unused names of the same form. */
