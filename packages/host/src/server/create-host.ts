@@ -26,7 +26,7 @@ import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
 import { ofCode, redefineHost } from './redefine-host.ts';
 import { type SweepPorts, startRetention } from './retention/sweep.ts';
 import { followRuns, type RunNotice } from './run-notices.ts';
-import { checkFolderKey } from './secrets/host-secret.ts';
+import { checkFolderKey, checkSharedKey } from './secrets/host-secret.ts';
 import { type Serving, serve } from './serve.ts';
 import { hostVersion } from './version.ts';
 
@@ -122,7 +122,7 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
       report,
       crashes,
       extension: await extensionOf(config),
-      folder: options.store === undefined ? config.data : null,
+      folder: isOnFolder(config, options) ? config.data : null,
       ...app,
       workflows: found,
       allowUnsignedPacks,
@@ -182,17 +182,17 @@ const appIn = ({ steps, agents, tools, prompts, workflows }: StartOptions): App 
     workflows: workflows ?? [],
   });
 
-function crashRecord(
-  { data }: HostConfig,
-  { store, storeFolder }: StartOptions,
-  report: Report,
-): OpenCrashRecord | null {
-  const folder = store === undefined ? data : (storeFolder ?? null);
+/** Whether the data folder holds the database. Otherwise several nodes may have the same folder, or none. */
+const isOnFolder = (config: HostConfig, { store }: StartOptions): boolean =>
+  store === undefined && config.store === undefined;
+
+function crashRecord(config: HostConfig, options: StartOptions, report: Report): OpenCrashRecord | null {
+  const folder = isOnFolder(config, options) ? config.data : (options.storeFolder ?? null);
   const failed = (error: unknown) => report({ level: 'warn', event: 'crash.record_failed', error });
   return folder === null ? null : openCrashRecord(folder, { eventLoop: systemEventLoop, failed });
 }
 
-/** Opens the store of the folder, unless the caller has one, and finds out the id of the host. */
+/** Opens the configured store, unless the caller has one, and finds out the id of the host. */
 async function openStore(
   config: HostConfig,
   { store: given }: StartOptions,
@@ -203,9 +203,19 @@ async function openStore(
     return { store: given, config: await identified(config, null) };
   }
   const { data, masterKey } = config;
+  const onFault = (error: unknown) => report({ level: 'error', event: 'store.fault', error });
+  if (config.store !== undefined) {
+    // Loaded here, so that a host on SQLite starts without it.
+    const { openPostgresStore } = await import('../log/postgres/store.ts');
+    const urls = { url: config.store.reveal(), listenUrl: config.storeListen?.reveal() };
+    const store = await openPostgresStore({ ...urls, onFault, elapsedMs });
+    opened.push(store);
+    await checkSharedKey(masterKey, store.facts);
+    return { store, config: await identified(config, store.facts) };
+  }
   const store = await openSqliteStore({
     folder: data,
-    onFault: (error: unknown) => report({ level: 'error', event: 'store.fault', error }),
+    onFault,
     elapsedMs,
     nextTurn: (go) => laterTurns.nextTurn(go),
     onMigration: (notice) => report({ level: 'info', event: 'store.migrating', facts: { ...notice } }),

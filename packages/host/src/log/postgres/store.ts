@@ -19,6 +19,7 @@ import { postgresCredentials } from './records/credentials.ts';
 import { postgresDefinitions } from './records/definitions.ts';
 import { postgresIdempotency } from './records/idempotency.ts';
 import { postgresPacks } from './records/packs.ts';
+import { type StoreFacts, storeFacts } from './records/store-facts.ts';
 import { postgresSubscriptions } from './records/subscriptions.ts';
 import { postgresRetention } from './retention/retention.ts';
 import { postgresRunIndex } from './run-index/run-index.ts';
@@ -32,9 +33,12 @@ export interface PostgresStoreOptions {
   readonly migrates?: boolean | undefined;
   readonly connections?: number | undefined;
   readonly onFault?: ListenerFault | undefined;
+  /** A monotonic clock in milliseconds. */
+  readonly elapsedMs: () => number;
 }
 
 export interface PostgresStore extends Store {
+  readonly facts: StoreFacts;
   /** Transactions and rows committed by this process; for measurements. */
   stats(): { readonly commits: number; readonly rows: number };
 }
@@ -49,7 +53,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const database = new Database(pool);
     if (options.migrates === true) await migratePostgres(database);
     else await checkSchema(database);
-    return await assemblePostgresStore(pool, { listener, onFault: options.onFault, closed: end });
+    const { onFault, elapsedMs } = options;
+    return await assemblePostgresStore(pool, { listener, onFault, elapsedMs, closed: end });
   } catch (error) {
     await end();
     throw error;
@@ -60,7 +65,7 @@ interface AssembleOptions {
   /** The connection that hears of the commits of other nodes. Without it, followers hear of own commits only. */
   readonly listener?: Pool | undefined;
   readonly onFault?: ListenerFault | undefined;
-  /** A monotonic clock in milliseconds. */
+  /** A monotonic clock in milliseconds, for notifications under load. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Called once nothing uses the pool any more. */
   readonly closed?: (() => Promise<void>) | undefined;
@@ -69,7 +74,7 @@ interface AssembleOptions {
 /** A store over connections to a database with the current schema. */
 export async function assemblePostgresStore(
   pool: Pool,
-  { listener, onFault = uncaught, elapsedMs = () => performance.now(), closed }: AssembleOptions,
+  { listener, onFault = uncaught, elapsedMs = () => 0, closed }: AssembleOptions,
 ): Promise<PostgresStore> {
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
@@ -112,6 +117,7 @@ export async function assemblePostgresStore(
     retention: postgresRetention(database, writer),
     artifacts: postgresArtifacts(database),
     blobs: postgresBlobs(database, writer, commit.bytes),
+    facts: storeFacts(database),
     stats: () => commit.stats,
     close: () => (closing ??= close()),
   };
