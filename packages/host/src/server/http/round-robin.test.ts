@@ -25,7 +25,12 @@ test('one with a hundred second keys delays another first key by one item', () =
 test('it knows whose items wait', () => {
   const ring = new RoundRobin<string>();
   ring.add(['a', 'x', 1], 'item');
-  expect([ring.has('a'), ring.has('a', 'x'), ring.has('a', 'y'), ring.has('b', 'x')]).toEqual([true, true, false, false]);
+  expect([ring.has('a'), ring.has('a', 'x'), ring.has('a', 'y'), ring.has('b', 'x')]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
   ring.next();
   expect(ring.has('a')).toBe(false);
 });
