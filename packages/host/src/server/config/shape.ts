@@ -10,7 +10,7 @@ import {
   masterKeySchema,
   secretsSchema,
 } from './access.ts';
-import { address, name, network, path } from './fields.ts';
+import { address, database, name, network, path } from './fields.ts';
 import { mcpSchema } from './mcp.ts';
 import { agentsSchema, credentialsSchema, modelsSchema } from './models.ts';
 import { a2aSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
@@ -42,6 +42,16 @@ export const configShape = z.strictObject({
   data: path.default('.cairn').meta({
     description: 'The folder of the database. Only one process can use it at a time.',
     examples: ['./data'],
+  }),
+  store: database.optional().meta({
+    description:
+      'A PostgreSQL database, for one node or many, instead of the database in `data`. Every node needs the same `masterKey`. "cairn migrate" prepares it. The password is better in the variable.',
+    examples: ['postgres://cairn@db.example.org/cairn'],
+  }),
+  storeListen: database.optional().meta({
+    description:
+      "The same database without a pooler in between, if `store` leads to a transaction pooler: nodes hear of each other's events there. Default: `store`.",
+    examples: ['postgres://cairn@db.example.org:5432/cairn'],
   }),
   leaseMs: z
     .int()

@@ -246,15 +246,13 @@ const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : 
 
 /** Only a path with a credential takes a promise. */
 function enteredOpen(enter: () => Promise<void> | undefined, done: (error?: Error) => void): void {
-  let entering: Promise<void> | undefined;
   try {
-    entering = enter();
+    const entering = enter();
+    if (entering === undefined) done();
+    else entering.then(() => done(), done);
   } catch (error) {
     done(errorOf(error));
-    return;
   }
-  if (entering === undefined) done();
-  else entering.then(() => done(), done);
 }
 
 /** The error that a check throws, for a hook to pass on. */
