@@ -45,7 +45,7 @@ const server = [
   'bridges/a2a',
   'bridges/ai-sdk',
   ...beside,
-  'utf8',
+  ...['peer-findings', 'utf8'],
 ];
 /** The definition of a route, for rooms beside the server that have their own routes. */
 const route = 'packages/host/src/server/http/routes.ts';
@@ -113,6 +113,7 @@ export const rooms: readonly Room[] = [
   ...studioRooms,
   ...beside.map((name) => ofHost(name)),
   ofHost('utf8', ['node']),
+  { ...ofHost('peer-findings'), imports: ['protocol'] },
   { name: 'log/ports', path: `${log}/ports`, imports: ['protocol', 'utf8'], packages: [], builtins: [], world: [] },
   {
     name: 'log',
@@ -283,7 +284,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'cli',
     path: cli,
-    imports: ['protocol', 'client', 'escape-text', 'nearest'],
+    imports: ['protocol', 'client', 'escape-text', 'nearest', 'peer-findings'],
     ...unrestricted,
   },
   // Only the commands that start a host may import it. `app` follows the program of `cairn dev`, `identity` fetches as a
@@ -311,7 +312,7 @@ export const rooms: readonly Room[] = [
   ...['pack-folder.ts', 'pack-files.ts', 'peers'].map((command) => ({
     name: `cli/${command}`,
     path: `${cli}/${command}`,
-    imports: ['protocol', 'client', 'cli', 'agents/packs', ...configuration],
+    imports: ['protocol', 'client', 'cli', 'agents/packs', 'peer-findings', ...configuration],
     ...unrestricted,
   })),
   {

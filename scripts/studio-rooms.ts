@@ -14,6 +14,7 @@ export const studioRooms: readonly Room[] = [
       '@xyflow/react',
       'react',
       'react-dom',
+      'uplot',
     ],
     builtins: [],
     world: ['clock', 'network', 'timer'],

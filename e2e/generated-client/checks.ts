@@ -80,11 +80,15 @@ holds<Both<Answer<'getCallbackSecret'>, Returned<Client['webhooks']['callbackSec
 holds<Both<Answer<'getDiscovery'>, Closed<Returned<Client['discovery']>>>>();
 holds<Both<Answer<'getCalibration'>, Returned<Client['calibration']>>>();
 holds<Both<Answer<'getLimits'>, Returned<Client['limits']>>>();
+holds<Both<Answer<'listPeers'>, Returned<Client['peers']['list']>>>();
+holds<Both<Answer<'checkPeer'>, Returned<Client['peers']['check']>>>();
+holds<Both<Answer<'checkChain'>, Returned<Runs['chain']>>>();
 
 // Requests: what the client takes can be sent.
 holds<To<First<Runs['create']>, Body<'createRun'>>>();
 holds<To<First<Client['workflows']['register']>, Body<'registerWorkflow'>>>();
 holds<Both<First<Client['packs']['install']>, Body<'installPack'>>>();
+holds<Both<First<Client['peers']['check']>, Body<'checkPeer'>>>();
 holds<Both<First<Client['webhooks']['register']>, Body<'registerWebhook'>>>();
 holds<To<First<Runs['list']>, Query<'listRuns'>>>();
 holds<To<First<Client['tools']['list']>, Query<'listTools'>>>();

@@ -13,11 +13,14 @@ import type { ApiExample } from '../../packages/host/src/server/http/api-example
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
 import { clientTools, guide } from './client-tool-examples.ts';
 import { field, type Request, type Sent, until, type Value } from './example-story.ts';
+import { fixedNames } from './fixed-names.ts';
 import { frontEnds, peers } from './protocol-examples.ts';
 import { signIns, signingAgents, signingTools } from './sign-in-examples.ts';
 
 const KEY = 'a-key-for-the-examples';
 const HOOKS = 'https://hooks.example.org';
+/** A host that the host of the examples knows. */
+const BETA = 'hosts.example.org/beta';
 
 const release = {
   id: 'release',
@@ -132,6 +135,9 @@ async function story(send: Sent): Promise<void> {
   await until(send, other, 'completed');
   await get('getAncestry', { path });
   await get('getCauses', { path, query: { of: 3 } });
+  await get('checkChain', { path });
+  await get('listPeers');
+  await get('checkPeer', { body: { hostId: BETA } });
   await get('diffRuns', { path, query: { against: other, limit: 3 } });
 
   await stops(send, (workflowId) => created({ workflowId }, true));
@@ -212,11 +218,13 @@ async function catalogue(send: Sent): Promise<void> {
   const first = await get('sendMessage', { body: { message, agentId: 'vendor.acme.desk.triage' }, headers });
   await until(send, field(first, 'taskId'), 'completed', 'failed');
   const context = { contextId: field(first, 'contextId') };
-  await get('sendContextMessage', {
+  const second = await get('sendContextMessage', {
     path: context,
     body: { message: { role: 'user', content: 'Order 17.' } },
     headers,
   });
+  await until(send, field(second, 'taskId'), 'completed', 'failed');
+  await get('forkContext', { path: context, body: { before: field(second, 'taskId') } });
   await frontEnds(send, { agentId: 'vendor.acme.desk.triage' });
   await peers(send, { taskId: field(first, 'taskId'), agentId: 'vendor.acme.desk.triage' });
   await get('removePack', { path: { packName: 'vendor.acme.desk' } });
@@ -251,10 +259,15 @@ interface Operation {
 
 /** Sends the story to a host of its own. Also returns the API description of that host. */
 export async function collectExamples(): Promise<{ examples: Record<string, ApiExample>; api: object }> {
+  await using beta = await createHostOver(inMemoryStore(), {
+    config: { port: 0, hostId: BETA, keys: [{ key: KEY, tenant: 'acme' }] },
+    report: () => undefined,
+  });
   await using host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
       hostId: 'cairn.example.org',
+      peers: [{ hostId: BETA, url: `${beta.url}` }],
       keys: [{ key: KEY, tenant: 'acme', principal: 'ann', scopes: [...scopes], toolScopes: ['tool:*'] }],
       egress: { allow: [HOOKS] },
       signIns: {
@@ -280,7 +293,7 @@ export async function collectExamples(): Promise<{ examples: Record<string, ApiE
     }
   }
   const examples: Record<string, ApiExample> = {};
-  const fixed = fixedNames(`${host.url}`);
+  const fixed = fixedNames(`${host.url}`, `${beta.url}`);
   await story(async (step) => {
     const operation = operations.get(step.id);
     if (operation === undefined) throw new Error(`This host has no operation ${step.id}.`);
@@ -362,39 +375,4 @@ function shortened(id: string, value: Value): Value {
     return Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, cut(inner)]));
   };
   return cut(value);
-}
-
-const SECRETS = /"(token|secret|sessionId)":"[^"]+"/g;
-
-/** Replaces what differs from host to host. The same id always gets the same name. */
-function fixedNames(url: string): (example: ApiExample) => ApiExample {
-  const names = new Map<string, string>();
-  const named = (kind: string) => (id: string) => {
-    const count = [...names.values()].filter((name) => name.startsWith(kind)).length;
-    if (!names.has(id)) names.set(id, `${kind}${count + 1}`);
-    return names.get(id) ?? id;
-  };
-  return (example) => {
-    const text = JSON.stringify(example)
-      .replaceAll(url, 'https://cairn.example.org')
-      .replaceAll(/run_[0-9a-f][0-9a-zA-Z-]{15,}/g, named('run_'))
-      .replaceAll(/ctx_[0-9a-zA-Z-]{16,}/g, named('ctx_'))
-      .replaceAll(/wh_[0-9a-zA-Z_-]{16,}/g, named('wh_'))
-      .replaceAll(/(\\?"(?:cursor|next|head)\\?":)\d+/g, (_, name: string) => `${name}42`)
-      .replaceAll(/eyJ[\w-]{20,}\.\.[\w.-]+/g, 'the-jwe')
-      .replaceAll(/"state":"[\w-]{43}"/g, '"state":"the-state"')
-      .replaceAll(/cairn_sign_in_\w+=[\w-]+/g, 'cairn_sign_in=the-cookie')
-      .replaceAll(/eyJ[0-9a-zA-Z_-]{20,}\.[0-9a-zA-Z_-]{20,}/g, 'the-token')
-      .replaceAll(/"tokenId":"[0-9a-zA-Z_-]{22}"/g, '"tokenId":"the-token-id"')
-      .replaceAll(/"secretFingerprint":"\w+"/g, '"secretFingerprint":"00c0ffee"')
-      .replaceAll(/"id: [0-9a-zA-Z_-]{20,}/g, '"id: the-position')
-      .replaceAll(/(sign-in#|"code":")[\w-]{43}/g, '$1the-code')
-      .replaceAll(SECRETS, '"$1":"the-$1"')
-      .replaceAll(/(_|"idToken":")[0-9a-f]{12}(?=_|")/g, '$1a1b2c3d4e5f6')
-      .replaceAll(/\b[0-9a-f]{64}\b/g, '0'.repeat(64))
-      .replaceAll(/\b[0-9a-f]{32}\b/g, '0'.repeat(32))
-      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-05T09:00:00.000Z');
-    const renamed: ApiExample = JSON.parse(text);
-    return renamed;
-  };
 }

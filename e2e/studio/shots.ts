@@ -1,27 +1,20 @@
 /**
  * `npm run studio:shots`: pictures of every screen, light and dark, wide and narrow, with data, empty, loading and with an
- * error. They go to the folder of the first argument, by default one below the temporary folder.
+ * error. They go to the folder of the first argument, by default one below the temporary folder. A second argument chooses the
+ * scenes whose names begin with it.
  */
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../browser/chromium.ts';
+import { chatApp } from './chat-app.ts';
+import { type Scene, screenScenes, talk } from './screen-scenes.ts';
 import { newPageContext, openStage, play, type Stage, signedIn } from './stage.ts';
 
 const folder = process.argv[2] ?? join(tmpdir(), 'cairn-studio-shots');
+const [, , , wanted = ''] = process.argv;
 mkdirSync(folder, { recursive: true });
-
-interface Scene {
-  readonly name: string;
-  readonly path: string;
-  /** For wide screens alone. */
-  readonly isWide?: true;
-  /** The host without runs. */
-  readonly isEmpty?: true;
-  readonly before?: (page: Page) => Promise<unknown>;
-  readonly act?: (page: Page) => Promise<unknown>;
-}
 
 const never = (page: Page, path: string) => page.route(path, () => new Promise(() => undefined));
 const failing = (page: Page, path: string) =>
@@ -37,7 +30,7 @@ const failing = (page: Page, path: string) =>
     }),
   );
 
-const scenes: readonly Scene[] = [
+const all: readonly Scene[] = [
   { name: 'runs', path: '/runs', act: (page) => page.keyboard.press('j') },
   { name: 'runs-filtered', path: '/runs?status=failed' },
   { name: 'runs-no-match', path: '/runs?tag=unheard' },
@@ -87,7 +80,9 @@ const scenes: readonly Scene[] = [
   { name: 'compare', path: '/compare/{crew}/{other}' },
   { name: 'compare-loading', path: '/compare/{crew}/{other}', before: (page) => never(page, '**/v1/runs/**') },
   { name: 'compare-error', path: '/compare/{crew}/run_no_such_run' },
+  ...screenScenes,
 ];
+const scenes = all.filter(({ name }) => name.startsWith(wanted));
 
 async function shoot(
   stage: Stage,
@@ -108,7 +103,8 @@ async function shoot(
 }
 
 const full = scenes.filter(({ isEmpty }) => isEmpty !== true);
-const [stage, empty, browser] = await Promise.all([openStage(), openStage(), launchBrowser()]);
+const [empty, browser] = await Promise.all([openStage(0, { hostId: 'hosts.example.org/beta' }), launchBrowser()]);
+const stage = await openStage(0, { app: chatApp, peers: [{ hostId: 'hosts.example.org/beta', url: empty.url }] });
 const crew = await play(stage);
 const newest = async (workflowId: string) => (await stage.client.runs.list({ workflowId })).runs[0]?.runId ?? '';
 const { runId: other } = await stage.client.runs.create({
@@ -121,6 +117,7 @@ const runIds: Readonly<Record<string, string>> = {
   other,
   waiting: await newest('release-vote'),
   failed: await newest('stumbles'),
+  ...(await talk(stage)),
 };
 for (const width of [1280, 400]) {
   const context = await newPageContext(browser, width);

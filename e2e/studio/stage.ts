@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createClient } from '@cairn/client';
+import { createClient } from '@cairn/client/context';
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO_AGENT, demoPacks } from '../../packages/host/src/cli/demo-packs.ts';
 import { demoWorkflows } from '../../packages/host/src/cli/demo-workflows.ts';
+import type { App } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { creation, row } from '../../packages/host/src/log/ports/samples.kit.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
@@ -26,8 +27,16 @@ export interface Stage {
   close(): Promise<void>;
 }
 
+/** What a test adds to the host. */
+export interface StageMore {
+  readonly app?: Pick<App, 'agents' | 'tools'>;
+  /** Other hosts, by their ids. */
+  readonly peers?: readonly { readonly hostId: string; readonly url: string }[];
+  readonly hostId?: string;
+}
+
 /** A host without runs. */
-export async function openStage(port = 0): Promise<Stage> {
+export async function openStage(port = 0, { app, peers = [], hostId }: StageMore = {}): Promise<Stage> {
   await buildStaleStudio();
   // Sessions survive a restart of a host that keeps its key.
   const keyFile = join(mkdtempSync(join(tmpdir(), 'cairn-studio-')), 'master.key');
@@ -37,8 +46,12 @@ export async function openStage(port = 0): Promise<Stage> {
     report: () => undefined,
     allowUnsignedPacks: true,
     workflows: [...demoWorkflows, ...questions, stumbles],
+    ...app,
     config: {
       port,
+      ...(hostId !== undefined && { hostId }),
+      peers: [...peers],
+      signIns: { ledger: { kind: 'api-key' } },
       masterKey: { file: keyFile },
       defaultAgent: DEMO_AGENT,
       packs: { folders: [demoPacks] },

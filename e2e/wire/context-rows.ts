@@ -32,6 +32,32 @@ const answered = async (stage: Stage): Promise<Names> => {
   return names;
 };
 
+/** A context with two tasks that have ended. */
+const twoTasks = async (stage: Stage): Promise<Names> => {
+  const send = async (to: string) => {
+    const { taskId, contextId } = await stage.told({ to, body: { message, agentId }, headers: asynchronous });
+    await stage.reaches(String(taskId), 'completed');
+    return { task: String(taskId), context: String(contextId) };
+  };
+  const { task: first, context } = await send('POST /api/messages');
+  const { task: second } = await send(`POST /api/contexts/${context}/messages`);
+  return { context, first, second };
+};
+
+/** A fork whose shared task was purged, and the task after it. */
+const purgedFork = async (stage: Stage): Promise<Names> => {
+  const { context, first, second } = await twoTasks(stage);
+  const forked = await stage.told({ to: `POST /api/contexts/${context}/fork`, body: { before: second ?? '' } });
+  const { taskId } = await stage.told({
+    to: `POST /api/contexts/${forked.contextId}/messages`,
+    body: { message, agentId },
+    headers: asynchronous,
+  });
+  await stage.reaches(String(taskId), 'completed');
+  await stage.told({ to: `DELETE /v1/runs/${first}?force=true`, as: 'keeper' });
+  return { context: String(forked.contextId), last: String(taskId) };
+};
+
 /** A context, and the call of a task in it, as a path names it. */
 const called =
   (begin: (stage: Stage) => Promise<Names>) =>
@@ -272,6 +298,73 @@ export const contextRows: readonly WireRow[] = [
     says: 'an answer of another tenant is 404',
     given: asked,
     ask: { to: 'POST /api/contexts/{context}/inputs/{input}', body: { value: true }, as: 'zoe' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a fork shares the tasks before a message',
+    given: twoTasks,
+    ask: { to: 'POST /api/contexts/{context}/fork', body: { before: '{second}' } },
+    answer: { status: 201, body: { tasks: 1 } },
+  },
+  {
+    at,
+    says: 'a fork before the first task has nothing to share',
+    given: twoTasks,
+    ask: { to: 'POST /api/contexts/{context}/fork', body: { before: '{first}' } },
+    answer: { status: 409, error: 'conflict' },
+  },
+  {
+    at,
+    says: 'a fork before an unknown task is 404',
+    given: done,
+    ask: { to: 'POST /api/contexts/{context}/fork', body: { before: 'run_unknown' } },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a fork without a task is 400',
+    given: done,
+    ask: { to: 'POST /api/contexts/{context}/fork', body: {} },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at,
+    says: 'a fork of the context of another tenant is 404',
+    given: twoTasks,
+    ask: { to: 'POST /api/contexts/{context}/fork', body: { before: '{second}' }, as: 'zoe' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at,
+    says: 'a fork of tasks that were purged is refused',
+    given: purgedFork,
+    ask: { to: 'POST /api/contexts/{context}/fork', body: { before: '{last}' } },
+    answer: { status: 422, error: 'replay_memory_snapshot_unavailable' },
+  },
+  {
+    at,
+    says: 'a message does an ended task again',
+    given: twoTasks,
+    ask: {
+      to: 'POST /api/contexts/{context}/messages',
+      body: { message, agentId, retryOf: '{second}' },
+      headers: asynchronous,
+    },
+    answer: { status: 202, body: { contextId: '{context}' } },
+  },
+  {
+    at,
+    says: 'a task that is still open is not done again',
+    given: waiting,
+    ask: { to: 'POST /api/contexts/{context}/messages', body: { message, agentId, retryOf: '{run}' } },
+    answer: { status: 409, error: 'conflict', details: { taskId: '{run}' } },
+  },
+  {
+    at,
+    says: 'a task of another context is not done again',
+    given: twoTasks,
+    ask: { to: 'POST /api/messages', body: { message, agentId, retryOf: '{second}' } },
     answer: { status: 404, error: 'not_found' },
   },
 ];

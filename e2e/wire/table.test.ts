@@ -9,6 +9,7 @@ import { eventRows } from './event-rows.ts';
 import { forkRows } from './fork-rows.ts';
 import { generalRows } from './general-rows.ts';
 import { interruptRows } from './interrupt-rows.ts';
+import { operatorRows } from './operator-rows.ts';
 import { packRows } from './pack-rows.ts';
 import { retentionRows } from './retention-rows.ts';
 import { runRows } from './run-rows.ts';
@@ -25,6 +26,7 @@ const rows: readonly WireRow[] = [
   ...packRows,
   ...toolRows,
   ...retentionRows,
+  ...operatorRows,
   ...forkRows,
   ...contextRows,
   ...bridgeRows,

@@ -11,6 +11,7 @@ export type Who =
   | 'starter'
   | 'keeper'
   | 'operator'
+  | 'auditor'
   | 'nobody'
   | 'unknown';
 

@@ -9,7 +9,9 @@ import { type FollowOptions, follow, type RunState, type WatchOptions, watch } f
 import { type Inbox, inboxCalls } from './inbox.ts';
 import { type Interrupts, interruptCalls } from './interrupts.ts';
 import { readLimits } from './limits.ts';
+import { readMetrics } from './metrics.ts';
 import { type Packs, packCalls } from './packs.ts';
+import { type Peers, peerCalls } from './peers.ts';
 import { type ReadTokens, readTokenCalls } from './read-tokens.ts';
 import { type Runs, runCalls } from './runs.ts';
 import { type Session, sessionCalls } from './session.ts';
@@ -43,8 +45,12 @@ export interface Client {
   limits(options?: CallOptions): Promise<TenantLimits>;
   /** The rules of retention for this tenant, and the runs that would go now. */
   retention(options?: CallOptions): Promise<RetentionPlan>;
+  /** What the host measures, in the text format of Prometheus. */
+  metrics(options?: CallOptions): Promise<string>;
   readonly tools: Tools;
   readonly packs: Packs;
+  /** The other hosts that this one knows. */
+  readonly peers: Peers;
   readonly workflows: Workflows;
   readonly runs: Runs;
   /**
@@ -94,8 +100,10 @@ export function clientOver({ connection, timers }: Wire): Client {
     calibration: (call) => readCalibration(connection, call),
     limits: (call) => readLimits(connection, call),
     retention: (call) => read(connection, '/v1/host/cairn/retention', call),
+    metrics: (call) => readMetrics(connection, call),
     tools: toolCalls(connection),
     packs: packCalls(connection),
+    peers: peerCalls(connection),
     workflows: workflowCalls(connection),
     runs: runCalls(connection, timers),
     follow: (runId, followed) => follow(connection, timers, runId, followed),

@@ -37,8 +37,10 @@ export { HostError } from './host-error.ts';
 export type { Inbox, WatchInbox } from './inbox.ts';
 export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { Packs } from './packs.ts';
+export type { Peers } from './peers.ts';
 export type { ReadTokens } from './read-tokens.ts';
 export type {
+  ChainOptions,
   CreateRunOptions,
   DiffOptions,
   MarkedRun,

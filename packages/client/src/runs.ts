@@ -2,6 +2,7 @@
 import {
   type Ancestry,
   type Causes,
+  type ChainChecked,
   type DebugBundle,
   type ForkRun,
   type InterruptAnswered,
@@ -82,6 +83,11 @@ export interface CausesOptions extends CallOptions {
   readonly after?: number;
 }
 
+export interface ChainOptions extends CallOptions {
+  /** Continues after this sequence: `next` of the answer before. */
+  readonly after?: number;
+}
+
 /** A snapshot with its ETag. */
 export interface MarkedRun {
   readonly run: RunSnapshot;
@@ -130,6 +136,8 @@ export interface Runs {
   ancestry(runId: string, options?: CallOptions): Promise<Ancestry>;
   /** The recorded causes of its events: a page of them, or the chain from one event up. */
   causes(runId: string, options?: CausesOptions): Promise<Causes>;
+  /** Checks the hash chain of its events. Go on with `after: next` until `next` is null. */
+  chain(runId: string, options?: ChainOptions): Promise<ChainChecked>;
   /** The run with its events and spans in one document, for debugging. */
   debugBundle(runId: string, options?: PastOptions): Promise<DebugBundle>;
 }
@@ -173,6 +181,8 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     ancestry: (runId, options) => read(connection, `${runPath(runId)}/ancestry`, options),
     causes: (runId, { of, after, ...options } = {}) =>
       read(connection, `/v1/host/cairn/runs/${segment(runId)}/causes${query({ of, after })}`, options),
+    chain: (runId, { after, ...options } = {}) =>
+      read(connection, `/v1/host/cairn/runs/${segment(runId)}/chain${query({ after })}`, options),
     debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle`, options),
   };
 }

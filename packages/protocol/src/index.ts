@@ -101,6 +101,7 @@ export {
   PROTOCOL_VERSION,
 } from './host/discovery.ts';
 export { hostSurfaces } from './host/host-surfaces.ts';
+export * from './host/peers.ts';
 export {
   type BrowserSession,
   browserSession,
@@ -226,6 +227,7 @@ export {
   bundleRow,
   bundleRun,
 } from './runs/bundle.ts';
+export { type ChainChecked, chainChecked } from './runs/chain-check.ts';
 export { type CreateRun, createRun, type RunCreated, runCreated } from './runs/create-run.ts';
 export { parsePosition } from './runs/cursor.ts';
 export { type DebugBundle, debugBundle } from './runs/debug-bundle.ts';

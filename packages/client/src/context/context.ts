@@ -1,6 +1,7 @@
 /** One conversation: send messages, follow what its tasks do, answer, cancel, read. */
 import {
   type AuthCompletion,
+  type ContextForked,
   type ContextTaskDetail,
   type ContextTasks,
   type InputAnswered,
@@ -65,6 +66,8 @@ export interface Context {
   signIn(asked: SignInRequest | string, step: SignInStep, options?: ChangeOptions): Promise<AuthCompletion | null>;
   /** Cancels a task and every task below it. */
   cancel(taskId: string, reason?: string, options?: ChangeOptions): Promise<TaskCancelled>;
+  /** A new context that shares the tasks before a root task. Send a changed message in it. */
+  fork(beforeTaskId: string, options?: ChangeOptions): Promise<ContextForked>;
   /** Cancels one tool call; its task goes on. */
   cancelTool(toolCallId: string, reason?: string, options?: ChangeOptions): Promise<ToolCancelled>;
   readonly artifacts: Artifacts;
@@ -103,6 +106,7 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
     answer: (inputId, value, options) => post(`/inputs/${segment(inputId)}`, { value }, options),
     reject: (inputId, reason, options) => post(`/inputs/${segment(inputId)}`, { reject: true, reason }, options),
     cancel: (taskId, reason, options) => post(`/tasks/${segment(taskId)}/cancel`, { reason }, options),
+    fork: (before, options) => post('/fork', { before }, options),
     cancelTool: (toolCallId, reason, options) => post(`/tools/${segment(toolCallId)}/cancel`, { reason }, options),
     signIn: async (asked, step, options) => signIn({ connection, path: place.path(), token, options }, asked, step),
     artifacts: artifactCalls(wire, { path: place.path, token }),

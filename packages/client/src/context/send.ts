@@ -10,6 +10,8 @@ export interface SendOptions extends ChangeOptions {
   readonly agentId?: string;
   /** While another task of the context is open: wait for it (the default), fail with `conflict`, or cancel it first. */
   readonly ifBusy?: 'queue' | 'reject' | 'cancel';
+  /** A root task of the context that has ended and that this message does again. The agent does not hear it then. */
+  readonly retryOf?: string;
   /** Ends the events also when the task waits for somebody. */
   readonly closeOn?: 'waiting';
   /** Tools that this program executes. Iterate the message: their calls are run and answered meanwhile. */
@@ -30,12 +32,12 @@ export function postMessage(
   path: string | null,
   { content, options }: { readonly content: string; readonly options: SendOptions },
 ): Promise<MessageAccepted> {
-  const { agentId, ifBusy, tools } = options;
+  const { agentId, ifBusy, tools, retryOf } = options;
   return change(
     connection,
     {
       path: `${path ?? '/api'}/messages${query({ ifBusy })}`,
-      body: { message: { role: 'user', content }, agentId, tools: sentTools(tools) },
+      body: { message: { role: 'user', content }, agentId, tools: sentTools(tools), retryOf },
       headers: { prefer: 'respond-async' },
     },
     options,

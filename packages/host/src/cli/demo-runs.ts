@@ -7,11 +7,11 @@ import type { Client } from '@cairn/client';
 /** `cairn runs --tag demo` lists them. */
 const DEMO_TAG = 'demo';
 
-/** The newest is the first in every list: the one that moves. */
+/** The one that moves is started last: lists begin with the newest. */
 const demo = [
   { workflowId: 'research-crew', inputs: { topic: 'Tidal power in the Bay of Fundy' } },
   { workflowId: 'newsroom', inputs: { story: 'The new bridge over the harbour' } },
-  { workflowId: 'harbour-watch' },
+  { workflowId: 'harbour-watch', metadata: { title: 'A watch over the harbour' } },
 ] as const;
 
 /** A demo costs nothing, whatever model is configured. Child runs inherit this. */

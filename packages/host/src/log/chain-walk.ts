@@ -17,8 +17,11 @@ export class ChainWalk {
   #retired = 0;
   #isIntact = true;
 
-  constructor(originRunId: RunId) {
-    this.#hash = chainStart(originRunId);
+  /** `before` is the row that the walk goes on after; without one it begins with the first. */
+  constructor(originRunId: RunId, before?: { readonly seq: number; readonly hash: string; readonly at: number }) {
+    this.#hash = before?.hash ?? chainStart(originRunId);
+    this.#next = before === undefined ? 0 : before.seq + 1;
+    this.#at = before?.at ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The seq of the next row. */

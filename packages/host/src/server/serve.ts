@@ -16,6 +16,7 @@ import type { IdentifiedConfig } from './host-id.ts';
 import type { HostServices } from './host-services.ts';
 import { createServer, type Server } from './http/http.ts';
 import { type HttpServerOptions, safetyHeaders } from './http/http-server.ts';
+import { knownPeers } from './peers/peer-routes.ts';
 import { streamPace } from './streams/stream-pace.ts';
 import { STUDIO_FOLDER } from './studio/files.ts';
 import { hostVersion } from './version.ts';
@@ -48,6 +49,12 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
       now: systemClock.now,
       uniqueId,
       egress: createEgress({ allow: config.egress.allow, resolve: publicDns, timers: systemTimers }),
+      peers: knownPeers(config),
+      peerEgress: createEgress({
+        allow: config.peers.map(({ url: of }) => new URL(of).origin),
+        resolve: publicDns,
+        timers: systemTimers,
+      }),
       baseUrl: () => services.address.url ?? url,
     },
     {

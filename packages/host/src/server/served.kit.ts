@@ -279,6 +279,8 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
         resolve: async () => [],
         timers: systemTimers,
       }),
+      peers: [{ hostId: 'beta', url: nobodyListens, answersForUsers: false, hasKey: false, calls: [] }],
+      peerEgress: createEgress({ allow: [nobodyListens], resolve: async () => [], timers: systemTimers }),
       baseUrl: () => options.publicUrl ?? url,
     },
     {

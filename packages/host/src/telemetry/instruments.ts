@@ -155,6 +155,7 @@ export const hostInstruments = {
   commits: counter('cairn.log.commits', '{commit}', 'Transactions of the log.'),
   rows: counter('cairn.log.rows', '{row}', 'Rows written to the log.'),
   wal: gauge('cairn.log.wal.size', 'By', 'Size of the write-ahead log.'),
+  storeSize: gauge('cairn.store.size', 'By', 'Size of the database, with its write-ahead log.'),
   lateResults: counter(
     'cairn.tools.late_results',
     '{result}',

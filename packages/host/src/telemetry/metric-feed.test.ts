@@ -19,11 +19,12 @@ async function append(store: Store, events: readonly FoldEvent[], runId = someRu
   await store.log.append({ runId, rows, ...(first.seq === 0 ? { create } : {}) });
 }
 
-function feeding(store: Store): { readonly meter: Meter; readonly feed: MetricFeed } {
+function feeding(store: Store, maxOpenNodes?: number): { readonly meter: Meter; readonly feed: MetricFeed } {
   const meter = new Meter();
-  const feed = new MetricFeed(store, meter, ({ error }) => {
+  const report = ({ error }: { readonly error?: unknown }) => {
     throw error;
-  });
+  };
+  const feed = new MetricFeed(store, meter, report, maxOpenNodes);
   onTestFinished(() => feed.close());
   feed.lookClosely();
   return { meter, feed };
@@ -284,6 +285,18 @@ describe('the metrics of runs', () => {
       'openwop.run.completed cancelled wf t': 1,
       'openwop.run.duration cancelled wf t': [1, 6_001],
     });
+  });
+
+  it('remember runs with few open nodes in all, and read up one that was forgotten', async () => {
+    const store = inMemoryStore();
+    const { meter, feed } = feeding(store, 600);
+    const first = eventsOf([started(), nodeStarted('a'), ['node.completed', { nodeId: 'a' }, 9]]);
+    await append(store, first.slice(0, 2));
+    for (let i = 0; i < 999; i += 1) await append(store, eventsOf([started(), nodeStarted('a')]), `run_${i}` as RunId);
+    expect(feed.cachedRuns).toBeLessThanOrEqual(601);
+    await append(store, first.slice(2));
+    await settled();
+    expect(figures(meter.read())).toMatchObject({ 'openwop.node.duration type.a completed': [1, 9] });
   });
 
   it('remember a bounded number of runs, and read up one that was forgotten', async () => {

@@ -12,6 +12,9 @@ import { countRow, isRare, type OpenRun, openRun, startedRun } from './run-metri
 
 /** Runs kept in memory. An evicted run, or one older than this process, is reloaded when it continues. */
 const MAX_RUNS = 5_000;
+/** Their open nodes, and how many commits pass between two looks at them. A run can have thousands. */
+const MAX_OPEN_NODES = 200_000;
+const COMMITS_BETWEEN = 1_000;
 /** Rows to reload of a run: enough to know what is open, regardless of the run's length. */
 const READ_BACK = 256;
 const READ_BACK_BYTES = 1_048_576;
@@ -26,15 +29,23 @@ export class MetricFeed {
   readonly #runIndex: Pick<RunIndex, 'interrupts'>;
   readonly #recorder: Recorder;
   readonly #report: Report;
+  readonly #maxOpenNodes: number;
   readonly #runs = new LruMap<RunId, OpenRun>(MAX_RUNS);
   readonly #waiting = new Map<RunId, Row[]>();
   readonly #stop: () => void;
+  #commits = 0;
   #waitingRows = 0;
   #waitingCharacters = 0;
   /** Whether nodes and calls are counted too. */
   #isClose = false;
 
-  constructor({ log, runIndex }: Pick<Store, 'log' | 'runIndex'>, recorder: Recorder, report: Report) {
+  constructor(
+    { log, runIndex }: Pick<Store, 'log' | 'runIndex'>,
+    recorder: Recorder,
+    report: Report,
+    maxOpenNodes = MAX_OPEN_NODES,
+  ) {
+    this.#maxOpenNodes = maxOpenNodes;
     this.#log = log;
     this.#runIndex = runIndex;
     this.#recorder = recorder;
@@ -57,6 +68,8 @@ export class MetricFeed {
   #take({ runId, rows }: Commit): void {
     const first = rows[0];
     if (first === undefined || !(this.#isClose || rows.some(isRare))) return;
+    this.#commits += 1;
+    if (this.#commits % COMMITS_BETWEEN === 0) this.#forgetLarge();
     // A commit does not refresh its run in the LRU: two more map operations per commit cost more than a reload.
     let run = this.#runs.peek(runId);
     if (run === undefined) {
@@ -68,6 +81,20 @@ export class MetricFeed {
       this.#runs.set(runId, run);
     }
     this.#count(runId, run, rows);
+  }
+
+  /** Forgets the runs that began first, beyond the limit. */
+  #forgetLarge(): void {
+    let nodes = 0;
+    for (const [runId, run] of [...this.#runs].reverse()) {
+      nodes += run.nodes.size;
+      if (nodes > this.#maxOpenNodes) this.#runs.delete(runId);
+    }
+  }
+
+  /** Runs in memory. */
+  get cachedRuns(): number {
+    return this.#runs.size;
   }
 
   #count(runId: RunId, run: OpenRun, rows: readonly Row[]): void {

@@ -42,6 +42,7 @@ interface Exporting {
 
 interface ExportingOptions {
   readonly share?: number;
+  readonly maxOpenNodes?: number;
   readonly now?: () => number;
   readonly answer?: (spans: readonly RunSpan[], time: number) => ReturnType<SpanSink>;
 }
@@ -63,6 +64,7 @@ function exporting(store: Store, options: ExportingOptions = {}): Exporting {
     store,
     sink,
     share: options.share ?? 1,
+    ...(options.maxOpenNodes !== undefined && { maxOpenNodes: options.maxOpenNodes }),
     outage: new Outage({ signal: 'spans', endpoint: 'http://collector' }, (notice) => void notices.push(notice)),
     recorder: meter,
     timers,
@@ -111,6 +113,19 @@ describe('the export of spans', () => {
     await happens(store, whole, 'run_a', 3);
     await gathered(one);
     expect(names(one.taken)).toEqual(allNames);
+  });
+
+  it('caches runs with few open nodes in all, and folds one that was forgotten again', async () => {
+    const store = inMemoryStore();
+    const one = exporting(store, { maxOpenNodes: 2 });
+    await settled();
+    const runs = ['run_a', 'run_b', 'run_c', 'run_d'];
+    for (const run of runs) await happens(store, whole.slice(0, 2), run);
+    await gathered(one);
+    expect(one.export.cachedRuns).toBe(2);
+    for (const run of runs) await happens(store, whole, run, 2);
+    await gathered(one);
+    expect(names(one.taken)).toEqual(runs.flatMap(() => allNames));
   });
 
   it('begins, the first time ever, with what comes then', async () => {

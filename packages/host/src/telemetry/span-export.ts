@@ -24,6 +24,8 @@ export interface SpanExportPorts {
   readonly recorder: Recorder;
   readonly timers: Timers;
   readonly now: () => number;
+  /** Nodes with open spans of all cached runs. Default 50,000. */
+  readonly maxOpenNodes?: number;
 }
 
 /** The name under which the position is saved. */
@@ -36,6 +38,8 @@ const PAGE_BYTES = 524_288;
 const BATCH = 512;
 /** Runs whose open spans are cached; others are folded again from their first row when they continue. */
 const MAX_RUNS = 1_000;
+/** Nodes with open spans, at about a kilobyte each. A run can have thousands. */
+const MAX_OPEN_NODES = 50_000;
 /** Spans that ended earlier are dropped: after a long outage the newest matter, and collectors reject old ones. */
 const MAX_AGE_MS = 86_400_000;
 const FIRST_RETRY_MS = 1_000;
@@ -133,6 +137,7 @@ export class SpanExport {
       this.#oldestAt = page.rows[0]?.at ?? this.#oldestAt;
       const spans: RunSpan[] = [];
       for (const row of page.rows) spans.push(...(await this.#take(row)));
+      this.#forgetLarge();
       await this.#deliver(spans);
       position = page.position;
       await checkpoints.putPosition(READER, position);
@@ -189,6 +194,21 @@ export class SpanExport {
       next += rows.length;
     }
     return fold;
+  }
+
+  /** Forgets the least recently used folds beyond the limit. */
+  #forgetLarge(): void {
+    const { maxOpenNodes = MAX_OPEN_NODES } = this.#ports;
+    let nodes = 0;
+    for (const [runId, fold] of [...this.#folds].reverse()) {
+      nodes += fold?.openNodes ?? 0;
+      if (nodes > maxOpenNodes) this.#folds.delete(runId);
+    }
+  }
+
+  /** Runs whose open spans are in memory. */
+  get cachedRuns(): number {
+    return this.#folds.size;
   }
 
   /** Waits for the next commit. */

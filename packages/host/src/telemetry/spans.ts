@@ -69,6 +69,11 @@ export class SpanFold {
     return this.#isOver;
   }
 
+  /** Nodes with open spans: what the fold takes in memory. */
+  get openNodes(): number {
+    return this.#nodes.size;
+  }
+
   /** Snapshots of the open spans; children before parents. */
   open(): readonly RunSpan[] {
     const spans: OpenSpan[] = [];

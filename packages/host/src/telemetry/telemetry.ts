@@ -19,6 +19,8 @@ import type { RandomHex } from './trace-context.ts';
 export interface StoreFigures {
   stats(): { readonly commits: number; readonly rows: number };
   walBytes(): number;
+  /** The size of the database and its write-ahead log. */
+  fileBytes(): number;
 }
 
 export interface TelemetryPorts {
@@ -118,6 +120,7 @@ async function hostFigures(
     ...(stats === undefined ? [] : [figure(hostInstruments.commits, stats.commits)]),
     ...(stats === undefined ? [] : [figure(hostInstruments.rows, stats.rows)]),
     ...(store.walBytes === undefined ? [] : [figure(hostInstruments.wal, store.walBytes())]),
+    ...(store.fileBytes === undefined ? [] : [figure(hostInstruments.storeSize, store.fileBytes())]),
   ];
 }
 

@@ -33,6 +33,9 @@ export const sendMessage = z
       .max(MAX_CLIENT_TOOLS)
       .optional()
       .describe('Tools that the sender executes. The agent must allow `client:*` or their ids.'),
+    retryOf: id
+      .optional()
+      .describe('A root task of the context that has ended and that this one does again. Agents do not hear it then.'),
   })
   .meta({ id: 'SendMessage' });
 
@@ -43,6 +46,17 @@ export const messageAccepted = z
   .meta({ id: 'MessageAccepted' });
 
 export type MessageAccepted = DataOf<typeof messageAccepted>;
+
+/** `POST /api/contexts/{contextId}/fork` (closed), and its answer. */
+export const forkContext = z
+  .strictObject({ before: id.describe('A root task of the context. The tasks before it are shared.') })
+  .meta({ id: 'ForkContext' });
+export const contextForked = z
+  .object({ contextId: id, tasks: z.int().min(1).describe('How many tasks it shares.') })
+  .meta({ id: 'ContextForked' });
+
+export type ForkContext = DataOf<typeof forkContext>;
+export type ContextForked = DataOf<typeof contextForked>;
 
 export const taskEventPage = z
   .object({

@@ -7,6 +7,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { parseVersions } from '../artifacts/versions.ts';
 import { InboxScreen } from '../inbox/inbox-screen.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { parseRunSearch } from '../run/run-search.ts';
@@ -68,6 +69,57 @@ const inbox = createRoute({
   component: InboxScreen,
 });
 
+const chat = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat',
+  validateSearch: ({ agent }: Record<string, unknown>): { readonly agent?: string } =>
+    typeof agent === 'string' ? { agent } : {},
+  component: lazyRouteComponent(() => import('../chat/chat-page.tsx'), 'NewChatPage'),
+});
+
+const conversation = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat/$contextId',
+  component: lazyRouteComponent(() => import('../chat/chat-page.tsx'), 'ChatPage'),
+});
+
+const agents = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('../agents/agents-page.tsx'), 'AgentsPage'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => shell,
+  path: '/agents/$agentId',
+  component: lazyRouteComponent(() => import('../agents/agents-page.tsx'), 'AgentPage'),
+});
+
+const artifacts = createRoute({
+  getParentRoute: () => shell,
+  path: '/artifacts',
+  component: lazyRouteComponent(() => import('../artifacts/artifacts-page.tsx'), 'ArtifactsPage'),
+});
+
+const artifact = createRoute({
+  getParentRoute: () => shell,
+  path: '/artifacts/$contextId/$artifactId',
+  validateSearch: parseVersions,
+  component: lazyRouteComponent(() => import('../artifacts/artifacts-page.tsx'), 'ArtifactPage'),
+});
+
+const hosts = createRoute({
+  getParentRoute: () => shell,
+  path: '/hosts',
+  component: lazyRouteComponent(() => import('../hosts/hosts-page.tsx'), 'HostsPage'),
+});
+
+const system = createRoute({
+  getParentRoute: () => shell,
+  path: '/system',
+  component: lazyRouteComponent(() => import('../system/system-page.tsx'), 'SystemPage'),
+});
+
 function NotFound() {
   return (
     <main className="state">
@@ -87,8 +139,10 @@ const Failed = ({ error, reset }: ErrorComponentProps) => (
   </div>
 );
 
+const screens = [runs, run, compare, inbox, chat, conversation, agents, agent, artifacts, artifact, hosts, system];
+
 export const router = createRouter({
-  routeTree: root.addChildren([start, signIn, shell.addChildren([runs, run, compare, inbox])]),
+  routeTree: root.addChildren([start, signIn, shell.addChildren(screens)]),
   defaultErrorComponent: Failed,
   defaultNotFoundComponent: NotFound,
   scrollRestoration: false,

@@ -74,7 +74,7 @@ const needsSchema: Problem = {
 /** The parts that all agent node types share. */
 const agentNode = (options: LoopOptions) =>
   ({
-    driver: createAgentDriver(options) as NodeDriver,
+    driver: createAgentDriver(options),
     actsAsAgent: () => true,
     promptRefs,
     checkRun: (node, run) => [...costProblems(node, run, options), ...clientToolProblems(node, run)],
@@ -85,7 +85,7 @@ const agentNode = (options: LoopOptions) =>
 /** Only without `mcp` does the node act as an agent. */
 function promptNode(options: LoopOptions) {
   const shared = agentNode(options);
-  const byTool = createToolDriver(options) as NodeDriver;
+  const byTool: NodeDriver = createToolDriver(options);
   return defineNodeType({
     ...shared,
     typeId: 'core.ai.callPrompt',

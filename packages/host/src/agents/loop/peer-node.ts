@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { jsonSchema, text } from '../../engine/nodes/config-fields.ts';
 import { agentSharing } from '../../engine/workflow/agent-sharing.ts';
-import { defineNodeType, type NodeAction, type NodeContext, type NodeDriver } from '../../engine/workflow/node-type.ts';
+import { defineNodeType, type NodeAction, type NodeContext } from '../../engine/workflow/node-type.ts';
 import { peerAgentId } from '../peer-agents.ts';
 import { PEER_NODE, peerAgentOf } from './agent.ts';
 import { createAgentDriver } from './driver.ts';
@@ -23,7 +23,7 @@ export const createPeerNode = (options: LoopOptions, peers?: readonly string[]) 
   defineNodeType({
     typeId: PEER_NODE,
     config: peerConfig,
-    driver: createAgentDriver(options) as NodeDriver,
+    driver: createAgentDriver(options),
     actsAsAgent: () => true,
     otherAgents: ({ peer }) => {
       const [only, ...others] = peers ?? [];

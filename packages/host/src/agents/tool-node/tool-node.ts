@@ -2,7 +2,7 @@
 import { isJsonObject, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import { anyJsonObject } from '../../engine/nodes/config-fields.ts';
-import { defineNodeType, type NodeDriver, type NodeType } from '../../engine/workflow/node-type.ts';
+import { defineNodeType, type NodeType } from '../../engine/workflow/node-type.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
 import { createToolDriver } from './tool-driver.ts';
 
@@ -31,7 +31,7 @@ export function createToolNode(options: LoopOptions) {
   return defineNodeType({
     typeId: 'core.mcp.toolCall',
     config: toolCallConfig,
-    driver: createToolDriver(options) as NodeDriver,
+    driver: createToolDriver(options),
     begin: () => ({ kind: 'wait', drafts: [] }),
   }) satisfies NodeType;
 }

@@ -19,6 +19,9 @@ interface Kept {
 /** Characters of all artifacts in one answer. A larger one is given by its address. */
 const MAX_TASK_SIZE = 1_048_576;
 
+/** Artifacts in one answer: the first ones. Peers read no more. */
+const MAX_ARTIFACTS = 1_000;
+
 export const newTaskFold = (): TaskFold => ({ task: null, artifacts: new Map(), size: 0 });
 
 /** Folds an update in. */
@@ -43,6 +46,7 @@ function foldArtifact(fold: TaskFold, update: ArtifactUpdate): void {
   const { artifact, append } = update;
   const { artifactId } = artifact;
   const known = fold.artifacts.get(artifactId);
+  if (known === undefined && fold.artifacts.size >= MAX_ARTIFACTS) return;
   const before = append ? known : undefined;
   if (before?.isLeftOut) return;
   const size = (before?.size ?? 0) + sizeOf(artifact.parts);

@@ -1,6 +1,7 @@
 /** What a peer says of itself in its discovery document. */
 import { type Discovery, discovery, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
+import { hostIdIn } from '../../peer-findings.ts';
 import { type PeerAddress, peerClient } from '../peer-client.ts';
 
 export interface DiscoveredPeer {
@@ -17,6 +18,5 @@ export async function discoverPeer(address: PeerAddress): Promise<DiscoveredPeer
       hint: 'Pass the address that the host prints when it is ready, such as https://beta.example.org.',
     });
   }
-  const hostId = read.data.multiAgent?.executionModel?.crossHostCausation?.hostId ?? null;
-  return { document: read.data, hostId };
+  return { document: read.data, hostId: hostIdIn(read.data) };
 }

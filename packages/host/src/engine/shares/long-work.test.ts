@@ -37,7 +37,7 @@ test('sixty large definitions at once take turns: none is long, and all are done
   expect(Math.max(...turns)).toBeLessThanOrEqual(10);
 });
 
-test("the first piece of a tenant does not wait for the backlog of another one", async () => {
+test('the first piece of a tenant does not wait for the backlog of another one', async () => {
   const loop = manualLoop();
   const work = new LongWork(loop);
   const done: string[] = [];

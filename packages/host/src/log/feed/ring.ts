@@ -49,9 +49,21 @@ const MAX_ROWS = 512;
 interface Remembered extends Wanted {
   readonly from: number;
   readonly stretch: Stretch;
+  /** The texts of its rows. */
+  readonly texts: readonly string[];
   /** It ended before the ring did, so that later events do not belong to it. */
   readonly isFull: boolean;
 }
+
+/** A stretch before its texts are one. */
+interface Collected extends Omit<Stretch, 'text' | 'shared'> {
+  readonly texts: readonly string[];
+}
+
+const newText = (texts: readonly string[], separator: string) => ({
+  text: texts.join(separator),
+  shared: { bytes: null },
+});
 
 /** For all rings: rows of runs that go on at the same time share the text of their second. */
 const instants = new Instants();
@@ -145,29 +157,49 @@ export class Ring {
 
   /** What lies from a place on, up to about `max` characters; subscribers at the same place share one text. */
   read(from: number, wanted: Wanted, max: number): Stretch {
-    if (!this.isShared || wanted.lens.key === null) return this.#collect(from, wanted, max);
+    if (!this.isShared || wanted.lens.key === null) {
+      const { texts, ...passed } = this.#collect(from, wanted, max);
+      return { ...passed, text: texts.join(wanted.lens.separator) };
+    }
     const kind = this.#last.findIndex((last) => isSameKind(last, wanted));
     const last = this.#last[kind];
     if (last !== undefined && isAt(last, from, wanted) && (last.isFull || last.stretch.end === this.end)) {
       return last.stretch;
     }
-    const stretch = { ...this.#collect(from, wanted, max), shared: { bytes: null } };
+    const { texts, ...passed } = this.#collect(from, wanted, max);
     const { runId, after, audience, lens } = wanted;
-    const remembered = { runId, after, audience, lens, from, stretch, isFull: stretch.end < this.end };
+    const { text, shared } = this.#sameTexts(texts, lens.separator) ?? newText(texts, lens.separator);
+    const stretch = { ...passed, text, shared };
+    const remembered = { runId, after, audience, lens, from, stretch, texts, isFull: stretch.end < this.end };
     if (kind >= 0) this.#last[kind] = remembered;
     else if (this.#last.length < MAX_REMEMBERED) this.#last.push(remembered);
     return stretch;
   }
 
-  #collect(from: number, { runId, after, audience, lens }: Wanted, max: number): Stretch {
-    let text = '';
+  /** A thousand subscribers with filters of their own mostly see the same rows, and then share one text too. */
+  #sameTexts(
+    texts: readonly string[],
+    separator: Lens['separator'],
+  ): Required<Pick<Stretch, 'text' | 'shared'>> | null {
+    for (const { stretch, lens, texts: others } of this.#last) {
+      const { text, shared } = stretch;
+      if (shared === undefined || lens.separator !== separator || others.length !== texts.length) continue;
+      // Texts of one row are one string, so that this compares no characters.
+      if (texts.every((one, place) => one === others[place])) return { text, shared };
+    }
+    return null;
+  }
+
+  #collect(from: number, { runId, after, audience, lens }: Wanted, max: number): Collected {
+    const texts: string[] = [];
+    let size = 0;
     let upTo = -1;
     let urgent = false;
     let newest = after;
     let isLast = false;
     let place = from;
     const end = Math.min(this.end, from + MAX_ROWS);
-    for (; place < end && text.length < max && !isLast; place += 1) {
+    for (; place < end && size < max && !isLast; place += 1) {
       const slot = this.#slots[place - this.#cut];
       if (slot === undefined || (runId !== null && slot.row.runId !== runId)) continue;
       const { row } = slot;
@@ -179,12 +211,13 @@ export class Ring {
       if (audience !== undefined && row.audience !== audience) continue;
       const name = shownName(row, lens);
       if (name === null) continue;
-      if (text !== '') text += lens.separator;
-      text += this.#textOf(slot, name, lens);
+      const text = this.#textOf(slot, name, lens);
+      texts.push(text);
+      size += text.length;
       upTo = position;
       urgent ||= isLast || isUrgent(row.type);
     }
-    return { text, upTo, urgent, isLast, end: place, after: newest };
+    return { texts, upTo, urgent, isLast, end: place, after: newest };
   }
 
   #textOf(slot: Slot, name: string, { render, key }: Lens): string {

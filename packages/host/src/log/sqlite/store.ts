@@ -41,6 +41,8 @@ export interface SqliteStore extends Store {
   stats(): { readonly commits: number; readonly rows: number };
   /** The current size of the write-ahead log. */
   walBytes(): number;
+  /** The size of the database and its write-ahead log. */
+  fileBytes(): number;
   readonly facts: FolderFacts;
   /** Computes the task face of every row again, from the rows of its run. Only while nothing reads the store. */
   rebuildFaces(): Promise<RebuiltFaces>;
@@ -131,7 +133,8 @@ export function assembleStore({
     facts: folderFacts(connection),
     rebuildFaces: () => rebuildFaces(connection, log),
     stats: () => ({ commits: writer.commits, rows: appender.written }),
-    walBytes: () => statSync(walFile, { throwIfNoEntry: false })?.size ?? 0,
+    walBytes: () => sizeOf(walFile),
+    fileBytes: () => sizeOf(db.location() ?? file) + sizeOf(walFile),
     close: () => (closing ??= close()),
   };
 }
@@ -144,3 +147,4 @@ function named<Result>(query: () => Result, file: string): Result {
     throw storeError(error, file);
   }
 }
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,6 +1,7 @@
 /** Messages of a conversation: each becomes a root task of its context, whose events are the response. */
 import {
   type ContextId,
+  isTerminalStatus,
   type Json,
   messageAccepted,
   parseRunId,
@@ -77,7 +78,34 @@ async function accept(call: Call, surface: MessageSurface): Promise<string> {
   const body = parseShape(sendMessage, call.request.body, 'The message');
   const ifBusy = busyRule(call) ?? 'queue';
   choice(call, 'closeOn', ['waiting']);
-  return startTask(call, surface, { body, contextId: contextGiven(call, body), ifBusy });
+  const contextId = contextGiven(call, body);
+  const retryOf = body.retryOf === undefined ? undefined : await retriedTask(body.retryOf, contextId, call, surface);
+  return startTask(call, surface, { body, contextId, ifBusy, ...(retryOf && { retryOf }) });
+}
+
+/** The task that a message does again: a root task of the same context, which has ended. */
+async function retriedTask(
+  given: string,
+  contextId: string | undefined,
+  { caller }: Call,
+  { log }: MessageSurface,
+): Promise<RunId> {
+  const runId = parseRunId(given);
+  const record = runId === null ? null : ((await log.head(runId))?.record ?? null);
+  const isHere = record !== null && record.contextId === contextId && record.tenant === caller.tenant;
+  if (!isHere || record.parentRunId !== null) {
+    throw new TerminalError('not_found', {
+      message: `The context has no root task ${quoted(given, 140)}.`,
+      hint: 'Send retryOf with the context of the task: GET /api/contexts/{contextId}/tasks lists them.',
+      details: { field: 'retryOf' },
+    });
+  }
+  if (isTerminalStatus(record.status)) return record.runId;
+  throw new TerminalError('conflict', {
+    message: `The task ${record.runId} is still open.`,
+    hint: 'Wait for its end, or cancel it first.',
+    details: { taskId: record.runId },
+  });
 }
 
 /** The 202 of an asynchronous request, or the stream of the task from its first event on. */

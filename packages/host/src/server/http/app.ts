@@ -244,7 +244,6 @@ function handled(route: Route, request: FastifyRequest, reply: FastifyReply): Pr
 /** A hook must pass an Error. */
 const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(thrownText(thrown)));
 
-/** The error that a check throws, for a hook to pass on. */
 /** Only a path with a credential takes a promise. */
 function enteredOpen(enter: () => Promise<void> | undefined, done: (error?: Error) => void): void {
   try {
@@ -256,6 +255,7 @@ function enteredOpen(enter: () => Promise<void> | undefined, done: (error?: Erro
   }
 }
 
+/** The error that a check throws, for a hook to pass on. */
 function refusalOf(check: () => void): Error | undefined {
   try {
     check();

@@ -40,9 +40,11 @@ import { tokenInterruptRoutes } from '../inbox/token-interrupts.ts';
 import { createMcp, withMcp } from '../mcp/create-mcp.ts';
 import { type AncestryPorts, ancestryRoutes } from '../peers/ancestry.ts';
 import { causesRoutes } from '../peers/causes.ts';
+import { type KnownPeer, type PeerRoutePorts, peerRoutes } from '../peers/peer-routes.ts';
 import { followPurges } from '../retention/purge-notices.ts';
 import { retentionRoutes } from '../retention/routes.ts';
 import type { RetentionRule } from '../retention/rules.ts';
+import { chainCheckRoutes } from '../runs/chain-check.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
 import { type ForkPorts, forkRoutes } from '../runs/fork-run.ts';
 import { PastRuns } from '../runs/past-runs.ts';
@@ -75,6 +77,9 @@ export interface ServerPorts extends Omit<HostServices, 'address'> {
   readonly now: () => number;
   readonly uniqueId: UniqueId;
   readonly egress: Egress;
+  /** The other hosts of the configuration, and what reaches them. */
+  readonly peers: readonly KnownPeer[];
+  readonly peerEgress: Egress;
   /** The external URL of the host, without a trailing slash. Call it only after the host listens. */
   readonly baseUrl: () => string;
 }
@@ -222,7 +227,7 @@ function surfaceOf(
   const [a2a, mcp] = [createA2a({ ...toPeers, versions: a2aVersions }), createMcp({ ...toPeers, inputs: contexts })];
   const routes: readonly Route[] = [
     ...runRoutes({ ...ports, log, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
-    ...relativeRoutes({ ...store, store, loadView, turns, responses, engine, models, hostId }),
+    ...relativeRoutes({ ...ports, ...store, store, loadView, turns, responses, engine, models, hostId }),
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
     ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
@@ -250,10 +255,12 @@ function surfaceOf(
   return { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp };
 }
 
-/** Routes for what relates a run to others: its parent, its forks, and what differs from them. */
-const relativeRoutes = (ports: AncestryPorts & ForkPorts & RunDiffPorts): readonly Route[] => [
+/** Routes for what relates a run to others, here and on other hosts. */
+const relativeRoutes = (ports: AncestryPorts & ForkPorts & RunDiffPorts & PeerRoutePorts): readonly Route[] => [
+  ...peerRoutes(ports),
   ...ancestryRoutes(ports),
   ...causesRoutes(ports),
+  ...chainCheckRoutes(ports.log),
   ...forkRoutes(ports),
   ...runDiffRoutes(ports),
 ];

@@ -10,6 +10,7 @@ import { allModelClasses } from '../catalogue/model-classes.ts';
 import { sha256 } from '../compose.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, nobodyListens, openTool, type Served, type ServedOptions } from '../served.kit.ts';
+import { hostCases } from './host-cases.kit.ts';
 
 /** A host on which every case succeeds: its agent answers at once. */
 export const everyRoute: ServedOptions = {
@@ -371,12 +372,10 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   listWorkflows: { request: nothing, status: 200 },
   getWorkflow: { request: ({ workflowId }) => ({ path: { workflowId } }), status: 200 },
   ...sessionCases,
+  ...hostCases,
   getDiscovery: { request: nothing, status: 200 },
   getOpenApi: { request: nothing, status: 200 },
   getDocs: { request: nothing, status: 200 },
-  health: { request: nothing, status: 200 },
-  readiness: { request: nothing, status: 200 },
-  metrics: { request: nothing, status: 200 },
 };
 
 /** Unused names of the same form. */

@@ -141,6 +141,8 @@ const namesNothing = [
   ...['getSession', 'createSignInLink'],
   ...['listAgents', 'listTools', 'getTool', 'listNodeTypes', 'listWorkflows', 'registerWorkflow'],
   ...['listPacks', 'installPack'],
+  // Peers are those of the whole host.
+  ...['listPeers', 'checkPeer'],
   // A chat of the same name is another tenant's own (ai-sdk/requests.test.ts); what tools of MCP name, mcp/ tests.
   ...['sendAiSdkChat', 'callMcp'],
 ];

@@ -32,7 +32,21 @@ export class ChunkWriter {
     return put(response, hasChunks(response) ? framed(chunk) : chunk.text);
   }
 
-  /** Ends the response, after this text if there is any. */
+  /** Writes a whole response: head, text and end in one write. */
+  writeWhole(response: ServerResponse, text: string): void {
+    if (!hasChunks(response)) {
+      response.end(text);
+      return;
+    }
+    const { socket } = response;
+    // Node joins the head with the first text. Left corked, `end` would add an empty write for its callback.
+    socket?.cork();
+    response.write(text === '' ? LAST_CHUNK : chunkOf(text) + LAST_CHUNK);
+    socket?.uncork();
+    response.end();
+  }
+
+  /** Ends the response after the head is out, and after this text if there is any. */
   end(response: ServerResponse, text = ''): void {
     if (!hasChunks(response)) {
       response.end(text);

@@ -251,12 +251,9 @@ export class EventStreams {
   }
 
   #finish(stream: Stream, text = ''): void {
-    const { socket } = stream.response;
-    // Head, text and end leave in one write.
-    socket?.cork();
-    if (!stream.written) stream.response.flushHeaders();
-    this.#chunks.end(stream.response, text);
-    socket?.uncork();
+    const { response, written } = stream;
+    if (written) this.#chunks.end(response, text);
+    else this.#chunks.writeWhole(response, text);
     // A client that does not read the end is cut like any other.
     if (stream.response.writableLength > 0) this.#stall(stream);
   }

@@ -7,7 +7,18 @@ import { INDEX, readStudio, type StudioFiles } from './files.ts';
 export type ServePage = (path: string, request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
 
 /** The first parts of the addresses of screens. The page itself finds the rest. */
-const screens: ReadonlySet<string> = new Set(['', 'sign-in', 'runs', 'compare', 'inbox']);
+const screens: ReadonlySet<string> = new Set([
+  '',
+  'sign-in',
+  'runs',
+  'compare',
+  'inbox',
+  'chat',
+  'agents',
+  'artifacts',
+  'hosts',
+  'system',
+]);
 
 /** Only the page's own files, no address but the host's, no text as code. */
 const POLICY = [

@@ -42,16 +42,33 @@ export class RunWriter {
   create(runId: RunId, head: FullHead, shared: Stretches = []): CachedHead {
     const { record: run, fence, owner, wakeAt } = head;
     const { fork } = run;
-    const identity = [runId, run.tenant, run.contextId, run.originRunId, run.parentRunId, run.workflowId] as const;
-    const index = [run.definitionHash, run.principal, run.status, run.currentNodeId, JSON.stringify(run.tags)] as const;
-    const end = [run.errorCode, run.errorMessage, run.createdAt, run.endedAt, fence, owner, wakeAt] as const;
-    const origin = [
+    // Values are listed one by one: this runs for every run, and spreading lists of them costs as much as to bind them.
+    const created = this.#create.run(
+      runId,
+      run.tenant,
+      run.contextId,
+      run.originRunId,
+      run.parentRunId,
+      run.workflowId,
+      run.definitionHash,
+      run.principal,
+      run.status,
+      run.currentNodeId,
+      JSON.stringify(run.tags),
+      run.errorCode,
+      run.errorMessage,
+      run.createdAt,
+      run.endedAt,
+      fence,
+      owner,
+      wakeAt,
+      run.importedAt,
+      run.scopeId,
       fork?.sourceRunId ?? null,
       fork?.fromSeq ?? null,
       fork?.mode ?? null,
       summaryText(run.summary),
-    ] as const;
-    const created = this.#create.run(...identity, ...index, ...end, run.importedAt, run.scopeId, ...origin);
+    );
     const key = Number(created.lastInsertRowid);
     if (fork !== null || run.importedAt !== null) this.#mark.run(key);
     this.#listed.created(key, run);

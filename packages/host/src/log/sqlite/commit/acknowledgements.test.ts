@@ -10,7 +10,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 function world(reactionMs: number) {
   const noted: string[] = [];
   let [now, ends] = [0, 0];
-  const acknowledgements = new Acknowledgements({ elapsedMs: () => now, allKnow: () => void (ends += 1) });
+  const allKnow = () => {
+    ends += 1;
+  };
+  const acknowledgements = new Acknowledgements({ elapsedMs: () => now, allKnow });
   const job = (name: string, tenant: string, run = name): Job => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const react = async () => {

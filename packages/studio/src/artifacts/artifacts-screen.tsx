@@ -1,0 +1,186 @@
+/** The artifacts of the latest contexts, newest first, each under the run that it belongs to. */
+import type { ArtifactEntry } from '@cairn/protocol';
+import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { host } from '../app/host.ts';
+import { Command } from '../parts/copied.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Mark } from '../parts/status.tsx';
+import { Ago } from '../parts/time.tsx';
+import { bytes } from '../run/words.ts';
+import { useRunTitle } from '../runs/use-run-title.ts';
+import { useKeys } from '../shell/keys.tsx';
+import './artifacts.css';
+import { type ContextRow, contextsOf } from './contexts.ts';
+
+/** Runs of one page, whose contexts are asked for their artifacts. */
+const RUNS = 50;
+/** Of one context. The context itself lists all of them. */
+const PER_CONTEXT = 50;
+const EVERY_MS = 5_000;
+
+export function ArtifactsScreen() {
+  const runs = useInfiniteQuery({
+    queryKey: ['artifact-runs'],
+    queryFn: ({ pageParam, signal }) =>
+      host.runs.list({ limit: RUNS, ...(pageParam !== null && { cursor: pageParam }) }, { signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: EVERY_MS,
+  });
+  const contexts = contextsOf(runs.data?.pages.flatMap((page) => page.runs) ?? []);
+  const lists = useQueries({
+    queries: contexts.map(({ contextId, isOpen }) => ({
+      queryKey: ['artifacts', contextId],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        host.context(contextId).artifacts.list({ limit: PER_CONTEXT }, { signal }),
+      // Only a context at work gets new ones.
+      refetchInterval: isOpen ? EVERY_MS : (false as const),
+      staleTime: isOpen ? 0 : Number.POSITIVE_INFINITY,
+    })),
+  });
+  const groups = contexts.flatMap((context, at) => {
+    const artifacts = lists[at]?.data?.artifacts ?? [];
+    return artifacts.length === 0 ? [] : [{ context, artifacts }];
+  });
+  const error = runs.error ?? lists.find((list) => list.isError)?.error ?? null;
+  const isLoading = runs.isPending || (groups.length === 0 && lists.some((list) => list.isPending));
+  const places = groups.flatMap(({ context, artifacts }) => artifacts.map((artifact) => ({ context, artifact })));
+  const current = useMoves(places);
+  return (
+    <div className="artifacts">
+      <h1 className="label">Artifacts of the latest runs</h1>
+      {error !== null && <Problem error={error} onRetry={() => void runs.refetch()} />}
+      {isLoading && error === null && <Bones />}
+      {!isLoading && error === null && groups.length === 0 && <Nothing />}
+      {groups.map(({ context, artifacts }) => (
+        <section key={context.contextId} className="artifact-group" aria-label={context.workflowId}>
+          <Head context={context} />
+          <ul>
+            {artifacts.map((artifact) => (
+              <li key={artifact.artifactId}>
+                <Row
+                  context={context}
+                  artifact={artifact}
+                  isCurrent={current !== null && places[current]?.artifact === artifact}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {runs.hasNextPage && !isLoading && (
+        <button
+          type="button"
+          className="button older"
+          disabled={runs.isFetchingNextPage}
+          onClick={() => void runs.fetchNextPage()}
+        >
+          Look in older runs
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface Place {
+  readonly context: ContextRow;
+  readonly artifact: ArtifactEntry;
+}
+
+function useMoves(places: readonly Place[]): number | null {
+  const [at, setAt] = useState<number | null>(null);
+  const navigate = useNavigate();
+  const move = (step: number) =>
+    setAt((before) => Math.min(Math.max((before ?? -1) + step, 0), Math.max(0, places.length - 1)));
+  const open = () => {
+    const place = at === null ? undefined : places[at];
+    if (place === undefined) return;
+    const { contextId } = place.context;
+    void navigate({
+      to: '/artifacts/$contextId/$artifactId',
+      params: { contextId, artifactId: place.artifact.artifactId },
+    });
+  };
+  useKeys([
+    { key: 'j', label: 'Next artifact', run: () => move(1) },
+    { key: 'k', label: 'Previous artifact', run: () => move(-1) },
+    { key: 'Enter', label: 'Open the artifact', run: open },
+  ]);
+  return at;
+}
+
+function Head({ context }: { readonly context: ContextRow }) {
+  const { contextId, runId, workflowId, isTalk, at } = context;
+  const title = useRunTitle(runId);
+  return (
+    <header className="artifact-group-head">
+      <h2 className="cut">{title ?? workflowId}</h2>
+      <span className="second cut">{title === null || isTalk ? '' : workflowId}</span>
+      <span className="second">
+        <Ago at={at} />
+      </span>
+      {isTalk ? (
+        <Link to="/chat/$contextId" params={{ contextId }}>
+          Conversation
+        </Link>
+      ) : (
+        <Link to="/runs/$runId" params={{ runId }}>
+          Run
+        </Link>
+      )}
+    </header>
+  );
+}
+
+interface RowProps extends Place {
+  readonly isCurrent: boolean;
+}
+
+const Row = ({ context: { contextId }, artifact, isCurrent }: RowProps) => {
+  const { artifactId, name, mimeType, family, version, open, size, updatedAt } = artifact;
+  return (
+    <Link
+      to="/artifacts/$contextId/$artifactId"
+      params={{ contextId, artifactId }}
+      className="artifact-row"
+      data-current={isCurrent || undefined}
+    >
+      <span className="status" data-tone={open ? 'working' : 'done'}>
+        <Mark tone={open ? 'working' : 'done'} isMoving={open} />
+        <span className="only-read">{open ? 'being written' : 'complete'}</span>
+      </span>
+      <span className="cut name">{name ?? artifactId}</span>
+      <span className="second cut type">{mimeType ?? family}</span>
+      <span className="second figure">{version === 0 ? 'first version' : `version ${version}`}</span>
+      <span className="second figure">{family === 'dataset' ? '' : bytes(size)}</span>
+      <span className="second figure">
+        <Ago at={updatedAt} />
+      </span>
+    </Link>
+  );
+};
+
+const Bones = () => (
+  <div role="status" aria-busy="true">
+    <span className="only-read">Loading the artifacts</span>
+    {Array.from({ length: 10 }, (_, row) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
+      <div className="artifact-row" key={row} aria-hidden="true">
+        <span className="bone" />
+      </div>
+    ))}
+  </div>
+);
+
+const Nothing = () => (
+  <div className="state">
+    <h2>No artifacts yet</h2>
+    <p>
+      An artifact is a file, a record or a table that an agent or a person writes, with all of its versions. Make one:
+    </p>
+    <Command text={'cairn run research-crew --input topic="tidal power"'} />
+    <p>The researcher leaves notes, and the writer a brief.</p>
+  </div>
+);

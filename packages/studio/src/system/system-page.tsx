@@ -1,0 +1,4 @@
+/** How the host is. */
+import { SystemScreen } from './system-screen.tsx';
+
+export const SystemPage = () => <SystemScreen />;
