@@ -80,7 +80,7 @@ test('the run list shows what runs are about, what they wait on, and new ones as
   await rows().filter({ hasText: 'Somebody new' }).waitFor();
   const { runId } = await stage.client.runs.create({ workflowId: 'review', inputs: { title: 'A row that changes' } });
   const changing = rows().filter({ hasText: 'A row that changes' });
-  await changing.getByText('Waiting for approval').waitFor();
+  await changing.getByText('Needs approval').waitFor();
   await stage.client.runs.cancel(runId);
   await changing.getByText('Cancelled').waitFor();
   // Everything in a row comes with the list.

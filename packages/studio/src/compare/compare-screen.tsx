@@ -27,11 +27,23 @@ export function CompareScreen({ a, b }: { readonly a: string; readonly b: string
         </p>
       </header>
       {diff.error !== null ? <Problem error={diff.error} onRetry={() => void diff.refetch()} /> : null}
-      {diff.isPending ? <p className="second">Comparing…</p> : null}
+      {diff.isPending ? <Loading /> : null}
       {diff.data === undefined ? null : <Comparison diff={diff.data} />}
     </div>
   );
 }
+
+/** Bones in the places of the totals and of the first divergence. */
+const Loading = () => (
+  <div role="status">
+    <span className="only-read">Comparing the runs</span>
+    <div className="bones panel" aria-hidden="true">
+      {[30, 44, 38, 52, 34, 46, 40].map((width) => (
+        <span key={width} className="bone" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  </div>
+);
 
 const sections = [
   ['decisions', 'Decisions'],
