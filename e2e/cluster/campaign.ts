@@ -212,7 +212,7 @@ const throughProxy = (url: string) => ({
 
 /** Reads the log, and compares it with what the streams saw. */
 async function audited(url: string, seen: readonly Seen[], complain: Complain): Promise<CheckedHistory> {
-  const store = await openPostgresStore({ url });
+  const store = await openPostgresStore({ url, elapsedMs: () => performance.now() });
   try {
     const history = await checkHistory(store, TENANT);
     for (const { promise, facts } of history.breaches) complain(promise, facts);

@@ -57,11 +57,7 @@ async function rowsOf({ log }: Pick<Store, 'log'>, runId: RunId): Promise<readon
 }
 
 /** Pure. */
-export function checkRun(
-  run: RunRecord,
-  rows: readonly Row[],
-  complain: Complain,
-): { effects: number; answers: number } {
+function checkRun(run: RunRecord, rows: readonly Row[], complain: Complain): { effects: number; answers: number } {
   const { runId } = run;
   for (const [i, { seq }] of rows.entries()) if (seq !== i) complain('seq is dense', { runId, at: i, seq });
   for (const [i, { cursor }] of rows.entries()) {

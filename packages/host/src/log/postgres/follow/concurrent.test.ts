@@ -11,7 +11,9 @@ const APPENDS = 40;
 
 test('three nodes that write at once tell their followers every row of every run, in order', async () => {
   const url = await freshDatabase();
-  const nodes = await Promise.all(Array.from({ length: NODES }, () => openPostgresStore({ url })));
+  const nodes = await Promise.all(
+    Array.from({ length: NODES }, () => openPostgresStore({ url, elapsedMs: () => performance.now() })),
+  );
   onTestFinished(async () => {
     for (const node of nodes) await node.close();
   });
