@@ -77,6 +77,12 @@ const serving: readonly Section[] = [
       'Starts a host with a [configuration](configuration.md). In this example, `prod.json` is `{ "data": "./data", "keys": [{ "keyEnv": "CAIRN_KEY", "tenant": "acme" }] }`, and `CAIRN_KEY` contains the key.',
     steps: [{ command: 'cairn start --config prod.json', files: { 'prod.json': JSON.stringify(config) } }],
   },
+  {
+    verb: 'migrate',
+    prose:
+      'Prepares a PostgreSQL database: creates the schema `cairn` in it, or brings it to this version. Run it before the first node, and before nodes of a new version start; it does nothing if nothing is missing. Several at a time wait for each other. The user needs `CREATE` on the database, no superuser and no extension. See [many nodes](../operate/scale.md).',
+    steps: [],
+  },
 ];
 
 const running: readonly Section[] = [

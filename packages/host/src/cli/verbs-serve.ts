@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { peopleOf } from './app/dev-people.ts';
 import type { DevFlags } from './dev.ts';
 import type { InitFlags } from './init/init.ts';
+import type { MigrateFlags } from './migrate.ts';
 import type { Terminal } from './terminal.ts';
 import { exitWith, wholeNumber, withExamples } from './verb.ts';
 
@@ -10,6 +11,7 @@ interface ServeFlags {
   readonly port?: number;
   readonly bind?: string;
   readonly data?: string;
+  readonly store?: string;
 }
 
 export function addServeVerbs(cairn: Command, terminal: Terminal): void {
@@ -48,6 +50,7 @@ export function addServeVerbs(cairn: Command, terminal: Terminal): void {
   );
   const start = cairn.command('start').description('start a host with a configuration file');
   withServeOptions(start)
+    .option('-s, --store <url>', 'PostgreSQL database for one node or many: postgres://user@host/database')
     .option('-c, --config <file>', 'configuration file', 'cairn.json')
     .action(async ({ config, ...flags }: ServeFlags & { readonly config: string }) => {
       const { start } = await import('./start.ts');
@@ -58,7 +61,29 @@ export function addServeVerbs(cairn: Command, terminal: Terminal): void {
     ['cairn start', 'use ./cairn.json'],
     ['cairn start --config prod.json --port 8080', 'options override the file'],
     ['CAIRN_PORT=8080 cairn start', 'so do variables: every key of the file has one'],
+    [
+      'CAIRN_STORE=postgres://cairn:…@db/cairn cairn start',
+      'one of many nodes; prepare the database with "cairn migrate"',
+    ],
   ).addHelpText('after', SERVING);
+  addMigrate(cairn, terminal);
+}
+
+function addMigrate(cairn: Command, terminal: Terminal): void {
+  const migrate = cairn
+    .command('migrate')
+    .description('prepare a PostgreSQL database for this version')
+    .option('-s, --store <url>', 'the database; default: CAIRN_STORE, or "store" of the configuration file')
+    .option('-c, --config <file>', 'configuration file', 'cairn.json')
+    .option('--json', 'print JSON')
+    .action((flags: MigrateFlags) =>
+      exitWith(terminal, async () => (await import('./migrate.ts')).migrate(terminal, flags)),
+    );
+  withExamples(
+    migrate,
+    ['cairn migrate --store postgres://cairn@db.example.org/cairn', 'PGPASSWORD may hold the password'],
+    ['CAIRN_STORE=postgres://cairn:…@db/cairn cairn migrate', 'before nodes of a new version start'],
+  );
 }
 
 function withServeOptions(command: Command): Command {

@@ -193,12 +193,12 @@ const appIn = ({ steps, agents, tools, prompts, workflows }: StartOptions): App 
     workflows: workflows ?? [],
   });
 
-function crashRecord(
-  { data }: HostConfig,
-  { store, storeFolder }: StartOptions,
-  report: Report,
-): OpenCrashRecord | null {
-  const folder = store === undefined ? data : (storeFolder ?? null);
+/** Whether the data folder holds the database. Otherwise several nodes may have the same folder, or none. */
+const isOnFolder = (config: HostConfig, { store }: StartOptions): boolean =>
+  store === undefined && config.store === undefined;
+
+function crashRecord(config: HostConfig, options: StartOptions, report: Report): OpenCrashRecord | null {
+  const folder = isOnFolder(config, options) ? config.data : (options.storeFolder ?? null);
   const failed = (error: unknown) => report({ level: 'warn', event: 'crash.record_failed', error });
   return folder === null ? null : openCrashRecord(folder, { eventLoop: systemEventLoop, failed });
 }

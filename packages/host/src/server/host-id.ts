@@ -25,7 +25,8 @@ async function keptHostId(facts: Pick<FolderFacts, 'hostId' | 'saveHostId'> | nu
   if (known !== null) return known;
   const hostId = generatedHostId();
   await facts?.saveHostId(hostId);
-  return hostId;
+  // Another node may have been faster.
+  return (await facts?.hostId()) ?? hostId;
 }
 
 /** A cause on this host could not be told from one on the other. */

@@ -1,11 +1,12 @@
-/** Opens the store of a host: the one that a caller gives, or the database in its folder. */
+/** Opens the store of a host: the one that a caller gives, a PostgreSQL database, or the database in its folder. */
 import type { Report } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { elapsedMs, laterTurns } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type IdentifiedConfig, identified } from './host-id.ts';
-import { checkFolderKey } from './secrets/host-secret.ts';
+import { checkFolderKey, checkSharedKey } from './secrets/host-secret.ts';
+import type { SecretText } from './secrets/secret-text.ts';
 
 export interface OpenStorePorts {
   readonly report: Report;
@@ -30,7 +31,17 @@ export async function openStore(
     ports.opened.push(given);
     return { store: given, config: await identified(config, null), keyFolder: null };
   }
-  return openFolder(config, ports);
+  return config.store === undefined ? openFolder(config, ports) : openPostgres(config, config.store, ports);
+}
+
+async function openPostgres(config: HostConfig, url: SecretText, { report, opened }: OpenStorePorts): Promise<OpenedStore> {
+  // Loaded here, so that a host on SQLite starts without it.
+  const { openPostgresStore } = await import('../log/postgres/store.ts');
+  const urls = { url: url.reveal(), listenUrl: config.storeListen?.reveal() };
+  const store = await openPostgresStore({ ...urls, onFault: onFault(report), elapsedMs });
+  opened.push(store);
+  await checkSharedKey(config.masterKey, store.facts);
+  return { store, config: await identified(config, store.facts), keyFolder: null };
 }
 
 async function openFolder(config: HostConfig, { report, opened }: OpenStorePorts): Promise<OpenedStore> {

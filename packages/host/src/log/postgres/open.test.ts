@@ -1,11 +1,11 @@
 /** Opening a store: the schema is checked or migrated, and what is wrong with a database is said without its password. */
 import { expect, it } from 'vitest';
 import { connect, Database } from './database.ts';
-import { freshDatabase, sharedPostgres } from './server.kit.ts';
+import { elapsedMs, freshDatabase, sharedPostgres } from './server.kit.ts';
 import { openPostgresStore } from './store.ts';
 
 const failure = (url: string): Promise<Error> =>
-  openPostgresStore({ url, connections: 1 }).then(
+  openPostgresStore({ url, connections: 1, elapsedMs }).then(
     () => new Error('It opened.'),
     (error: Error) => error,
   );
@@ -15,9 +15,11 @@ it('migrates an empty database once, however many nodes start at a time', async 
   await server.createDatabase('empty');
   const url = server.url('empty');
   expect(await failure(url)).toMatchObject({ code: 'store_failed', hint: expect.stringContaining('cairn migrate') });
-  const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore({ url, migrates: true, connections: 1 })));
+  const stores = await Promise.all(
+    [1, 2, 3].map(() => openPostgresStore({ url, migrates: true, connections: 1, elapsedMs })),
+  );
   await Promise.all(stores.map((store) => store.close()));
-  const store = await openPostgresStore({ url });
+  const store = await openPostgresStore({ url, elapsedMs });
   expect(await store.log.lastCursor()).toBe(0);
   await store.close();
 });
@@ -51,7 +53,7 @@ it('says which right is missing', async () => {
   await new Database(pool).changed("CREATE ROLE guest LOGIN PASSWORD 'guest'");
   await pool.end();
   const url = server.url('postgres').replace(/\/\/[^@]*@/, '//guest:guest@');
-  const refused = openPostgresStore({ url, migrates: true, connections: 1 });
+  const refused = openPostgresStore({ url, migrates: true, connections: 1, elapsedMs });
   await expect(refused).rejects.toMatchObject({
     code: 'store_failed',
     message: expect.stringContaining('permission denied'),

@@ -79,6 +79,8 @@ async function answers(url: string): Promise<void> {
   }
 }
 
+export const elapsedMs = (): number => performance.now();
+
 let shared: Promise<PostgresServer> | null = null;
 let databases = 0;
 

@@ -22,6 +22,7 @@ import { postgresExpiring } from './records/expiring.ts';
 import { postgresIdempotency } from './records/idempotency.ts';
 import { Notices } from './records/notices.ts';
 import { postgresPacks } from './records/packs.ts';
+import { type StoreFacts, storeFacts } from './records/store-facts.ts';
 import { postgresSubscriptions } from './records/subscriptions.ts';
 import { postgresRetention } from './retention/retention.ts';
 import { postgresRunIndex } from './run-index/run-index.ts';
@@ -35,9 +36,12 @@ export interface PostgresStoreOptions {
   readonly migrates?: boolean | undefined;
   readonly connections?: number | undefined;
   readonly onFault?: ListenerFault | undefined;
+  /** A monotonic clock in milliseconds. */
+  readonly elapsedMs: () => number;
 }
 
 export interface PostgresStore extends Store {
+  readonly facts: StoreFacts;
   /** Transactions and rows committed by this process; for measurements. */
   stats(): { readonly commits: number; readonly rows: number };
 }
@@ -52,7 +56,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const database = new Database(pool);
     if (options.migrates === true) await migratePostgres(database);
     else await checkSchema(database);
-    return await assemblePostgresStore(pool, { listener, onFault: options.onFault, closed: end });
+    const { onFault, elapsedMs } = options;
+    return await assemblePostgresStore(pool, { listener, onFault, elapsedMs, closed: end });
   } catch (error) {
     await end();
     throw error;
@@ -63,7 +68,7 @@ interface AssembleOptions {
   /** The connection that hears of the commits of other nodes. Without it, followers hear of own commits only. */
   readonly listener?: Pool | undefined;
   readonly onFault?: ListenerFault | undefined;
-  /** A monotonic clock in milliseconds. */
+  /** A monotonic clock in milliseconds, for notifications under load. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Called once nothing uses the pool any more. */
   readonly closed?: (() => Promise<void>) | undefined;
@@ -72,7 +77,7 @@ interface AssembleOptions {
 /** A store over connections to a database with the current schema. */
 export async function assemblePostgresStore(
   pool: Pool,
-  { listener, onFault = uncaught, elapsedMs = () => performance.now(), closed }: AssembleOptions,
+  { listener, onFault = uncaught, elapsedMs = () => 0, closed }: AssembleOptions,
 ): Promise<PostgresStore> {
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
@@ -119,6 +124,7 @@ export async function assemblePostgresStore(
     blobs: postgresBlobs(database, writer, commit.bytes),
     expiring: postgresExpiring(database),
     cluster: postgresCluster(database, notices),
+    facts: storeFacts(database),
     stats: () => commit.stats,
     close: () => (closing ??= close()),
   };

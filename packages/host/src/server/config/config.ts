@@ -5,10 +5,10 @@
 import { quoted, TerminalError } from '@cairn/protocol';
 import type { z } from 'zod';
 import { type AccessKey, keyHash } from '../access/auth.ts';
-import type { SecretText } from '../secrets/secret-text.ts';
+import { SecretText } from '../secrets/secret-text.ts';
 import type { JwtConfig } from './access.ts';
 import type { Environment } from './fields.ts';
-import { type KnownText, knownSecrets } from './known-secrets.ts';
+import { type KnownText, knownSecrets, storePasswords } from './known-secrets.ts';
 import { configInvalid } from './refusal.ts';
 import {
   checkCredentialProviders,
@@ -31,12 +31,16 @@ export interface OtelConfig extends Omit<NonNullable<ParsedConfig['otel']>, 'hea
   readonly headers: Readonly<Record<string, SecretText>>;
 }
 
-export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt' | 'secrets' | 'masterKey' | 'otel'> {
+export interface HostConfig
+  extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt' | 'secrets' | 'masterKey' | 'otel' | 'store' | 'storeListen'> {
   readonly keys: readonly AccessKey[];
   readonly jwt?: JwtConfig | undefined;
   readonly secrets: ReadonlyMap<string, SecretText>;
   readonly masterKey?: MasterKey | undefined;
   readonly otel?: OtelConfig | undefined;
+  /** URLs of a PostgreSQL database, with the password. */
+  readonly store?: SecretText | undefined;
+  readonly storeListen?: SecretText | undefined;
   /** Every secret whose value is known, with the name to show instead. */
   readonly knownSecrets: readonly KnownText[];
   /** Keys and secrets that can be guessed. Only a loopback address in `bind` allows them. */
@@ -48,7 +52,7 @@ export interface HostConfig extends Omit<ParsedConfig, '$schema' | 'keys' | 'jwt
 /** Validates a configuration. `source` tells the reader where to look, e.g. the file name. */
 export function parseConfig(input: unknown, source: string, env: Environment = {}): HostConfig {
   const shaped = checkedShape(input, source);
-  const { $schema: _, keys, secrets: named, masterKey, otel, ...config } = shaped;
+  const { $schema: _, keys, secrets: named, masterKey, otel, store, storeListen, ...config } = shaped;
   if (config.conformance && !isLoopback(config.bind)) {
     throw new TerminalError('config_invalid', {
       message: `${source}: conformance is on and bind is ${config.bind}, which others can reach.`,
@@ -67,9 +71,14 @@ export function parseConfig(input: unknown, source: string, env: Environment = {
     weakSecrets: weak,
     keys: accessKeys(keys, keyTexts, source).map(answering(config.peers)),
     secrets,
-    knownSecrets: knownSecrets({ secrets, keys: keyTexts, masterKey: master }, source),
+    knownSecrets: [
+      ...knownSecrets({ secrets, keys: keyTexts, masterKey: master }, source),
+      ...storePasswords([store, storeListen]),
+    ],
     unused: [],
     ...(master === undefined ? {} : { masterKey: master }),
+    ...(store === undefined ? {} : { store: new SecretText(store) }),
+    ...(storeListen === undefined ? {} : { storeListen: new SecretText(storeListen) }),
     ...(otel === undefined ? {} : { otel: { ...otel, headers: resolveHeaders(otel.headers, secrets) } }),
   };
 }

@@ -36,6 +36,12 @@ export const address = z
   })
   .meta({ format: 'uri' });
 
+/** A PostgreSQL database. It may hold a password, so that no error shows it. */
+export const database = z
+  .string()
+  .refine((text) => /^postgres(ql)?:$/.test(parsed(text)?.protocol ?? ''), 'must be a postgres:// URL')
+  .refine((text) => (parsed(text)?.pathname ?? '').length > 1, 'must name a database: postgres://user@host/database');
+
 /** An IP address, or a network in CIDR notation. */
 export const network = z
   .string()

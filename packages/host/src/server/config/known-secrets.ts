@@ -44,3 +44,11 @@ export function keySpellings(name: string, key: SecretText): readonly KnownText[
   const texts = [bytes.toString('base64url'), bytes.toString('base64'), bytes.toString('hex')];
   return [...texts, bytes.toString('hex').toUpperCase()].map((text) => ({ name, text: new SecretText(text) }));
 }
+
+/** The passwords in the URLs of a database. One that cannot be told apart from ordinary text is not looked for. */
+export const storePasswords = (urls: readonly (string | undefined)[]): readonly KnownText[] =>
+  urls.flatMap((url) => {
+    const password = url === undefined ? '' : decodeURIComponent(new URL(url).password);
+    const known = { name: 'store', value: password };
+    return password === '' || unredactable([known]) !== null ? [] : [{ name: 'store', text: new SecretText(password) }];
+  });

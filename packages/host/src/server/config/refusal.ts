@@ -68,7 +68,7 @@ const placeOf = (path: readonly PropertyKey[]): string =>
   );
 
 /** Values below these keys are secrets, or may be secrets in the wrong place. */
-const SECRET = new Set<PropertyKey>(['keys', 'secrets', 'masterKey', 'headers', 'apiKey']);
+const SECRET = new Set<PropertyKey>(['keys', 'secrets', 'masterKey', 'headers', 'apiKey', 'store', 'storeListen']);
 
 /** The refused value, if it is short and cannot be secret. A URL may contain a password under any key. */
 function shownValue({ path, input }: Issue): string | null {

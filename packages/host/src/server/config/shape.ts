@@ -10,7 +10,7 @@ import {
   masterKeySchema,
   secretsSchema,
 } from './access.ts';
-import { address, name, network, path } from './fields.ts';
+import { address, database, name, network, path } from './fields.ts';
 import { mcpSchema } from './mcp.ts';
 import { agentsSchema, credentialsSchema, modelsSchema } from './models.ts';
 import { a2aSchema, otelSchema, packsSchema, peersSchema, visibilitySchema } from './outside.ts';
@@ -53,6 +53,16 @@ export const configShape = z.strictObject({
         'How long a run belongs to a node that shows no sign of life, in milliseconds. Then another node goes on with it. Only a store that several nodes share needs a short time.',
       examples: [10_000],
     }),
+  store: database.optional().meta({
+    description:
+      'A PostgreSQL database, for one node or many, instead of the database in `data`. Every node needs the same `masterKey`. "cairn migrate" prepares it. The password is better in the variable.',
+    examples: ['postgres://cairn@db.example.org/cairn'],
+  }),
+  storeListen: database.optional().meta({
+    description:
+      "The same database without a pooler in between, if `store` leads to a transaction pooler: nodes hear of each other's events there. Default: `store`.",
+    examples: ['postgres://cairn@db.example.org:5432/cairn'],
+  }),
   hostId: name.optional().meta({
     description:
       'The name of this host towards other hosts, in its discovery document and in leases. No two hosts may have the same. Default: `<machine>/<random>`, generated at the first start and kept in the data folder.',

@@ -67,6 +67,32 @@ export async function checkFolderKey(sources: SecretSources & { readonly folder:
   await facts.saveKeyId(id);
 }
 
+/** Refuses a node whose master key is not that of the others. `facts` are those of a database that nodes share. */
+export async function checkSharedKey(
+  masterKey: MasterKey | undefined,
+  facts: Pick<FolderFacts, 'keyId' | 'saveKeyId'>,
+): Promise<void> {
+  if (masterKey === undefined) {
+    throw new TerminalError('config_invalid', {
+      message: 'A host on PostgreSQL needs a masterKey, which all nodes share.',
+      hint: 'Set CAIRN_MASTER_KEY to 32 random bytes in base64url, the same on every node: "openssl rand -base64 32 | tr +/ -_ | tr -d =".',
+    });
+  }
+  const idOf = (key: SecretText): string =>
+    deriveFrom([Buffer.from(key.reveal(), 'base64url')])('key id')[0].toString('base64url');
+  const known = await facts.keyId();
+  const id = idOf(masterKey.current);
+  if (known === id) return;
+  const isRotated = masterKey.previous !== undefined && known === idOf(masterKey.previous);
+  if (known !== null && !isRotated) {
+    throw new TerminalError('host_key_lost', {
+      message: 'The masterKey is not the one that this database is used with.',
+      hint: 'Give every node the same key. To replace it, give the old one as masterKey.previous.',
+    });
+  }
+  await facts.saveKeyId(id);
+}
+
 const keyLost = (file: string, state: string): TerminalError =>
   new TerminalError('host_key_lost', {
     message: `${file} ${state}, but the database beside it has runs of a host.`,

@@ -3,7 +3,7 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import { afterEach, expect, it } from 'vitest';
 import type { Commit } from '../../ports/event-log.ts';
 import { creation, row } from '../../ports/samples.kit.ts';
-import { freshDatabase } from '../server.kit.ts';
+import { elapsedMs, freshDatabase } from '../server.kit.ts';
 import { openPostgresStore, type PostgresStore } from '../store.ts';
 
 const opened: PostgresStore[] = [];
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 async function nodes(count: number, url: string): Promise<readonly PostgresStore[]> {
-  for (let i = 0; i < count; i += 1) opened.push(await openPostgresStore({ url, connections: 3 }));
+  for (let i = 0; i < count; i += 1) opened.push(await openPostgresStore({ url, connections: 3, elapsedMs }));
   return opened;
 }
 
