@@ -34,7 +34,11 @@ export async function openStore(
   return config.store === undefined ? openFolder(config, ports) : openPostgres(config, config.store, ports);
 }
 
-async function openPostgres(config: HostConfig, url: SecretText, { report, opened }: OpenStorePorts): Promise<OpenedStore> {
+async function openPostgres(
+  config: HostConfig,
+  url: SecretText,
+  { report, opened }: OpenStorePorts,
+): Promise<OpenedStore> {
   // Loaded here, so that a host on SQLite starts without it.
   const { openPostgresStore } = await import('../log/postgres/store.ts');
   const urls = { url: url.reveal(), listenUrl: config.storeListen?.reveal() };
