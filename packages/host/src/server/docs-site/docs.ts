@@ -40,9 +40,9 @@ const pictureHeaders: Readonly<Record<string, string>> = {
 
 /**
  * The names of the files are read once, at the first request, and each file when it is first asked for. A request finds a
- * file by its exact name in this list, so that no path can lead anywhere else.
+ * file by its exact name in this list, so that no path can lead anywhere else. Requests for anything else are those of the next.
  */
-export function createDocs(folder: string): ServePage {
+export function createDocs(folder: string, next: ServePage): ServePage {
   const files = new Map<string, Promise<StaticFile | null>>();
   let names: Promise<ReadonlySet<string>> | null = null;
   const fileOf = (name: string): Promise<StaticFile | null> => {
@@ -51,8 +51,8 @@ export function createDocs(folder: string): ServePage {
     return known;
   };
   return async (path, request, reply) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-    if (path !== ROOT && !path.startsWith(`${ROOT}/`)) return false;
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || (path !== ROOT && !path.startsWith(`${ROOT}/`))) return next(path, request, reply);
     names ??= namesIn(folder);
     const known = await names;
     // A build may follow; the next request looks again.

@@ -8,7 +8,7 @@ import type { Caller } from '../access/auth.ts';
 import { answerPreflight, isPreflight } from '../access/cross-origin.ts';
 import type { Gate } from '../access/gate.ts';
 import { createDocs } from '../docs-site/docs.ts';
-import { createPages, type ServePage } from '../studio/pages.ts';
+import { createPages } from '../studio/pages.ts';
 import { type ErrorPorts, rawErrorResponse, sendError } from './errors.ts';
 import {
   createHttpServer,
@@ -85,8 +85,7 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
   app.addHook('onRequest', (request, reply, done) => done(refusalOf(() => gate.check(request, reply))));
   app.setErrorHandler((error, _request, reply) => sendError(reply, error, ports));
   const served = methodFinder(routes);
-  const [serveStudio, serveDocs] = [createPages(ports.studioFolder), createDocs(ports.docsFolder)];
-  const servePage: ServePage = async (...exchange) => (await serveDocs(...exchange)) || serveStudio(...exchange);
+  const servePage = createDocs(ports.docsFolder, createPages(ports.studioFolder));
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = served(path);
