@@ -12,7 +12,7 @@ const cli = 'packages/host/src/cli';
 const configuration = ['config', 'config-sources', 'json'].map((file) => `packages/host/src/server/config/${file}.ts`);
 /** These read a data folder or a file directly, without a host. */
 const offlineCommands =
-  'verify backup.ts migrate.ts checkpoint.ts export.ts import.ts doctor.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
+  'verify backup.ts checkpoint.ts export.ts import.ts migrate.ts doctor.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
     ' ',
   );
 const offlineLog = 'log log/ports log/chain log/bundle log/signed-checkpoint log/postgres log/sqlite'.split(' ');

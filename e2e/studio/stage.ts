@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createClient } from '@cairn/client/context';
-import type { ContextId, RunId } from '@cairn/protocol';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO_AGENT, demoPacks } from '../../packages/host/src/cli/demo-packs.ts';
 import { demoWorkflows } from '../../packages/host/src/cli/demo-workflows.ts';

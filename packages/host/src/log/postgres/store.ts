@@ -85,10 +85,21 @@ export async function assemblePostgresStore(
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
   const tail = new Tail({ queries: database.accepted, horizon, followers, writer }, await horizon.end());
+  // A look that is under way when the store is closed finds nothing, and nobody misses it.
+  const unlessClosed: ListenerFault = (error) => {
+    if (!database.isClosed) onFault(error);
+  };
   const wakeUps =
     listener === undefined
       ? null
-      : new WakeUps({ pool, listener, name: String(writer), look: () => tail.read(), onFault, elapsedMs });
+      : new WakeUps({
+          pool,
+          listener,
+          name: String(writer),
+          look: () => tail.read(),
+          onFault: unlessClosed,
+          elapsedMs,
+        });
   const told: CommitTail = {
     begin: () => tail.begin(),
     deliver: (delivered) => {
