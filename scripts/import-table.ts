@@ -97,7 +97,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'client/react',
     path: 'packages/client/src/react',
-    imports: ['client'],
+    imports: ['protocol', 'client'],
     packages: ['react'],
     builtins: [],
     world: [],

@@ -150,12 +150,15 @@ const after = (agentId: string) => async () => {
   return `/chat/${talk.id}`;
 };
 
-axeTests(() => ({ browser, stage }), [
-  { name: 'a new chat', path: () => '/chat', ready: '.agent-choice strong' },
-  { name: 'a question', path: after('host:planner'), ready: '.chat-question form' },
-  { name: 'an answer', path: after('host:prankster'), ready: '.said[data-role="agent"] p' },
-  { name: 'an unknown conversation', path: () => '/chat/ctx_unknown', ready: '.problem' },
-]);
+axeTests(
+  () => ({ browser, stage }),
+  [
+    { name: 'a new chat', path: () => '/chat', ready: '.agent-choice strong' },
+    { name: 'a question', path: after('host:planner'), ready: '.chat-question form' },
+    { name: 'an answer', path: after('host:prankster'), ready: '.said[data-role="agent"] p' },
+    { name: 'an unknown conversation', path: () => '/chat/ctx_unknown', ready: '.problem' },
+  ],
+);
 
 test('no rule of the policy was broken', () => {
   expect(complaints.filter((text) => !text.includes('ERR_') && !text.includes('Failed to load resource'))).toEqual([]);

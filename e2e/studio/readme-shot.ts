@@ -19,7 +19,11 @@ try {
   await page.getByText('Run completed').waitFor();
   await page.locator('.conversation').evaluate((list) => list.scrollTo(0, 0));
   await page.locator('.talk', { hasText: 'openwop:time' }).locator('.talk-seq').first().click();
-  await page.getByRole('complementary', { name: /^Event / }).getByText('openwop:time').first().waitFor();
+  await page
+    .getByRole('complementary', { name: /^Event / })
+    .getByText('openwop:time')
+    .first()
+    .waitFor();
   await page.screenshot({ path: file });
 } finally {
   await browser.close();

@@ -115,13 +115,16 @@ test('the system shows its figures, what would be purged, and that its log is wh
   expect(await page.getByRole('row', { name: /^dev yours/ }).count()).toBe(1);
 });
 
-axeTests(() => ({ browser, stage }), [
-  { name: 'an agent', path: () => `/agents/${TRIAGE}`, ready: '.calibration-table td' },
-  { name: 'the artifacts', path: () => '/artifacts', ready: '.artifact-row .name' },
-  { name: 'a diff', path: () => `/artifacts/${places.done}/plan.md?version=2&against=1`, ready: '.hunks' },
-  { name: 'the hosts', path: () => '/hosts', ready: '.peer-form' },
-  { name: 'the system', path: () => '/system', ready: '.shares tbody th' },
-]);
+axeTests(
+  () => ({ browser, stage }),
+  [
+    { name: 'an agent', path: () => `/agents/${TRIAGE}`, ready: '.calibration-table td' },
+    { name: 'the artifacts', path: () => '/artifacts', ready: '.artifact-row .name' },
+    { name: 'a diff', path: () => `/artifacts/${places.done}/plan.md?version=2&against=1`, ready: '.hunks' },
+    { name: 'the hosts', path: () => '/hosts', ready: '.peer-form' },
+    { name: 'the system', path: () => '/system', ready: '.shares tbody th' },
+  ],
+);
 
 test('no rule of the policy was broken', () => {
   expect(complaints.filter((text) => !text.includes('ERR_') && !text.includes('Failed to load resource'))).toEqual([]);

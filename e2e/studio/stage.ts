@@ -4,13 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createClient } from '@cairn/client/context';
-import type { ContextId, RunId } from '@cairn/protocol';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO_AGENT, demoPacks } from '../../packages/host/src/cli/demo-packs.ts';
 import { demoWorkflows } from '../../packages/host/src/cli/demo-workflows.ts';
 import type { App } from '../../packages/host/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
-import { creation, row } from '../../packages/host/src/log/ports/samples.kit.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
 import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
@@ -88,22 +86,6 @@ export async function play({ client, url }: Stage): Promise<string> {
   if (vote !== undefined)
     await grace.runs.answer(vote.runId, 'vote', { action: 'accept', feedback: 'The figures are right.' });
   return crew.runId;
-}
-
-/** A run that has ended after so many events, written into the log at once. */
-export async function longRun({ store }: Stage, events: number): Promise<RunId> {
-  const runId = 'run_long' as RunId;
-  await store.log.append(
-    creation(runId, { create: { tenant: 'dev', contextId: 'ctx_long' as ContextId, originRunId: runId } }),
-  );
-  for (let n = 1; n < events - 1; ) {
-    const count = Math.min(2_000, events - 1 - n);
-    const ticks = Array.from({ length: count }, (_, i) => row('acme.tick', { payload: `{"n":${n + i}}` }));
-    await store.log.append({ runId, rows: ticks });
-    n += count;
-  }
-  await store.log.append({ runId, rows: [row('run.completed')] });
-  return runId;
 }
 
 /** Opens Studio by a one-time link, as somebody does who pressed it in a terminal. */

@@ -7,7 +7,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { studioFolder } from '../../packages/studio/build/build-studio.ts';
 import { launchBrowser } from '../browser/chromium.ts';
-import { KEY, longRun, newPageContext, openStage, play, runRows, type Stage, signedIn } from './stage.ts';
+import { longRun } from './long-run.kit.ts';
+import { KEY, newPageContext, openStage, play, runRows, type Stage, signedIn } from './stage.ts';
 
 let stage: Stage;
 let browser: Browser;

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type Entry, findIn } from './browser/search.ts';
 import { entriesOf, readPages } from './build-site.ts';
 import { framed } from './frame.ts';
+import { groups, listed } from './navigation.ts';
 import { addressOf } from './page.ts';
 import { conceptPictures } from './pictures/concepts.ts';
 import { drawn } from './pictures/picture.ts';
@@ -28,6 +29,14 @@ function deadLinks(address: string, html: string): readonly string[] {
     return isAlive ? [] : [`${address} -> ${href}`];
   });
 }
+
+test('every page has one place in the navigation, or is on a page that lists many', () => {
+  const placed = groups.flatMap((group) => group.pages);
+  expect(new Set(placed).size).toBe(placed.length);
+  const isListed = (name: string): boolean => listed.some((pattern) => pattern.test(name));
+  const names = pages.map(({ name }) => name).filter((name) => !isListed(name));
+  expect(names.toSorted()).toEqual(placed.toSorted());
+});
 
 test('every link of every page leads to a page, and every anchor to a heading', () => {
   expect([...site].flatMap(([address, html]) => deadLinks(address, html))).toEqual([]);

@@ -52,13 +52,15 @@ interface Place {
 }
 
 function groupOf(title: string, names: readonly string[], { page, up, titles }: Place): string {
-  const items = names.map((name) => {
-    const isHere =
-      name === page.name ||
-      (name.endsWith('/README') && page.name.startsWith(posix.dirname(name)) && !titles.has(page.name));
-    const here = isHere ? ' aria-current="page"' : '';
-    return `<li><a href="${up}${addressOf(name)}"${here}>${escaped(titles.get(name) ?? name)}</a></li>`;
-  });
+  const items = names
+    .filter((name) => titles.has(name))
+    .map((name) => {
+      const isHere =
+        name === page.name ||
+        (name.endsWith('/README') && page.name.startsWith(posix.dirname(name)) && !titles.has(page.name));
+      const here = isHere ? ' aria-current="page"' : '';
+      return `<li><a href="${up}${addressOf(name)}"${here}>${escaped(titles.get(name) ?? name)}</a></li>`;
+    });
   return `<h2>${escaped(title)}</h2>\n<ul>${items.join('')}</ul>`;
 }
 

@@ -42,6 +42,7 @@ export const groups: readonly Group[] = [
     pages: [
       'operate/run',
       'reference/configuration',
+      'operate/scale',
       'operate/backup-and-restore',
       'reference/retention',
       'reference/observability',

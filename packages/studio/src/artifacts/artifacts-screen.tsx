@@ -9,7 +9,6 @@ import { Problem } from '../parts/problem.tsx';
 import { Mark } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { bytes } from '../run/words.ts';
-import { useRunTitle } from '../runs/use-run-title.ts';
 import { useKeys } from '../shell/keys.tsx';
 import './artifacts.css';
 import { type ContextRow, contextsOf } from './contexts.ts';
@@ -112,8 +111,7 @@ function useMoves(places: readonly Place[]): number | null {
 }
 
 function Head({ context }: { readonly context: ContextRow }) {
-  const { contextId, runId, workflowId, isTalk, at } = context;
-  const title = useRunTitle(runId);
+  const { contextId, runId, workflowId, title, isTalk, at } = context;
   return (
     <header className="artifact-group-head">
       <h2 className="cut">{title ?? workflowId}</h2>

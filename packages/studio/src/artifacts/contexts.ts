@@ -1,12 +1,15 @@
 /** The contexts of the latest runs: where artifacts are. */
 import { isTerminalStatus, type RunSnapshot } from '@cairn/protocol';
 import { isAgentRun } from '../agents/agent-runs.ts';
+import { titleOf } from '../runs/run-facts.ts';
 
 export interface ContextRow {
   readonly contextId: string;
   /** Its oldest root run that is known. */
   readonly runId: string;
   readonly workflowId: string;
+  /** What its oldest known run is about; null if it says nothing of itself. */
+  readonly title: string | null;
   readonly at: string;
   /** Whether something in it is at work. */
   readonly isOpen: boolean;
@@ -28,7 +31,7 @@ export function contextsOf(runs: readonly RunSnapshot[]): readonly ContextRow[] 
     }
     const isTalk = isAgentRun(workflowId);
     const at = known?.at ?? startedAt;
-    found.set(contextId, { contextId, runId, workflowId, at, isOpen, isTalk });
+    found.set(contextId, { contextId, runId, workflowId, title: titleOf(run), at, isOpen, isTalk });
   }
   return [...found.values()];
 }

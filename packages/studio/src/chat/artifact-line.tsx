@@ -2,8 +2,8 @@
 import { useEntry } from '@cairn/client/react';
 import { memo } from 'react';
 import { Mark } from '../parts/status.tsx';
-import { useShownArtifact } from './shown-artifact.ts';
 import type { EntryProps } from './entry-props.ts';
+import { useShownArtifact } from './shown-artifact.ts';
 
 export const ArtifactLine = memo(function ArtifactLine({ conversation, id }: EntryProps) {
   const artifact = useEntry(conversation, 'artifacts', id);

@@ -1,12 +1,10 @@
 /** The latest conversations: contexts of runs that began with a message to an agent. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { agentRunOf, restOfAgent } from '../agents/agent-runs.ts';
 import { host } from '../app/host.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
-import { useRunTitle } from '../runs/use-run-title.ts';
 import { type ConversationEntry, conversationsOf } from './conversations.ts';
 
 /** Runs that are looked at. Older conversations are found by their runs. */
@@ -45,17 +43,14 @@ export function ConversationList({ open }: { readonly open: string | null }) {
 }
 
 function Entry({ entry, isOpen }: { readonly entry: ConversationEntry; readonly isOpen: boolean }) {
-  const { contextId, firstRunId, workflowId, status, at } = entry;
-  const title = useRunTitle(firstRunId);
-  const agents = useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => host.agents.list({ signal }) });
-  const agent = agents.data?.find(({ agentId }) => agentRunOf(agentId) === workflowId);
+  const { contextId, title, agent, status, at } = entry;
   return (
     <Link to="/chat/$contextId" params={{ contextId }} className="chat-entry" aria-current={isOpen || undefined}>
-      <span className="cut name">{title ?? <span className="bone" />}</span>
+      <span className="cut name">{title}</span>
       <span className="second">
         <Ago at={at} />
       </span>
-      <span className="second cut">{agent?.label ?? restOfAgent(workflowId)}</span>
+      <span className="second cut">{agent}</span>
       <Status status={status} iconOnly />
     </Link>
   );

@@ -1,13 +1,14 @@
 /** Conversations as a fold of the run list: the newest message of each context, newest first. */
 import type { RunSnapshot, RunStatus } from '@cairn/protocol';
-import { isAgentRun } from '../agents/agent-runs.ts';
+import { isAgentRun, restOfAgent } from '../agents/agent-runs.ts';
+import { agentsOf, titleOf } from '../runs/run-facts.ts';
 
 export interface ConversationEntry {
   readonly contextId: string;
-  /** The run of its oldest known message, which says what it is about. */
-  readonly firstRunId: string;
-  /** Names the agent that answered last. */
-  readonly workflowId: string;
+  /** What its oldest known message says. */
+  readonly title: string;
+  /** Who answered last. */
+  readonly agent: string;
   /** Of its newest message. */
   readonly status: RunStatus;
   readonly at: string;
@@ -16,11 +17,13 @@ export interface ConversationEntry {
 /** Newest first, as the runs are given. */
 export function conversationsOf(runs: readonly RunSnapshot[]): readonly ConversationEntry[] {
   const found = new Map<string, ConversationEntry>();
-  for (const { contextId, workflowId, parentRunId, startedAt, status, runId } of runs) {
+  for (const run of runs) {
+    const { contextId, workflowId, parentRunId, startedAt, status } = run;
     if (contextId === undefined || startedAt === undefined || parentRunId !== undefined) continue;
     if (!isAgentRun(workflowId)) continue;
-    const newest = found.get(contextId) ?? { contextId, workflowId, status, at: startedAt };
-    found.set(contextId, { ...newest, firstRunId: runId });
+    const agent = agentsOf(run)[0] ?? restOfAgent(workflowId);
+    const newest = found.get(contextId) ?? { contextId, agent, status, at: startedAt };
+    found.set(contextId, { ...newest, title: titleOf(run) ?? agent });
   }
   return [...found.values()];
 }

@@ -6,8 +6,8 @@ import { CopyButton } from '../parts/copied.tsx';
 import { shortAgent } from '../parts/figures.ts';
 import { Markdown } from '../text/markdown.tsx';
 import { EditMessage } from './edit-message.tsx';
-import { useTalk } from './talk-actions.ts';
 import type { EntryProps } from './entry-props.ts';
+import { useTalk } from './talk-actions.ts';
 
 export const AgentMessage = memo(function AgentMessage({ conversation, id }: EntryProps) {
   const message = useEntry(conversation, 'messages', id);

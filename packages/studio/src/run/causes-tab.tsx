@@ -31,8 +31,10 @@ export function CausesTab({ state }: { readonly state: RunState }) {
   const frame = useRef<HTMLDivElement>(null);
   const column = tree.events.find(({ relation }) => relation === 'selected')?.column ?? 0;
   useEffect(() => {
-    const room = Math.max(16, Math.min(240, ((frame.current?.clientWidth ?? 0) - WIDTH) / 2));
-    frame.current?.scrollTo({ left: Math.max(0, xOf(column) - room), top: 0 });
+    // As many causes as fit, with room for the effects to the right.
+    const width = frame.current?.clientWidth ?? 0;
+    const room = Math.max(0, Math.min(240, width - WIDTH - 32));
+    frame.current?.scrollTo({ left: Math.max(0, xOf(column) + WIDTH + room - width), top: 0 });
   }, [column]);
   const outside = outsideOf(state, tree.events);
   return (

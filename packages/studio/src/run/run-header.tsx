@@ -33,7 +33,7 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
     <header className="run-header">
       <div className="run-title">
         <h1 className="cut" title={title ?? workflowId}>
-          {title ?? workflowId}
+          {snapshot === null && totals.workflowId === '' ? <span className="bone title-bone" /> : (title ?? workflowId)}
         </h1>
         {status === null ? <span className="bone run-bone" /> : <Status status={status} />}
         {title === null ? null : <span className="second cut run-workflow">{workflowId}</span>}

@@ -21,7 +21,6 @@ export function Scrubber({ state, forkHere }: ScrubberProps) {
   const position = positionOf(rows, upTo);
   const isPast = search.at !== undefined && upTo < history.lastSeq;
   const go = (at: number | null): void => state.go({ at: at ?? undefined });
-  const first = rows[0]?.seq ?? 0;
   return (
     <div className="scrubber" data-past={isPast}>
       <button
@@ -55,18 +54,29 @@ export function Scrubber({ state, forkHere }: ScrubberProps) {
       >
         ]
       </button>
-      <span className="figure second scrubber-place">
-        {data.isWhole ? `${Math.max(0, upTo)} of ${history.lastSeq}` : `last ${rows.length} events, from ${first}`}
-      </span>
+      <span className="figure second scrubber-place">{placeWords(state)}</span>
       <span className="figure label scrubber-time">{rows[position] === undefined ? '' : clock(rows[position].at)}</span>
       {isPast ? (
         <button type="button" className="button" onClick={() => go(null)}>
           {data.phase === 'ended' ? 'To the end' : 'Live'}
         </button>
       ) : null}
-      <button type="button" className="button" data-kind={isPast ? 'main' : 'plain'} onClick={forkHere}>
+      <button
+        type="button"
+        className="button"
+        data-kind={isPast ? 'main' : 'plain'}
+        disabled={rows.length === 0}
+        onClick={forkHere}
+      >
         Fork from here
       </button>
     </div>
   );
+}
+
+/** Where the slider stands, in words; nothing before the first event is read. */
+function placeWords({ data, history, upTo }: RunState): string {
+  const [first] = history.rows;
+  if (first === undefined) return '';
+  return data.isWhole ? `${upTo} of ${history.lastSeq}` : `last ${history.rows.length} events, from ${first.seq}`;
 }

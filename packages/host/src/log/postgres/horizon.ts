@@ -1,21 +1,21 @@
 /** How far the log is settled: up to there, no new row appears. Shared by all readers of the whole log on a node. */
 import type { Queries } from './database.ts';
 
-/** Between two looks at transactions that are under way, and how long a reader waits for them at most. */
+/** Between two looks at transactions that are under way, and how often a reader looks at most. */
 const LOOK_MS = 2;
 const LOOKS = 500;
 
+/** What was under way when the newest cursor was `last`. */
 interface Sample {
   readonly last: number;
-  readonly xmin: number;
-  readonly xmax: number;
+  readonly running: readonly string[];
 }
 
 export class Horizon {
   readonly #queries: Queries;
   readonly #delay: (ms: number) => Promise<void>;
   #settled = 0;
-  /** The newest sample whose transactions are not all over. */
+  /** The oldest sample whose transactions are not all over. */
   #open: Sample | null = null;
 
   constructor(queries: Queries, delay: (ms: number) => Promise<void>) {
@@ -23,29 +23,31 @@ export class Horizon {
     this.#delay = delay;
   }
 
-  /** Waits until everything that was written before the call is settled, or for a second. */
+  /** Waits until everything that was written before the call is settled, or for about a second. */
   async end(): Promise<number> {
-    const first = await this.#sample();
-    let { settled } = first;
-    for (let looks = 0; settled < first.last && looks < LOOKS; looks += 1) {
+    const { last } = await this.#look();
+    for (let looks = 0; this.#settled < last && looks < LOOKS; looks += 1) {
       await this.#delay(LOOK_MS);
-      settled = (await this.#sample()).settled;
+      await this.#look();
     }
-    return Math.max(settled, 0);
+    return this.#settled;
   }
 
-  async #sample(): Promise<{ readonly settled: number; readonly last: number }> {
-    const [[last, xmin, xmax] = [0, 0, 0]] = await this.#queries.rows<[number, number, number]>(
-      'SELECT last, xmin, xmax FROM cairn.horizon()',
+  async #look(): Promise<Sample> {
+    // The sample before the query: what another look finds meanwhile may be newer than the answer.
+    const open = this.#open;
+    const [[last, text] = [0, '[]']] = await this.#queries.rows<[number, string]>(
+      'SELECT last, running FROM cairn.horizon()',
     );
-    const sample = { last, xmin, xmax };
-    if (this.#open !== null && xmin >= this.#open.xmax) {
-      this.#settle(this.#open.last);
-      this.#open = null;
+    const running: readonly string[] = JSON.parse(text);
+    if (open !== null && !open.running.some((one) => running.includes(one))) {
+      this.#settle(open.last);
+      if (this.#open === open) this.#open = null;
     }
-    if (xmin >= xmax) this.#settle(last);
+    const sample = { last, running };
+    if (running.length === 0) this.#settle(last);
     else this.#open ??= sample;
-    return { settled: this.#settled, last };
+    return sample;
   }
 
   #settle(last: number): void {

@@ -25,7 +25,7 @@ export interface WorkflowGraph {
   readonly edges: readonly GraphEdge[];
 }
 
-export const NODE_WIDTH = 188;
+export const NODE_WIDTH = 220;
 export const NODE_HEIGHT = 56;
 /** Between layers, where the arrows are, and between the nodes of a layer. */
 const LAYER_GAP = 72;

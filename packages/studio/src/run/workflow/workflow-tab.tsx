@@ -102,13 +102,13 @@ function StepBox({ data: { node, state, direction } }: NodeProps<StepNode>) {
       data-started={state !== undefined}
     >
       <Handle type="target" position={direction === 'right' ? Position.Left : Position.Top} isConnectable={false} />
-      <div className="step-line">
-        <strong className="cut">{node.name}</strong>
-        <StateMark status={state?.status ?? 'none'} label={state === undefined ? 'not started' : state.status} />
-      </div>
+      <strong className="cut" title={node.name}>
+        {node.name}
+      </strong>
       <div className="step-line label">
-        <span className="cut">{node.agentId === undefined ? node.typeId : shortAgent(node.agentId)}</span>
+        <span className="cut grow">{node.agentId === undefined ? node.typeId : shortAgent(node.agentId)}</span>
         <span className="figure">{state === undefined ? '' : factsOf(state)}</span>
+        <StateMark status={state?.status ?? 'none'} label={state === undefined ? 'not started' : state.status} />
       </div>
       <Handle type="source" position={direction === 'right' ? Position.Right : Position.Bottom} isConnectable={false} />
     </div>

@@ -2,7 +2,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { creation, row } from '../../ports/samples.kit.ts';
-import { freshDatabase } from '../server.kit.ts';
+import { elapsedMs, freshDatabase } from '../server.kit.ts';
 import { openPostgresStore, type PostgresStore } from '../store.ts';
 
 const NODES = 3;
@@ -11,9 +11,7 @@ const APPENDS = 40;
 
 test('three nodes that write at once tell their followers every row of every run, in order', async () => {
   const url = await freshDatabase();
-  const nodes = await Promise.all(
-    Array.from({ length: NODES }, () => openPostgresStore({ url, elapsedMs: () => performance.now() })),
-  );
+  const nodes = await Promise.all(Array.from({ length: NODES }, () => openPostgresStore({ url, elapsedMs })));
   onTestFinished(async () => {
     for (const node of nodes) await node.close();
   });

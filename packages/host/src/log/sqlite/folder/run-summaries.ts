@@ -46,7 +46,7 @@ function markFrozen(db: DatabaseSync): void {
 type Found = [key: number, runId: RunId, fromSeq: number | null, isFrozen: number];
 
 /** Continues after the last committed step. */
-export function summariseRuns(db: DatabaseSync, { stepRuns, onProgress }: SummariseOptions): void {
+function summariseRuns(db: DatabaseSync, { stepRuns, onProgress }: SummariseOptions): void {
   const find = query<[position: string]>(db, "SELECT position FROM marks WHERE reader = 'cairn.run-summaries'");
   const save = db.prepare("INSERT OR REPLACE INTO marks (reader, position) VALUES ('cairn.run-summaries', ?)");
   const following = query<Found>(
