@@ -38,7 +38,7 @@ export class OpenCalls {
     ports.clusterNode.on('mcp.cancelled', (body) => {
       const { key, ...canceler } = cancelShape.parse(JSON.parse(body));
       this.#cancel(key, { tenant: canceler.tenant, principal: canceler.principal }).catch((error: unknown) => {
-        ports.report({ level: 'warn', event: 'mcp.call_failed', error });
+        ports.report({ level: 'error', event: 'mcp.call_failed', error });
       });
     });
   }
