@@ -151,6 +151,18 @@ export const generalRows: readonly WireRow[] = [
     answer: { status: 400, error: 'validation_error' },
   },
   {
+    at: '11.3',
+    says: 'what changed in the run list is asked for from the position of now',
+    ask: { to: 'GET /v1/host/cairn/run-changes' },
+    answer: { status: 200, body: { runs: [] } },
+  },
+  {
+    at: '11.3',
+    says: 'a position that this host did not give is 400',
+    ask: { to: 'GET /v1/host/cairn/run-changes?after=%00' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
     at: '2.15',
     says: 'a workflow is read by its id',
     ask: { to: 'GET /v1/workflows/done' },

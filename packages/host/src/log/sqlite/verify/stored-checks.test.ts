@@ -35,6 +35,7 @@ const tables = [
 
 const otherTables: Readonly<Record<string, string>> = {
   credentials: 'what people signed in with, sealed under the key of the host',
+  expiring: 'ended sessions and sign-in links, which expire',
   folder_facts: 'the key of the folder, and since when cursors have no gaps',
   idempotency: 'answers to requests, which expire',
   marks: 'how far readers of the log are',
@@ -171,7 +172,7 @@ const columnsOf = (db: DatabaseSync, table: string) => db.prepare(`PRAGMA table_
 const storedColumns = (db: DatabaseSync, table: string): readonly string[] =>
   columnsOf(db, table)
     .filter(({ hidden }) => hidden === 0)
-    .map(({ name }) => String(name));
+    .map(({ name }) => String(name).toLowerCase());
 
 const primaryKey = (db: DatabaseSync, table: string): readonly string[] =>
   columnsOf(db, table)
@@ -188,7 +189,8 @@ function contentOf(file: string): unknown {
     return tables.map((table) => {
       const columns = storedColumns(db, table).filter((column) => exempt[`${table}.${column}`] === undefined);
       const shown = columns.map((column) => (table === 'events' && faces.includes(column) ? ofWhole(column) : column));
-      return db.prepare(`SELECT ${shown.join(', ')} FROM ${table} ORDER BY 1, 2`).all();
+      // By place: to SQLite, a flipped capital in the name of a column is the same name.
+      return db.prepare(`SELECT ${shown.join(', ')} FROM ${table} ORDER BY 1, 2`).all().map(Object.values);
     });
   } finally {
     db.close();
