@@ -10,11 +10,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'sqlite-acknowledges-before-commit',
     file: 'packages/host/src/log/sqlite/commit/job.ts',
-    find: `  return { job, result: job.work.apply() };
+    find: `  job.result = work.apply();
 `,
-    replace: `  const result = job.work.apply();
-  job.resolve(result);
-  return { job, result };
+    replace: `  job.result = work.apply();
+  job.resolve(job.result);
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/full-disk.test.ts' },
     why: 'A caller is told that its rows are durable while the commit can still fail.',
@@ -22,10 +21,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'many-rows-are-told-before-they-are-flushed',
     file: 'packages/host/src/log/sqlite/commit/group-commit.ts',
-    find: `    if (isInPool) this.#flushInPool({ jobs, results });
-    else this.#acknowledge({ jobs, results });
+    find: `    if (isInPool) this.#flushInPool(jobs);
+    else this.#acknowledge(jobs);
 `,
-    replace: `    this.#acknowledge({ jobs, results });
+    replace: `    this.#acknowledge(jobs);
 `,
     suite: { kind: 'vitest', path: 'packages/host/src/log/sqlite/commit/flush.test.ts' },
     why: 'Under load everybody is told of rows that a power cut takes away.',

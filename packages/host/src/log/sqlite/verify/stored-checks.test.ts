@@ -190,7 +190,10 @@ function contentOf(file: string): unknown {
       const columns = storedColumns(db, table).filter((column) => exempt[`${table}.${column}`] === undefined);
       const shown = columns.map((column) => (table === 'events' && faces.includes(column) ? ofWhole(column) : column));
       // By place: to SQLite, a flipped capital in the name of a column is the same name.
-      return db.prepare(`SELECT ${shown.join(', ')} FROM ${table} ORDER BY 1, 2`).all().map(Object.values);
+      return db
+        .prepare(`SELECT ${shown.join(', ')} FROM ${table} ORDER BY 1, 2`)
+        .all()
+        .map(Object.values);
     });
   } finally {
     db.close();
