@@ -48,7 +48,6 @@ export const groups: readonly Group[] = [
       'reference/observability',
       'reference/security',
       'operate/upgrade',
-      'operate/scale',
     ],
   },
   { title: 'Runs', pages: names('runs workflows nodes expressions orchestration forks diff verify bundles') },
