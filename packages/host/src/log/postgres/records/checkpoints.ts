@@ -31,20 +31,19 @@ export function postgresCheckpoints(database: Database): Checkpoints {
 }
 
 /** Only the holder of a run's lease puts its checkpoints. Two at once would at worst leave one too many. */
-function put(database: Database, { runId, seq: after, format, body }: Checkpoint): Promise<void> {
-  return database.transaction(async (queries) => {
-    const newest = await queries.rows<[seq: number, bytes: number]>(
-      'SELECT seq, octet_length(body) FROM cairn.checkpoints WHERE run = $1::text ORDER BY seq DESC LIMIT 2',
-      [runId],
-    );
-    const [[seq, bytes] = [-1, 0], [before] = [-1]] = newest;
-    if (seq > after) return;
-    if (seq < after && isSuperseded(bytes, { before, after }))
-      await queries.changed('DELETE FROM cairn.checkpoints WHERE run = $1::text AND seq = $2::bigint', [runId, seq]);
-    await queries.changed(
-      `INSERT INTO cairn.checkpoints VALUES ($1::text, $2::bigint, $3::text, $4::text)
-         ON CONFLICT (run, seq) DO UPDATE SET format = excluded.format, body = excluded.body`,
-      [runId, after, format, body],
-    );
-  });
+async function put(database: Database, { runId, seq: after, format, body }: Checkpoint): Promise<void> {
+  const newest = await database.rows<[seq: number, bytes: number]>(
+    'SELECT seq, bytes FROM cairn.checkpoints WHERE run = $1::text ORDER BY seq DESC LIMIT 2',
+    [runId],
+  );
+  const [[seq, bytes] = [-1, 0], [before] = [-1]] = newest;
+  if (seq > after) return;
+  const superseded = seq < after && isSuperseded(bytes, { before, after }) ? seq : -1;
+  await database.changed(
+    `WITH dropped AS (DELETE FROM cairn.checkpoints WHERE run = $1::text AND seq = $2::bigint)
+     INSERT INTO cairn.checkpoints (run, seq, format, bytes, body)
+       VALUES ($1::text, $3::bigint, $4::text, $5::integer, $6::text)
+       ON CONFLICT (run, seq) DO UPDATE SET format = excluded.format, bytes = excluded.bytes, body = excluded.body`,
+    [runId, superseded, after, format, Buffer.byteLength(body), body],
+  );
 }

@@ -26,6 +26,7 @@ export const recordTables = `
     run text COLLATE "C",
     seq bigint,
     format text NOT NULL,
+    bytes integer NOT NULL,
     body text NOT NULL,
     PRIMARY KEY (run, seq)
   );
