@@ -43,7 +43,7 @@ test('an agent shows its pack, its tools, its threshold and how far its confiden
   expect(await agent.getByRole('row', { name: /^50 to 60 % sure/ }).textContent()).toContain('67 %');
   await page.keyboard.press('c');
   await page.waitForURL('**/chat?agent=*');
-  expect(await page.getByRole('button', { name: 'Support triage', pressed: true }).count()).toBe(1);
+  await page.getByRole('button', { name: 'Support triage', pressed: true }).waitFor();
 });
 
 test('agents are walked through by key', async () => {
