@@ -211,6 +211,7 @@ const names = [
   'retryRun',
   'row',
   'runCancelled',
+  'runChanges',
   'runCreated',
   'runDiff',
   'runEventDoc',
