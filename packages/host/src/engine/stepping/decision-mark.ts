@@ -36,13 +36,14 @@ export class DecisionMark {
   }
 }
 
-/** One cause for each of the facts that lead to the decision. */
+/** What the facts that lead to the decision are about, each once: ten deltas of one model turn are one cause. */
 function causesOf(facts: readonly Fact[]): readonly string[] {
   if (facts.length === 0) return NO_CAUSE;
   const causes: string[] = [];
   for (const { subject = 'command' } of facts) {
     if (causes.length === MAX_CAUSES) break;
-    causes.push(subject.slice(0, MAX_LENGTH));
+    const cause = subject.slice(0, MAX_LENGTH);
+    if (!causes.includes(cause)) causes.push(cause);
   }
   return causes;
 }

@@ -45,6 +45,12 @@ test('the next process learns which decisions the last one died in, and how ofte
   expect(process(path).record.deaths()).toEqual([{ runId: a, cause: 'pay#0', count: 2 }]);
 });
 
+test('one death counts once, however often the decision names its cause', () => {
+  const path = folder();
+  process(path).record.deciding(a, ['turn#0', 'turn#0', 'turn#0']);
+  expect(process(path).record.deaths()).toEqual([{ runId: a, cause: 'turn#0', count: 1 }]);
+});
+
 test('a process that dies between decisions blames nobody', () => {
   const path = folder();
   const { record, nextTurn } = process(path);

@@ -197,7 +197,8 @@ function decisionOf(value: Json): Decision | null {
   if (!Array.isArray(value)) return null;
   const [first, ...causes] = value;
   const runId = typeof first === 'string' ? parseRunId(first) : null;
-  return runId === null ? null : { runId, causes: causes.filter((cause) => typeof cause === 'string') };
+  // One death counts once for each cause, also if the file names it twice.
+  return runId === null ? null : { runId, causes: [...new Set(causes.filter((cause) => typeof cause === 'string'))] };
 }
 
 function deathOf(value: Json): Death[] {
