@@ -17,7 +17,9 @@ function marked(subjects: readonly (string | undefined)[]): readonly string[] {
     decided: () => {},
     forget: () => {},
   };
-  const facts = subjects.map((subject): Fact => ({ propose: () => [], ...(subject === undefined ? {} : { subject }) }));
+  const facts = subjects.map((subject): Fact => {
+    return { propose: () => [], recorded: () => {}, refused: () => {}, internal: true, subject };
+  });
   new DecisionMark(run, record).begin(facts);
   return causes;
 }
