@@ -45,6 +45,7 @@ export default defineConfig({
         },
       },
     ],
+    globalSetup: ['packages/host/test/kit/temporary-folder.ts'],
     setupFiles: ['packages/host/test/kit/check-every-row.ts'],
     testTimeout: 30_000,
     // As patient as the tests themselves: a condition that comes late on a slow machine is no failure.
