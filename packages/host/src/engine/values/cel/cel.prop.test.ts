@@ -35,6 +35,10 @@ const leaf = fc.constantFrom(
   ],
 );
 
+/** Other values in place of types, also of those that a call gives: the library iterates over types, and CEL does not. */
+const withoutTypes = (source: string): string =>
+  source.replaceAll('type(', 'bytes(').replaceAll(/\b(?:int|string)\b(?!\()/g, '[]');
+
 const { expression } = fc.letrec<{ expression: string }>((tie) => {
   const any = tie('expression');
   const binary = fc.constantFrom('==', '!=', '<', '<=', '>', '>=', 'in', '+', '-', '*', '/', '%', '&&', '||');
@@ -76,7 +80,9 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => {
       fc.tuple(call, any).map(([name, a]) => `${name}(${a})`),
       fc.tuple(any, method).map(([a, name]) => `${a}.${name}()`),
       fc.tuple(any, textual, any).map(([a, name, b]) => `${a}.${name}(${b})`),
-      fc.tuple(any, macro, any).map(([a, name, body]) => `${a}.${name}(v, ${body.replaceAll('inputs.n', 'v')})`),
+      fc
+        .tuple(any, macro, any)
+        .map(([a, name, body]) => `${withoutTypes(a)}.${name}(v, ${body.replaceAll('inputs.n', 'v')})`),
       fc.tuple(any, any).map(([a, b]) => `${a}[${b}]`),
       fc.tuple(any, any, any).map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
       fc.tuple(any, any).map(([a, b]) => `{"k": ${a}, "l": [${b}]}`),
@@ -95,7 +101,7 @@ function value(source: string): unknown {
   }
 }
 
-// Left out: the library takes the empty text for the integer 0, and iterates over types.
+// Left out: the library takes the empty text for the integer 0.
 test('gives what the library gives, wherever that gives JSON', () => {
   const cel = libraryEnvironment();
   let compared = 0;
