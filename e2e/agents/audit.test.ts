@@ -2,6 +2,7 @@
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { auditRun, type Counted } from './audit.ts';
+import { writtenText } from './campaign.ts';
 
 type Row = readonly [type: string, payload?: JsonObject];
 
@@ -78,4 +79,14 @@ test('a write may happen again once for each time that a person lets it', () => 
   const counted = { rows, entries: [entry(1), entry(2)], asked: new Map([['planner/0', 1]]) };
   expect(promises({ ...counted, allowedAgain: ['t0'] })).toEqual([]);
   expect(promises(counted)).toContain('a write happens again only when a person says so');
+});
+
+test('a file is read from its newest version, which a retried write begins anew, and only once it is closed', () => {
+  const piece = (version: number, data: string, complete: boolean): Row => [
+    'cairn.artifact.chunk',
+    { artifactId: 'f', version, data, complete },
+  ];
+  const rows = [piece(1, 'cut off', false), piece(2, 'who', false), piece(2, 'le', true)];
+  expect(writtenText(rowsOf(...rows), 'f')).toBe('whole');
+  expect(writtenText(rowsOf(...rows.slice(0, 2)), 'f')).toBeNull();
 });

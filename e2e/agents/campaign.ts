@@ -218,11 +218,13 @@ class Scene {
   }
 }
 
-/** The text of a file as the rows of its run wrote it; null if it was never closed. */
+/** The newest version of a file as the rows of its run wrote it; null if it was never closed. A kill leaves older ones open. */
 export function writtenText(rows: readonly RunEventDoc[], artifactId: string): string | null {
   const pieces = rows
     .filter(({ type }) => type === 'cairn.artifact.chunk')
     .map(({ payload }) => fields(payload))
     .filter((piece) => piece.artifactId === artifactId);
-  return pieces.at(-1)?.complete === true ? pieces.map(({ data }) => String(data)).join('') : null;
+  const last = pieces.at(-1);
+  const newest = pieces.filter(({ version }) => version === last?.version);
+  return last?.complete === true ? newest.map(({ data }) => String(data)).join('') : null;
 }
