@@ -1,4 +1,4 @@
-/** Type-checks the code of the client's pages and of the guides, and runs the programs of the pages against a host as `npm start` gives it. */
+/** Runs the programs of the client's pages against a host as `npm start` gives it. Their types are checked with the sources. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,17 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pageCode } from '../../scripts/page-code.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 const read = (path: string): string => readFileSync(join(root, 'docs', path), 'utf8');
-
-/** The code blocks of a page in one language, joined. */
-const code = (page: string, language: string, between = '\n'): string =>
-  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))]
-    .map(([, text = '']) => text)
-    .join(between);
 
 const clientPage = read('reference/client.md');
 const contextsPage = read('reference/client-contexts.md');
@@ -42,18 +37,8 @@ beforeAll(async () => {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   for (const [file, page] of Object.entries(programs)) {
-    writeFileSync(join(folder, file), code(page, 'ts').replaceAll('http://127.0.0.1:4700', url));
+    writeFileSync(join(folder, file), pageCode(page, 'ts').replaceAll('http://127.0.0.1:4700', url));
   }
-  writeFileSync(join(folder, 'hooks.tsx'), code(contextsPage, 'tsx'));
-  // A browser test uses the code of the guide.
-  writeFileSync(join(folder, 'guide.tsx'), code(read('guides/chat-front-end.md'), 'tsx chat\\.tsx'));
-  writeFileSync(join(folder, 'desk.ts'), code(read('guides/first-agent.md'), 'ts desk\\.ts'));
-  const config = {
-    extends: join(root, 'tsconfig.check.json'),
-    compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
-    include: [...Object.keys(programs), 'hooks.tsx', 'guide.tsx', 'desk.ts'],
-  };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
 });
 
 afterAll(async () => {
@@ -63,15 +48,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the code of the pages and of the guides has no type error', async () => {
-  await run(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.json'], { cwd: folder }).catch(({ stdout }) =>
-    expect.fail(String(stdout)),
-  );
-}, 60_000);
-
 test.each(Object.entries(programs))('the program %s prints what its page says', async (file, page) => {
   const { stdout } = await run(process.execPath, ['--conditions=@cairn/source', file], { cwd: folder });
-  expect(stdout).toBe(code(page, 'text', ''));
+  expect(stdout).toBe(pageCode(page, 'text', ''));
 });
 
 test('every call of the client is on its page', async () => {

@@ -1,6 +1,7 @@
 /** Runs the checks of external programs, and returns their output as findings. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { writePageCode } from '../page-code.ts';
 import type { Finding } from './finding.ts';
 
 interface Run {
@@ -14,8 +15,10 @@ const bins = join(import.meta.dirname, '../../node_modules/.bin');
 export const biome = (root: string): Promise<readonly Finding[]> =>
   run({ bin: 'biome', args: ['check', '--error-on-warnings', '--colors=off', '--max-diagnostics=50'], cwd: root });
 
-export const types = (root: string): Promise<readonly Finding[]> =>
-  run({ bin: 'tsc', args: ['-p', 'tsconfig.check.json', '--pretty', 'false'], cwd: root });
+export function types(root: string): Promise<readonly Finding[]> {
+  writePageCode(root);
+  return run({ bin: 'tsc', args: ['-p', 'tsconfig.check.json', '--pretty', 'false'], cwd: root });
+}
 
 /** Files, exports and dependencies that nothing uses. */
 export const unused = (root: string): Promise<readonly Finding[]> =>
