@@ -6,6 +6,7 @@ import type { CallContext, Performer, Step } from '../../engine/ports.ts';
 import type { LongWork } from '../../engine/shares/long-work.ts';
 import { MAX_VALUE_BYTES, refsIn, type ValueRef, withoutLarge, withValues } from '../../engine/values/large-values.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { exceedsUtf8 } from '../../utf8.ts';
 import { filePieces } from './artifact-pieces.ts';
 import { hostCall } from './host-call.ts';
 
@@ -54,7 +55,7 @@ function largeValue(outcome: unknown): Json | undefined {
   } catch {
     return undefined;
   }
-  if (text === undefined || text.length <= FITS_BYTES || Buffer.byteLength(text) > MAX_VALUE_BYTES) return undefined;
+  if (text === undefined || text.length <= FITS_BYTES || exceedsUtf8(text, MAX_VALUE_BYTES)) return undefined;
   return JSON.parse(text);
 }
 

@@ -5,6 +5,7 @@
 import { type ArtifactFamily, type JsonObject, TerminalError } from '@cairn/protocol';
 import type { ArtifactRef } from '../../agents/tools/artifact-port.ts';
 import { type BlobRef, type Blobs, MAX_BLOB_BYTES } from '../../log/ports/blobs.ts';
+import { utf8Size } from '../../utf8.ts';
 import { type Piece, PieceCount } from './piece.ts';
 import type { PieceSink } from './piece-writer.ts';
 
@@ -75,7 +76,7 @@ export class StagedVersion implements PieceSink {
     };
     for (const line of lines) {
       const text = `${JSON.stringify(line)}\n`;
-      const bytes = Buffer.byteLength(text);
+      const bytes = utf8Size(text);
       if (size + bytes > MAX_BLOB_BYTES) await flush();
       waiting.push(text);
       size += bytes;
