@@ -1,4 +1,4 @@
-/** The chat example in a real browser, with its own demo host: as a newcomer runs it. */
+/** The chat example in a real browser, with its own demo host. One test runs it as a newcomer does, the others a built page. */
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { type DemoHost, startDemoHost } from '../../examples/chat/demo/host.ts';
 import { type Served, serve } from '../../examples/chat/serve.ts';
 import { defineAgent, defineTool, z } from '../../packages/host/src/index.ts';
 import { portOf } from '../../packages/host/test/kit/port-of.ts';
+import { serveBuiltChat } from './built-chat.ts';
 import { launchBrowser } from './chromium.ts';
 import { bundleClient } from './client-bundle.ts';
 
@@ -55,7 +56,7 @@ beforeAll(async () => {
   // The first launch unpacks the browser, with another folder for temporary files meanwhile.
   browser = await launchBrowser();
   demo = await startDemoHost(`http://127.0.0.1:${port}`, { agents: [novelist], tools: [hold] });
-  served = await serve({ port, url: demo.url, key: demo.key });
+  served = await serveBuiltChat({ port, url: demo.url, key: demo.key });
 });
 
 afterAll(async () => {
@@ -92,7 +93,9 @@ const ask = (name: string) => page.getByRole('button', { name }).click();
 const isWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
 test('a plain message is answered, and the address of the page brings the conversation back', async () => {
-  await page.goto(served.url);
+  const own = await serve({ port: await freePort(), url: demo.url, key: demo.key });
+  onTestFinished(() => own.close());
+  await page.goto(own.url);
   await page.getByLabel('Your message').fill('Is anybody there?');
   await page.keyboard.press('Enter');
   await main.getByText('what agents can do here').waitFor();

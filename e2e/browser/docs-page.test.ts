@@ -3,14 +3,24 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
-import { createHostOver } from '../../packages/host/src/server/create-host.ts';
+import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
 import { launchBrowser, newContext } from './chromium.ts';
 
 let browser: Browser;
+let host: Host;
 beforeAll(async () => {
-  browser = await launchBrowser();
+  [browser, host] = await Promise.all([
+    launchBrowser(),
+    createHostOver(inMemoryStore(), {
+      report: () => undefined,
+      config: { port: 0, keys: [{ key: 'a-key-for-these-tests', tenant: 'a' }] },
+    }),
+  ]);
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await host.close();
+});
 
 interface Opened {
   readonly page: Page;
@@ -21,11 +31,6 @@ interface Opened {
 }
 
 async function open(hash = '', script?: string): Promise<Opened> {
-  const host = await createHostOver(inMemoryStore(), {
-    report: () => undefined,
-    config: { port: 0, keys: [{ key: 'a-key-for-these-tests', tenant: 'a' }] },
-  });
-  onTestFinished(() => host.close());
   const url = host.url ?? '';
   const context = await newContext(browser);
   onTestFinished(() => context.close());
@@ -45,7 +50,8 @@ test('shows every operation of the host, asks nobody else, and breaks no rule of
   const { page, url, complaints, asked } = await open();
   const api = (await (await fetch(`${url}/v1/openapi.json`)).json()) as { readonly paths: Record<string, object> };
   const operations = Object.values(api.paths).flatMap((methods) => Object.values(methods)) as { operationId: string }[];
-  for (const { operationId } of operations) expect(await page.locator(`article#${operationId}`).count()).toBe(1);
+  const shown = await page.locator('article').evaluateAll((articles) => articles.map(({ id }) => id));
+  for (const { operationId } of operations) expect(shown.filter((id) => id === operationId)).toHaveLength(1);
   expect(complaints).toEqual([]);
   expect(asked).toEqual([`${url}/v1/docs`, `${url}/v1/openapi.json`]);
 });

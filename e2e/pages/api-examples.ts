@@ -168,6 +168,7 @@ async function artifacts(send: Sent): Promise<void> {
   const run = await send({ id: 'createRun', request: { body }, isSilent: true });
   await until(send, field(run, 'runId'), 'completed');
   const contextId = field(run, 'contextId');
+  await send({ id: 'listArtifactContexts', request: { query: { limit: 20 } } });
   await send({ id: 'listArtifacts', request: { path: { contextId }, query: { limit: 20 } } });
   await send({ id: 'getArtifact', request: { path: { contextId, artifactId: 'totals' }, query: { version: 1 } } });
   await send({

@@ -192,6 +192,7 @@ export class StoreLine implements Store {
     return {
       list: (query) => this.#read(() => runIndex.list(query)),
       shown: (runIds) => this.#read(() => runIndex.shown(runIds)),
+      childCounts: (runIds) => this.#read(() => runIndex.childCounts(runIds)),
       interrupts: (runId) => this.#read(() => runIndex.interrupts(runId)),
       pending: (query) => this.#read(() => runIndex.pending(query)),
       ofContext: (query) => this.#read(() => runIndex.ofContext(query)),

@@ -13,6 +13,9 @@ const searches: readonly RunSearch[] = [
   {},
   { status: 'failed' },
   { workflow: 'hello', tag: 'nightly' },
+  { parent: 'any' },
+  { parent: 'none' },
+  { parent: 'run_7' },
   { status: 'waiting-approval', workflow: 'a.b:c', tag: 'x:y' },
 ];
 
@@ -22,7 +25,7 @@ test.each(searches)('the command line takes the words of %j, and means the same'
   expect(parseSearch({ ...search })).toEqual(search);
 });
 
-test.each(['failed', 'status:', 'status:broken', 'tag:a tag:b', 'colour:red', ':x'])(
+test.each(['failed', 'status:', 'status:broken', 'tag:a tag:b', 'colour:red', ':x', 'parent:', 'parent:any tag:a'])(
   '%j is refused as the command line refuses it',
   (typed) => {
     expect(parseWords(typed)).toHaveProperty('problem');
@@ -35,5 +38,7 @@ test('an address that means nothing filters nothing, and a number in it is a tex
 });
 
 test('the command to copy survives a shell', () => {
-  expect(commandOf({ workflow: 'hello', tag: "it's $HOME" })).toBe(`cairn runs workflow:hello 'tag:it'\\''s $HOME'`);
+  expect(commandOf({ workflow: 'hello', tag: "it's $HOME" })).toBe(
+    `npx cairn runs workflow:hello 'tag:it'\\''s $HOME'`,
+  );
 });

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { studioFolder } from '../../packages/studio/build/build-studio.ts';
 import { launchBrowser } from '../browser/chromium.ts';
+import { axeTests } from './axe.ts';
 import { longRun } from './long-run.kit.ts';
 import { KEY, newPageContext, openStage, play, runRows, type Stage, signedIn } from './stage.ts';
 
@@ -14,6 +14,8 @@ let stage: Stage;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
+/** The run of three agents. */
+let crew: string;
 /** What the browser complained about: broken rules of the policy, errors of the page. */
 const complaints: string[] = [];
 const asked: string[] = [];
@@ -21,7 +23,7 @@ const paths: string[] = [];
 
 beforeAll(async () => {
   [stage, browser] = await Promise.all([openStage(), launchBrowser()]);
-  await play(stage);
+  crew = await play(stage);
   context = await newPageContext(browser);
   page = await signedIn(stage, context);
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
@@ -86,6 +88,40 @@ test('the run list shows what runs are about, what they wait on, and new ones as
   await changing.getByText('Cancelled').waitFor();
   // Everything in a row comes with the list.
   expect(paths.filter((path) => path.startsWith('/v1/runs/'))).toEqual([]);
+});
+
+test('runs that a run started are folded into its row, by hand and by key, and a filter finds them', async () => {
+  const { runId } = await stage.client.runs.create({ workflowId: 'newsroom', inputs: { story: 'A new bridge' } });
+  const status = async () => (await stage.client.runs.list({ workflowId: 'newsroom' })).runs[0]?.status;
+  // A run two below it asks.
+  await expect.poll(status).toMatch(/^waiting-/);
+  const { runs: children } = await stage.client.runs.list({ parentRunId: runId });
+  expect(children.length).toBeGreaterThan(1);
+  await page.goto(`${stage.url}/runs`);
+  const links = (id: string) => page.locator(`.title a.cut[href="/runs/${id}"]`);
+  const row = page.locator('.run-row').filter({ has: links(runId) });
+  expect(await links(children[0]?.runId ?? '').count()).toBe(0);
+  await row.getByRole('button', { name: 'child runs' }).click();
+  for (const child of children) await links(child.runId).waitFor();
+  // A run below has runs of its own.
+  const parent = children.find(({ summary }) => (summary?.childCount ?? 0) > 0);
+  const [grandchild] = (await stage.client.runs.list({ parentRunId: parent?.runId ?? '' })).runs;
+  const middle = page.locator('.run-row').filter({ has: links(parent?.runId ?? '') });
+  await middle.getByRole('button', { name: 'child run' }).click();
+  await links(grandchild?.runId ?? '').waitFor();
+  // It is the newest run, and so the first row.
+  await page.keyboard.press('j');
+  await row.and(page.locator('[data-current]')).waitFor();
+  await page.keyboard.press('o');
+  await links(children[0]?.runId ?? '').waitFor({ state: 'detached' });
+  await page.goto(`${stage.url}/runs?workflow=${grandchild?.workflowId}`);
+  await links(grandchild?.runId ?? '').waitFor();
+  await page.getByRole('link', { name: `Started by ${parent?.runId}` }).waitFor();
+  await page.getByRole('button', { name: 'Child runs' }).click();
+  await page.waitForURL('**/runs?parent=any');
+  await links(children[0]?.runId ?? '').waitFor();
+  await stage.client.runs.cancel(runId);
+  await page.goto(`${stage.url}/runs`);
 });
 
 test('filters live in the address, in the words of the command line', async () => {
@@ -195,6 +231,32 @@ test('a run of 100,000 events opens at its end, and scrolls back to its first ev
   expect(await events.count()).toBeLessThan(150);
 });
 
+const ofCrew = (place: string) => () => `/runs/${crew}?${place}`;
+
+/** The run of three agents beside another of the same workflow. */
+async function comparison(): Promise<string> {
+  const { runId } = await stage.client.runs.create({ workflowId: 'research-crew', inputs: { topic: 'Wind' } });
+  await stage.client.runs.wait(runId);
+  return `/compare/${crew}/${runId}`;
+}
+
+axeTests(
+  () => ({ browser, stage }),
+  [
+    { name: 'the runs', path: () => '/runs', ready: '.run-row a' },
+    { name: 'the inbox', path: () => '/inbox', ready: '.entry .name' },
+    { name: 'the sign-in', path: () => '/sign-in', ready: 'h1' },
+    { name: 'an unknown run', path: () => '/runs/run_unknown', ready: '.problem' },
+    { name: 'a comparison', path: comparison, ready: '.divergence' },
+    { name: 'an event', path: ofCrew('event=3'), ready: '.inspector' },
+    ...['timeline', 'causes', 'workflow', 'log'].map((tab) => ({
+      name: `the tab ${tab}`,
+      path: ofCrew(`tab=${tab}`),
+      ready: '[role="tabpanel"], .run h1',
+    })),
+  ],
+);
+
 test('the pill tells that the host is gone, and that it is back', async () => {
   const port = Number(new URL(stage.url).port);
   const pill = page.locator('.pill');
@@ -207,48 +269,6 @@ test('the pill tells that the host is gone, and that it is back', async () => {
   stage = await openStage(port);
   await expect.poll(() => pill.textContent()).toBe('Live');
 });
-
-interface Checked {
-  readonly page: Page;
-  readonly crew: string;
-  readonly other: string;
-}
-
-let checked: Promise<Checked> | null = null;
-
-/** The policy of the page refuses a script from outside, so the check goes past it. */
-async function openChecked(): Promise<Checked> {
-  const crew = await play(stage);
-  const { runId: other } = await stage.client.runs.create({ workflowId: 'research-crew', inputs: { topic: 'Wind' } });
-  await stage.client.runs.wait(other);
-  const page = await signedIn(stage, await browser.newContext({ locale: 'en-US', bypassCSP: true }));
-  return { page, crew, other };
-}
-
-const screens = [
-  ...['/runs', '/inbox', '/sign-in', '/runs/run_unknown', '/compare/{crew}/{other}', '/runs/{crew}?event=3'],
-  ...['timeline', 'causes', 'workflow', 'log'].map((tab) => `/runs/{crew}?tab=${tab}`),
-];
-
-test.each(screens.flatMap((path) => (['light', 'dark'] as const).map((theme) => ({ path, theme }))))(
-  'axe finds nothing serious at $path in the $theme',
-  async ({ path, theme }) => {
-    checked ??= openChecked();
-    const { page: one, crew, other } = await checked;
-    await one.emulateMedia({ colorScheme: theme });
-    await one.goto(`${stage.url}${path.replace('{crew}', crew).replace('{other}', other)}`);
-    await one.locator('h1, h2, .problem').first().waitFor();
-    await one.locator('.bone').first().waitFor({ state: 'detached' });
-    await one.evaluate(axe.source);
-    // Only colours differ between the themes.
-    const runOnly = theme === 'light' ? ['wcag2a', 'wcag2aa', 'best-practice'] : ['color-contrast'];
-    const found = await one.evaluate(`axe.run({ runOnly: ${JSON.stringify(runOnly)} }).then(({ violations }) =>
-    violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => id + ': ' + nodes[0].html))`);
-    expect(found).toEqual([]);
-  },
-);
 
 test('nothing asked another host, and no rule of the policy was broken', () => {
   expect([...new Set(asked)]).toEqual([stage.url]);

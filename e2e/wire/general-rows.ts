@@ -152,6 +152,36 @@ export const generalRows: readonly WireRow[] = [
   },
   {
     at: '11.3',
+    says: 'the runs that no run started are listed',
+    ask: { to: 'GET /v1/runs?parentRunId=none&limit=1' },
+    answer: { status: 200, body: {} },
+  },
+  {
+    at: '11.3',
+    says: 'a parent and another filter cannot be combined',
+    ask: { to: 'GET /v1/runs?parentRunId=none&tag=x' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '11.3',
+    says: 'the runs of an unknown parent are 404',
+    ask: { to: 'GET /v1/runs?parentRunId=run_nobody' },
+    answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: '11.3',
+    says: 'the contexts that have artifacts are listed',
+    ask: { to: 'GET /v1/host/cairn/artifacts' },
+    answer: { status: 200, body: { contexts: [] } },
+  },
+  {
+    at: '11.3',
+    says: 'more contexts with artifacts than a page holds are refused',
+    ask: { to: 'GET /v1/host/cairn/artifacts?limit=51' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '11.3',
     says: 'what changed in the run list is asked for from the position of now',
     ask: { to: 'GET /v1/host/cairn/run-changes' },
     answer: { status: 200, body: { runs: [] } },

@@ -1,8 +1,8 @@
 /** The client: the calls of a host in groups, over one connection. */
-import type { Calibration, Discovery, EventDoc, RetentionPlan, TenantLimits } from '@cairn/protocol';
+import type { ArtifactOverview, Calibration, Discovery, EventDoc, RetentionPlan, TenantLimits } from '@cairn/protocol';
 import { type Agents, agentCalls } from './agents.ts';
 import { readCalibration } from './calibration.ts';
-import { type CallOptions, read } from './calls.ts';
+import { type CallOptions, query, read } from './calls.ts';
 import { type Connection, connect, type Key } from './connection.ts';
 import { type Events, eventCalls } from './events.ts';
 import { type FollowOptions, follow, type RunState, type WatchOptions, watch } from './follow.ts';
@@ -39,6 +39,8 @@ export interface Client {
   /** What the host is and can do. */
   discovery(options?: CallOptions): Promise<Discovery>;
   readonly agents: Agents;
+  /** The contexts that have artifacts, with these, newest first. Read on with `nextCursor`. */
+  artifacts(page?: ArtifactPage, options?: CallOptions): Promise<ArtifactOverview>;
   /** The confidence that agents stated, compared with the verdicts of people. Repeat until `complete`. */
   calibration(options?: CallOptions): Promise<Calibration>;
   /** What this tenant may use of the host, and what it uses. */
@@ -69,6 +71,13 @@ export interface Client {
   readonly readTokens: ReadTokens;
 }
 
+export interface ArtifactPage {
+  /** Contexts of one page. Default 20, at most 50. */
+  readonly limit?: number;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
+}
+
 /** What all calls of a client go through. */
 export interface Wire {
   readonly connection: Connection;
@@ -97,6 +106,7 @@ export function clientOver({ connection, timers }: Wire): Client {
   return {
     discovery: (call) => read(connection, '/.well-known/openwop', call),
     agents: agentCalls(connection),
+    artifacts: (page, call) => read(connection, `/v1/host/cairn/artifacts${query({ ...page })}`, call),
     calibration: (call) => readCalibration(connection, call),
     limits: (call) => readLimits(connection, call),
     retention: (call) => read(connection, '/v1/host/cairn/retention', call),

@@ -1,6 +1,7 @@
 /** The public surface of `@cairn/client`: everything exported here, and nothing else. */
 export {
   type AgentInventoryEntry,
+  type ArtifactOverview,
   CairnError,
   type Discovery,
   type ErrorCode,
@@ -29,7 +30,7 @@ export {
 } from '@cairn/protocol';
 export type { Agents } from './agents.ts';
 export type { CallOptions, ChangeOptions, PastOptions } from './calls.ts';
-export { type Client, type ClientOptions, createClient } from './client.ts';
+export { type ArtifactPage, type Client, type ClientOptions, createClient } from './client.ts';
 export type { Key } from './connection.ts';
 export type { Events, Polled, PollOptions } from './events.ts';
 export type { FollowOptions, RunState, WatchOptions } from './follow.ts';

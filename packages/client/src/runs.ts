@@ -62,6 +62,8 @@ export interface RunFilter {
   readonly status?: RunStatus;
   readonly workflowId?: string;
   readonly tag?: string;
+  /** Only the child runs of this run, or with `none` only runs that no run started. Without other filters. */
+  readonly parentRunId?: string;
   /** Rows of one page. Default 50, at most 200. */
   readonly limit?: number;
 }

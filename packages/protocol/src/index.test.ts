@@ -47,6 +47,7 @@ const names = [
   'artifactContent',
   'artifactEdit',
   'artifactList',
+  'artifactOverview',
   'artifactPiece',
   'artifactSaved',
   'audienceOf',

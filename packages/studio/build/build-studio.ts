@@ -3,6 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
+import { onlyOne } from './only-one.ts';
 
 const studio = join(import.meta.dirname, '..');
 const packages = join(studio, '..');
@@ -11,7 +12,14 @@ const packages = join(studio, '..');
 export const studioFolder = join(packages, 'host/dist/studio');
 
 /** What the built files are made of. */
-const sources = ['studio/index.html', 'studio/src', 'studio/build', 'client/src', 'protocol/src'];
+const sources = [
+  'studio/index.html',
+  'studio/src',
+  'studio/build',
+  'client/src',
+  'protocol/src',
+  '../package-lock.json',
+];
 
 /** A reader of the folder finds the files before or after, never a part of them. */
 export async function buildStudio(): Promise<void> {
@@ -45,11 +53,18 @@ export async function buildStudio(): Promise<void> {
   renameSync(own, studioFolder);
 }
 
-/** Builds unless the files are newer than everything that they are made of. */
+/** Builds unless the files are newer than everything that they are made of. Of several processes, one builds. */
 export async function buildStaleStudio(): Promise<void> {
+  if (!isStale()) return;
+  await onlyOne(`${studioFolder}.lock`, async () => {
+    if (isStale()) await buildStudio();
+  });
+}
+
+function isStale(): boolean {
   const page = join(studioFolder, 'index.html');
   const builtAt = existsSync(page) ? statSync(page).mtimeMs : 0;
-  if (sources.some((source) => changedAt(join(packages, source)) > builtAt)) await buildStudio();
+  return sources.some((source) => changedAt(join(packages, source)) > builtAt);
 }
 
 function changedAt(path: string): number {

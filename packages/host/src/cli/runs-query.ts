@@ -1,15 +1,19 @@
-/** Parses the filters of `cairn runs`: `status:failed workflow:hello tag:nightly`. */
+/** Parses the filters of `cairn runs`: `status:failed workflow:hello tag:nightly`, or `parent:RUN`. */
 import type { RunFilter } from '@cairn/client';
 import { type RunStatus, runStatuses } from '@cairn/protocol';
 import { nearest } from '../nearest.ts';
 import { usageError } from './usage-error.ts';
 
 /** The names of filters, and the fields of the request they set. */
-const fields = new Map<string, 'status' | 'workflowId' | 'tag'>([
+const fields = new Map<string, 'status' | 'workflowId' | 'tag' | 'parentRunId'>([
   ['status', 'status'],
   ['workflow', 'workflowId'],
   ['tag', 'tag'],
+  ['parent', 'parentRunId'],
 ]);
+
+/** Without a filter, the runs that others started are folded away. `parent:any` shows them too. */
+const ROOTS: RunFilter = { parentRunId: 'none' };
 
 export function parseRunsQuery(words: readonly string[]): RunFilter {
   const filter: { -readonly [Field in keyof RunFilter]: RunFilter[Field] } = {};
@@ -24,14 +28,29 @@ export function parseRunsQuery(words: readonly string[]): RunFilter {
     if (field === 'status') filter.status = parseStatus(value);
     else filter[field] = value;
   }
-  return filter;
+  return words.length === 0 ? ROOTS : familyOf(filter);
 }
 
-const example = (name: string): string => (name === 'status' ? 'status:failed' : `${name}:hello`);
+function familyOf({ parentRunId, ...others }: RunFilter): RunFilter {
+  if (parentRunId === undefined) return others;
+  const [other] = [...fields].filter(([, field]) => field !== 'parentRunId' && others[field] !== undefined);
+  if (other !== undefined) {
+    throw usageError(
+      `The filters parent and ${other[0]} cannot be combined.`,
+      `Leave out one of them. ${other[0]}: finds child runs too.`,
+    );
+  }
+  return parentRunId === 'any' ? {} : { parentRunId };
+}
+
+const example = (name: string): string => ({ status: 'status:failed', parent: 'parent:any' })[name] ?? `${name}:hello`;
 
 function unknownField(word: string, name: string): Error {
   if (name === '') {
-    return usageError(`${JSON.stringify(word)} is not a filter.`, 'Use status:STATUS, workflow:ID or tag:TAG.');
+    return usageError(
+      `${JSON.stringify(word)} is not a filter.`,
+      'Use status:STATUS, workflow:ID, tag:TAG or parent:RUN.',
+    );
   }
   const close = nearest(name, [...fields.keys()]);
   return usageError(

@@ -44,7 +44,9 @@ function listed(run: RunSnapshot, style: Style, now: number): readonly string[] 
   const { mark, paint } = lookOf(run.status, style);
   const started = run.startedAt === undefined ? null : Date.parse(run.startedAt);
   const took = started === null || run.completedAt === undefined ? '' : span(Date.parse(run.completedAt) - started);
+  const children = run.summary?.childCount ?? 0;
   const notes = [
+    ...(children === 0 ? [] : [childWords(children)]),
     ...(run.importedAt === undefined ? [] : ['imported']),
     ...(run.fork === undefined ? [] : [`${run.fork.mode} of ${safe(run.fork.sourceRunId)} at ${run.fork.fromSeq}`]),
     ...(run.tags ?? []).map((tag) => `#${safe(tag)}`),
@@ -53,3 +55,7 @@ function listed(run: RunSnapshot, style: Style, now: number): readonly string[] 
   const when = started === null ? '' : ago(started, now);
   return [`${mark} ${safe(run.runId)}`, safe(run.workflowId), paint(run.status), when, took, notes.join(' ')];
 }
+
+/** The host counts to 100. */
+const childWords = (count: number): string =>
+  count === 1 ? '1 child run' : `${count >= 100 ? '100 or more' : count} child runs`;

@@ -76,9 +76,10 @@ function addRuns(cairn: Command, terminal: Terminal): void {
     );
   withExamples(
     runs,
-    ['cairn runs', 'the newest runs'],
+    ['cairn runs', 'the newest runs that no other run started'],
     ['cairn runs status:failed', 'pending, running, paused, waiting-approval, waiting-input, …'],
     ['cairn runs workflow:hello tag:nightly', 'combined filters'],
+    ['cairn runs parent:RUN', 'the runs that this run started; parent:any for all runs'],
     ['cairn runs --json -n 200', 'one JSON document: { runs, nextCursor }'],
   );
 }

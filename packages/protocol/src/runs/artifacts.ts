@@ -29,6 +29,28 @@ export const artifactList = z
   })
   .meta({ id: 'ArtifactList' });
 
+/** One context that has artifacts, with the run that it began with, as far as the answer knows. */
+export const contextArtifacts = z
+  .object({
+    contextId: text,
+    runId: text,
+    workflowId: text,
+    /** What the run is about, if it says so. */
+    title: z.string().optional(),
+    startedAt: instant,
+    /** Whether something in the context is at work. */
+    open: z.boolean(),
+    artifacts: z.array(artifactEntry),
+    /** Whether the context has more than these. */
+    more: z.boolean(),
+  })
+  .meta({ id: 'ContextArtifacts' });
+
+/** `GET /v1/host/cairn/artifacts`: contexts in the order of their latest root run, newest first. */
+export const artifactOverview = z
+  .object({ contexts: z.array(contextArtifacts), nextCursor: text.nullable() })
+  .meta({ id: 'ArtifactOverview' });
+
 /** A record, or a dataset. Files are their bytes. */
 export const artifactContent = z
   .object({ data: json.optional(), schema: jsonObject.optional(), rows: z.array(jsonObject).optional() })
@@ -55,3 +77,5 @@ export const artifactSaved = z
 export type ArtifactSaved = DataOf<typeof artifactSaved>;
 export type ArtifactEntry = DataOf<typeof artifactEntry>;
 export type ArtifactList = DataOf<typeof artifactList>;
+export type ContextArtifacts = DataOf<typeof contextArtifacts>;
+export type ArtifactOverview = DataOf<typeof artifactOverview>;

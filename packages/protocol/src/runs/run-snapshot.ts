@@ -67,6 +67,8 @@ export const runSnapshotSchema = z
         waitingOn: z.string().optional(),
         tokens: z.looseObject({ input: count, output: count }),
         usd: z.number().min(0),
+        /** Runs that it started, if any. Counting stops at 100. */
+        childCount: count.optional(),
       })
       .optional(),
     /** In a view of the past: the sequence of the last event in it, and its time. */

@@ -150,9 +150,9 @@ const Nothing = () => (
   <div className="state">
     <h2>No agents yet</h2>
     <p>A pack brings agents, with their prompts and the tools that they may call. Add one:</p>
-    <Command text="cairn pack add ./packs/support-triage" />
+    <Command text="npx cairn pack add ./packs/support-triage" />
     <p>
-      Or write agents in code, with <code>cairn init</code>.
+      Or write agents in code, with <code>npx cairn init</code>.
     </p>
   </div>
 );

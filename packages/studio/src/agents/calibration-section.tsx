@@ -41,7 +41,7 @@ const Nothing = () => (
       The agent has stated no confidence yet. When it decides and says how sure it is, people's verdicts are counted
       here.
     </p>
-    <Command text={'cairn run support-triage --input ticket="I was charged twice"'} />
+    <Command text={'npx cairn run support-triage --input ticket="I was charged twice"'} />
   </>
 );
 

@@ -1,8 +1,9 @@
 /** The artifacts of the latest contexts, newest first, each under the run that it belongs to. */
-import type { ArtifactEntry } from '@cairn/protocol';
-import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
+import type { ArtifactEntry, ContextArtifacts } from '@cairn/protocol';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { isAgentRun } from '../agents/agent-runs.ts';
 import { host } from '../app/host.ts';
 import { Command } from '../parts/copied.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -11,53 +12,33 @@ import { Ago } from '../parts/time.tsx';
 import { bytes } from '../run/words.ts';
 import { useKeys } from '../shell/keys.tsx';
 import './artifacts.css';
-import { type ContextRow, contextsOf } from './contexts.ts';
+import { contextsOf } from './contexts.ts';
 
-/** Runs of one page, whose contexts are asked for their artifacts. */
-const RUNS = 50;
-/** Of one context. The context itself lists all of them. */
-const PER_CONTEXT = 50;
 const EVERY_MS = 5_000;
 
 export function ArtifactsScreen() {
-  const runs = useInfiniteQuery({
-    queryKey: ['artifact-runs'],
-    queryFn: ({ pageParam, signal }) =>
-      host.runs.list({ limit: RUNS, ...(pageParam !== null && { cursor: pageParam }) }, { signal }),
+  const list = useInfiniteQuery({
+    queryKey: ['artifacts'],
+    queryFn: ({ pageParam, signal }) => host.artifacts(pageParam === null ? {} : { cursor: pageParam }, { signal }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     refetchInterval: EVERY_MS,
   });
-  const contexts = contextsOf(runs.data?.pages.flatMap((page) => page.runs) ?? []);
-  const lists = useQueries({
-    queries: contexts.map(({ contextId, isOpen }) => ({
-      queryKey: ['artifacts', contextId],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        host.context(contextId).artifacts.list({ limit: PER_CONTEXT }, { signal }),
-      // Only a context at work gets new ones.
-      refetchInterval: isOpen ? EVERY_MS : (false as const),
-      staleTime: isOpen ? 0 : Number.POSITIVE_INFINITY,
-    })),
-  });
-  const groups = contexts.flatMap((context, at) => {
-    const artifacts = lists[at]?.data?.artifacts ?? [];
-    return artifacts.length === 0 ? [] : [{ context, artifacts }];
-  });
-  const error = runs.error ?? lists.find((list) => list.isError)?.error ?? null;
-  const isLoading = runs.isPending || (groups.length === 0 && lists.some((list) => list.isPending));
-  const places = groups.flatMap(({ context, artifacts }) => artifacts.map((artifact) => ({ context, artifact })));
+  const { error, isPending: isLoading } = list;
+  const groups = contextsOf(list.data?.pages.flatMap((page) => page.contexts) ?? []);
+  const places = groups.flatMap((context) => context.artifacts.map((artifact) => ({ context, artifact })));
   const current = useMoves(places);
   return (
     <div className="artifacts">
       <h1 className="label">Artifacts of the latest runs</h1>
-      {error !== null && <Problem error={error} onRetry={() => void runs.refetch()} />}
+      {error !== null && <Problem error={error} onRetry={() => void list.refetch()} />}
       {isLoading && error === null && <Bones />}
       {!isLoading && error === null && groups.length === 0 && <Nothing />}
-      {groups.map(({ context, artifacts }) => (
+      {groups.map((context) => (
         <section key={context.contextId} className="artifact-group" aria-label={context.workflowId}>
           <Head context={context} />
           <ul>
-            {artifacts.map((artifact) => (
+            {context.artifacts.map((artifact) => (
               <li key={artifact.artifactId}>
                 <Row
                   context={context}
@@ -67,16 +48,17 @@ export function ArtifactsScreen() {
               </li>
             ))}
           </ul>
+          {context.more && <p className="second more">And more, which the context lists.</p>}
         </section>
       ))}
-      {runs.hasNextPage && !isLoading && (
+      {list.hasNextPage && !isLoading && (
         <button
           type="button"
           className="button older"
-          disabled={runs.isFetchingNextPage}
-          onClick={() => void runs.fetchNextPage()}
+          disabled={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
         >
-          Look in older runs
+          Older artifacts
         </button>
       )}
     </div>
@@ -84,7 +66,7 @@ export function ArtifactsScreen() {
 }
 
 interface Place {
-  readonly context: ContextRow;
+  readonly context: ContextArtifacts;
   readonly artifact: ArtifactEntry;
 }
 
@@ -110,14 +92,15 @@ function useMoves(places: readonly Place[]): number | null {
   return at;
 }
 
-function Head({ context }: { readonly context: ContextRow }) {
-  const { contextId, runId, workflowId, title, isTalk, at } = context;
+function Head({ context }: { readonly context: ContextArtifacts }) {
+  const { contextId, runId, workflowId, title, startedAt } = context;
+  const isTalk = isAgentRun(workflowId);
   return (
     <header className="artifact-group-head">
       <h2 className="cut">{title ?? workflowId}</h2>
-      <span className="second cut">{title === null || isTalk ? '' : workflowId}</span>
+      <span className="second cut">{title === undefined || isTalk ? '' : workflowId}</span>
       <span className="second">
-        <Ago at={at} />
+        <Ago at={startedAt} />
       </span>
       {isTalk ? (
         <Link to="/chat/$contextId" params={{ contextId }}>
@@ -178,7 +161,7 @@ const Nothing = () => (
     <p>
       An artifact is a file, a record or a table that an agent or a person writes, with all of its versions. Make one:
     </p>
-    <Command text={'cairn run research-crew --input topic="tidal power"'} />
+    <Command text={'npx cairn run research-crew --input topic="tidal power"'} />
     <p>The researcher leaves notes, and the writer a brief.</p>
   </div>
 );

@@ -1,27 +1,29 @@
-import type { RunSnapshot } from '@cairn/protocol';
+import type { ContextArtifacts } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { contextsOf } from './contexts.ts';
 import { isImage, isText } from './preview.tsx';
 import { parseVersions } from './versions.ts';
 
-const run = (fields: Partial<RunSnapshot>): RunSnapshot => ({
+const context = (fields: Partial<ContextArtifacts>): ContextArtifacts => ({
+  contextId: 'ctx_a',
   runId: 'run_1',
   workflowId: 'crew',
-  contextId: 'ctx_a',
-  status: 'completed',
   startedAt: '2026-01-01T00:00:00.000Z',
+  open: false,
+  artifacts: [],
+  more: false,
   ...fields,
 });
 
-test('a context is open while any of its runs is, and is told by its root run', () => {
+test('a context of two pages is shown once, where it comes first, and told by its oldest run', () => {
   const found = contextsOf([
-    run({ runId: 'run_1' }),
-    run({ runId: 'run_1.0', parentRunId: 'run_1', status: 'running' }),
-    run({ runId: 'run_2', contextId: 'ctx_b', workflowId: 'agent-run-host-desk' }),
+    context({ runId: 'run_9', title: 'Thanks', open: true }),
+    context({ contextId: 'ctx_b', runId: 'run_5' }),
+    context({ runId: 'run_1', title: 'Plan a trip' }),
   ]);
   expect(found).toMatchObject([
-    { contextId: 'ctx_a', runId: 'run_1', isOpen: true, isTalk: false },
-    { contextId: 'ctx_b', isOpen: false, isTalk: true },
+    { contextId: 'ctx_a', runId: 'run_1', title: 'Plan a trip', open: true },
+    { contextId: 'ctx_b', runId: 'run_5' },
   ]);
 });
 

@@ -1,37 +1,18 @@
-/** The contexts of the latest runs: where artifacts are. */
-import { isTerminalStatus, type RunSnapshot } from '@cairn/protocol';
-import { isAgentRun } from '../agents/agent-runs.ts';
-import { titleOf } from '../runs/run-facts.ts';
+/** The contexts of several pages. One whose runs are on two of them is in both. */
+import type { ContextArtifacts } from '@cairn/protocol';
 
-export interface ContextRow {
-  readonly contextId: string;
-  /** Its oldest root run that is known. */
-  readonly runId: string;
-  readonly workflowId: string;
-  /** What its oldest known run is about; null if it says nothing of itself. */
-  readonly title: string | null;
-  readonly at: string;
-  /** Whether something in it is at work. */
-  readonly isOpen: boolean;
-  /** Whether it is a conversation with an agent. */
-  readonly isTalk: boolean;
-}
-
-/** In the order of the runs, which are the newest first. */
-export function contextsOf(runs: readonly RunSnapshot[]): readonly ContextRow[] {
-  const found = new Map<string, ContextRow>();
-  for (const run of runs) {
-    const { contextId, runId, workflowId, startedAt, status, parentRunId } = run;
-    if (contextId === undefined || startedAt === undefined) continue;
-    const known = found.get(contextId);
-    const isOpen = !isTerminalStatus(status) || known?.isOpen === true;
-    if (parentRunId !== undefined) {
-      if (known !== undefined) found.set(contextId, { ...known, isOpen });
-      continue;
-    }
-    const isTalk = isAgentRun(workflowId);
-    const at = known?.at ?? startedAt;
-    found.set(contextId, { contextId, runId, workflowId, title: titleOf(run), at, isOpen, isTalk });
+/** Each once, where it comes first, told by its oldest run that is known. */
+export function contextsOf(found: readonly ContextArtifacts[]): readonly ContextArtifacts[] {
+  const contexts = new Map<string, ContextArtifacts>();
+  for (const context of found) {
+    const known = contexts.get(context.contextId);
+    const { runId, workflowId, title, startedAt } = context;
+    contexts.set(
+      context.contextId,
+      known === undefined
+        ? context
+        : { ...known, runId, workflowId, startedAt, ...(title === undefined ? {} : { title }) },
+    );
   }
-  return [...found.values()];
+  return [...contexts.values()];
 }

@@ -59,7 +59,7 @@ const NoAgents = () => (
   <div className="state">
     <h2>No agent is installed</h2>
     <p>A pack brings agents. Add one, and it appears here:</p>
-    <Command text="cairn pack add ./packs/support-triage" />
+    <Command text="npx cairn pack add ./packs/support-triage" />
     <p>
       <Link to="/agents">Look at the packs of this host</Link>
     </p>

@@ -9,6 +9,7 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { RunLink } from '../run/run-link.tsx';
 import { span } from '../run/words.ts';
+import { snapshotTitle } from '../runs/run-facts.ts';
 import { Change, Hunks } from './changes.tsx';
 import './compare.css';
 
@@ -22,14 +23,33 @@ export function CompareScreen({ a, b }: { readonly a: string; readonly b: string
     <div className="compare">
       <header className="compare-head">
         <h1>Compare</h1>
-        <p className="second">
-          <span className="badge">a</span> <RunLink to={a} /> <span className="badge">b</span> <RunLink to={b} />
+        <p className="compare-sides">
+          <Side name="a" runId={a} />
+          <Side name="b" runId={b} />
         </p>
       </header>
       {diff.error !== null ? <Problem error={diff.error} onRetry={() => void diff.refetch()} /> : null}
       {diff.isPending ? <Loading /> : null}
       {diff.data === undefined ? null : <Comparison diff={diff.data} />}
     </div>
+  );
+}
+
+/** Which run a side is: what it is about, and its workflow; only its id while neither is known. */
+function Side({ name, runId }: { readonly name: string; readonly runId: string }) {
+  const run = useQuery({
+    queryKey: ['run', runId],
+    queryFn: ({ signal }) => host.runs.get(runId, { signal }),
+    retry: false,
+  }).data;
+  const title = run === undefined ? null : snapshotTitle(run);
+  return (
+    <span className="compare-side">
+      <span className="badge">{name}</span>
+      {run === undefined ? null : <strong className="cut">{title ?? run.workflowId}</strong>}
+      {run === undefined || title === null ? null : <span className="second cut">{run.workflowId}</span>}
+      <RunLink to={runId} />
+    </span>
   );
 }
 
@@ -60,8 +80,10 @@ function Comparison({ diff }: { readonly diff: RunDiff }) {
   const { cairn } = diff.stateDiff;
   return (
     <>
-      <Totals diff={diff} />
-      <Divergence diff={diff} />
+      <div className="compare-top">
+        <Totals diff={diff} />
+        <Divergence diff={diff} />
+      </div>
       {states.map((name) => {
         const changes = diff.stateDiff[name] ?? [];
         return changes.length === 0 ? null : (
@@ -207,7 +229,8 @@ const Section = ({ title, count, same, children }: SectionProps) => (
     <h2>
       {title}{' '}
       <span className="label figure">
-        {count} differ{same === undefined ? '' : `, ${same} the same`}
+        {count} {count === 1 ? 'differs' : 'differ'}
+        {same === undefined ? '' : `, ${same} the same`}
       </span>
     </h2>
     {children}

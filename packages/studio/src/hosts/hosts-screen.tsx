@@ -81,7 +81,7 @@ const Nothing = ({ hostId }: { readonly hostId: string }) => (
       A run can cause work on another host, and be caused by it. Add a host to the configuration, and start this one
       again:
     </p>
-    <Command text="cairn peer add https://beta.example.org" />
+    <Command text="npx cairn peer add https://beta.example.org" />
     <Self hostId={hostId} />
   </div>
 );
@@ -90,6 +90,6 @@ const NotAllowed = () => (
   <div className="state">
     <h2>Hosts are for operators</h2>
     <p>The peers belong to the whole host. To see them, sign in with a key that has the scope audit:read.</p>
-    <Command text="cairn peer list" />
+    <Command text="npx cairn peer list" />
   </div>
 );

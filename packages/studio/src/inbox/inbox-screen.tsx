@@ -5,6 +5,7 @@ import type { InboxEntry } from '@cairn/protocol';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import { Command } from '../parts/copied.tsx';
+import { DocsLink } from '../parts/docs-link.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Left } from '../parts/time.tsx';
 import { oneLine } from '../runs/run-facts.ts';
@@ -115,5 +116,6 @@ const Nothing = () => (
     <h2>Nothing waits for you</h2>
     <p>When a run needs an approval, an answer or a sign-in, its question appears here, from any depth. Try one:</p>
     <Command text="npx cairn run review" />
+    <DocsLink page="guides/human-in-the-loop">How a run asks people</DocsLink>
   </div>
 );

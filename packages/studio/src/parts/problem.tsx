@@ -8,7 +8,12 @@ interface ProblemFacts {
 }
 
 function problemOf(error: unknown): ProblemFacts {
-  if (error instanceof CairnError) return { code: error.code, message: error.message, hint: error.hint ?? null };
+  if (error instanceof CairnError)
+    return {
+      code: error.code,
+      message: error.message,
+      hint: error.hint === undefined ? null : commandHint(error.hint),
+    };
   const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'internal_error',
@@ -16,6 +21,9 @@ function problemOf(error: unknown): ProblemFacts {
     hint: 'Load the page again. If it happens again, it is a defect of Studio.',
   };
 }
+
+/** A host names commands as an installed program has them. With `npx` they work in a checkout too. */
+const commandHint = (hint: string): string => hint.replaceAll(/"cairn (?=[a-z])/g, '"npx cairn ');
 
 interface ProblemProps {
   readonly error: unknown;

@@ -23,13 +23,15 @@ interface StatusProps {
   readonly status: RunStatus;
   /** Without the word, for narrow columns; screen readers still read it. */
   readonly iconOnly?: boolean;
+  /** In a view of the past, where nothing moves. */
+  readonly isStill?: boolean;
 }
 
-export function Status({ status, iconOnly = false }: StatusProps) {
+export function Status({ status, iconOnly = false, isStill = false }: StatusProps) {
   const { tone, word } = looks[status];
   return (
     <span className="status" data-tone={tone} title={iconOnly ? word : undefined}>
-      <Mark tone={tone} isMoving={status === 'running' || status === 'cancelling'} />
+      <Mark tone={tone} isMoving={!isStill && (status === 'running' || status === 'cancelling')} />
       <span className={iconOnly ? 'only-read' : 'cut'}>{word}</span>
     </span>
   );

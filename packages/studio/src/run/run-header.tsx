@@ -1,5 +1,5 @@
 /** The head of a run: what it is, how it stands, where it comes from, and what can be done with it. */
-import { isTerminalStatus, type RunSnapshot, type RunStatus } from '@cairn/protocol';
+import { isTerminalStatus, type RunStatus } from '@cairn/protocol';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useScope } from '../app/session.ts';
@@ -7,7 +7,7 @@ import { shortCost, shortCount } from '../parts/figures.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useNow } from '../parts/time.tsx';
-import { oneLine } from '../runs/run-facts.ts';
+import { snapshotTitle } from '../runs/run-facts.ts';
 import { Id } from './marks.tsx';
 import { RunLink } from './run-link.tsx';
 import type { RunState } from './run-state.ts';
@@ -24,7 +24,7 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
   const status = shownStatus(state);
   const { snapshot } = data;
   const workflowId = totals.workflowId || snapshot?.workflowId || ' ';
-  const title = snapshot === null ? null : titleOf(snapshot);
+  const title = snapshot === null ? null : snapshotTitle(snapshot);
   const isPresent = state.search.at === undefined && data.phase === 'live' && totals.endedAt === null;
   const now = useNow();
   const end = totals.endedAt ?? (isPresent ? Math.max(now, totals.lastAt) : totals.lastAt);
@@ -35,7 +35,11 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
         <h1 className="cut" title={title ?? workflowId}>
           {snapshot === null && totals.workflowId === '' ? <span className="bone title-bone" /> : (title ?? workflowId)}
         </h1>
-        {status === null ? <span className="bone run-bone" /> : <Status status={status} />}
+        {status === null ? (
+          <span className="bone run-bone" />
+        ) : (
+          <Status status={status} isStill={state.search.at !== undefined} />
+        )}
         {title === null ? null : <span className="second cut run-workflow">{workflowId}</span>}
         <Id of={runId} />
         <Lineage state={state} />
@@ -49,16 +53,6 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
       <Actions state={state} fork={fork} />
     </header>
   );
-}
-
-/** Inputs that people write, in the order of what says most. */
-const telling = ['title', 'message', 'topic', 'task', 'question', 'name', 'prompt'];
-
-/** What the run is about, as the list says it; null if it says nothing of itself. */
-function titleOf({ metadata, inputs = {} }: RunSnapshot): string | null {
-  const named = [metadata?.title, ...telling.map((name) => inputs[name])];
-  const found = named.find((text) => typeof text === 'string' && text !== '' && text !== '[REDACTED]');
-  return typeof found === 'string' ? oneLine(found) : null;
 }
 
 /** The host knows more than the rows: it also waits for child runs. The past is known by its rows alone. */

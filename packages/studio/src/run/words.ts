@@ -48,6 +48,22 @@ export function summary(row: RunRow): string {
       return `${row.payload.toolName} ${brief(row.payload.inputs ?? {}, 100)}`;
     case 'agent.toolReturned':
       return `${row.payload.toolName} ${row.payload.error === undefined ? brief(row.payload.outcome ?? {}, 100) : row.payload.error.code}`;
+    case 'agent.invocation.started':
+    case 'agent.promptResolved':
+      return row.payload.agentId ?? '';
+    case 'agent.invocation.completed':
+      return `${row.payload.agentId}: ${row.payload.outcome}`;
+    case 'agent.handoff':
+      return `to ${row.payload.toAgentId}`;
+    case 'agent.decided':
+      return brief(row.payload.decision);
+    case 'run.started':
+      return brief(row.payload.inputs ?? row.payload.workflowId ?? {});
+    case 'run.completed':
+    case 'node.completed':
+      return brief(row.payload.outputs ?? {});
+    case 'cairn.model.returned':
+      return brief(row.payload.turn ?? {});
     case 'node.started':
       return row.payload.typeId;
     case 'node.failed':

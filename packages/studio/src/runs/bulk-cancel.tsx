@@ -6,7 +6,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { shortId } from '../parts/figures.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
-import { isOver } from './run-facts.ts';
+import { isOver, titleOf } from './run-facts.ts';
 
 interface BulkCancelProps {
   readonly runs: readonly RunSnapshot[];
@@ -35,14 +35,16 @@ export function BulkCancel({ runs, onClose, onDone }: BulkCancelProps) {
     <Dialog label="Cancel runs" className="confirm" onClose={onClose}>
       <h2>{open.length === 0 ? 'All of these runs have ended' : `Cancel ${count}?`}</h2>
       {open.length > 0 && (
-        <p className="second">The runs that they started are cancelled too. This cannot be undone.</p>
+        <p className="second">
+          {open.length === 1 ? 'Its' : 'Their'} child runs are cancelled too. This cannot be undone.
+        </p>
       )}
       <ul>
-        {open.slice(0, MAX_SHOWN).map(({ runId, workflowId, status }) => (
-          <li key={runId}>
-            <Status status={status} iconOnly />
-            <span className="cut">{workflowId}</span>
-            <span className="id">{shortId(runId)}</span>
+        {open.slice(0, MAX_SHOWN).map((run) => (
+          <li key={run.runId}>
+            <Status status={run.status} iconOnly />
+            <span className="cut">{titleOf(run) ?? run.workflowId}</span>
+            <span className="id">{shortId(run.runId)}</span>
           </li>
         ))}
         {open.length > MAX_SHOWN && <li className="second">and {open.length - MAX_SHOWN} more</li>}

@@ -53,23 +53,34 @@ export function FilterBox({ search, box }: FilterBoxProps) {
             </span>
           )}
         </div>
-        {quick.map((status) => (
+        <div className="chips">
+          {quick.map((status) => (
+            <button
+              key={status}
+              type="button"
+              className="button chip"
+              data-tone={toneOf(status)}
+              aria-pressed={search.status === status}
+              onClick={() => {
+                const { status: before, parent: _, ...others } = search;
+                apply(before === status ? others : { ...others, status });
+              }}
+            >
+              <Mark tone={toneOf(status)} />
+              {wordOf(status)}
+            </button>
+          ))}
           <button
-            key={status}
             type="button"
             className="button chip"
-            data-tone={toneOf(status)}
-            aria-pressed={search.status === status}
-            onClick={() => {
-              const { status: before, ...others } = search;
-              apply(before === status ? others : { ...others, status });
-            }}
+            aria-pressed={search.parent === 'any'}
+            title="Also runs that other runs started"
+            onClick={() => apply(search.parent === 'any' ? {} : { parent: 'any' })}
           >
-            <Mark tone={toneOf(status)} />
-            {wordOf(status)}
+            Child runs
           </button>
-        ))}
-        {shown !== '' && <CopyButton text={commandOf(search)} label="Copy as command" />}
+          {shown !== '' && <CopyButton text={commandOf(search)} label="Copy as command" />}
+        </div>
       </form>
     </search>
   );

@@ -6,6 +6,16 @@ import { shortAgent } from '../parts/figures.ts';
 /** What the run is about; null if it says nothing of itself. */
 export const titleOf = ({ summary }: RunSnapshot): string | null => summary?.title ?? null;
 
+/** Inputs that people write, in the order of what says most. */
+const telling = ['title', 'message', 'topic', 'task', 'question', 'name', 'prompt'];
+
+/** The same of a whole snapshot, which has no summary. */
+export function snapshotTitle({ metadata, inputs = {} }: RunSnapshot): string | null {
+  const named = [metadata?.title, ...telling.map((name) => inputs[name])];
+  const found = named.find((text) => typeof text === 'string' && text !== '' && text !== '[REDACTED]');
+  return typeof found === 'string' ? oneLine(found) : null;
+}
+
 /** Text of others may hold line breaks, and marks that turn the direction of a line. */
 export const oneLine = (text: string): string =>
   text

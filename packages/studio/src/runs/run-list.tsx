@@ -2,18 +2,24 @@
 import type { InboxEntry, RunSnapshot } from '@cairn/protocol';
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useKeys } from '../shell/keys.tsx';
+import { ChildrenFailed, MoreChildren } from './child-rows.tsx';
+import { type FoldedRows, foldedRows } from './folded-rows.ts';
 import { waitingOn } from './run-facts.ts';
-import { type RunPages, rowAt } from './run-pages.ts';
+import type { RunPages, Seen } from './run-pages.ts';
 import { BoneRow, RunHead, RunRow } from './run-row.tsx';
+import type { OpenRunsHook } from './use-open-runs.ts';
 import type { Selection } from './use-selection.ts';
 
 interface RunListProps {
   readonly list: RunPages;
   readonly entries: readonly InboxEntry[];
   readonly selection: Selection;
-  readonly onSee: (from: number, to: number) => void;
+  readonly unfolding: OpenRunsHook;
+  /** Whether the rows unfold: children are no rows of the list itself. */
+  readonly isFolded: boolean;
+  readonly onSee: (seen: Seen) => void;
 }
 
 const narrow = matchMedia('(max-width: 640px)');
@@ -22,12 +28,14 @@ const watchWidth = (listener: () => void) => {
   return () => narrow.removeEventListener('change', listener);
 };
 
-export function RunList({ list, entries, selection, onSee }: RunListProps) {
+export function RunList({ list, entries, selection, unfolding, isFolded, onSee }: RunListProps) {
   const frame = useRef<HTMLDivElement>(null);
   const isNarrow = useSyncExternalStore(watchWidth, () => narrow.matches);
   const rowHeight = isNarrow ? 64 : 32;
+  const { open, toggle } = unfolding;
+  const folded = useMemo(() => foldedRows(list, open), [list, open]);
   const rows = useVirtualizer({
-    count: list.count,
+    count: folded.count,
     getScrollElement: () => frame.current,
     estimateSize: () => rowHeight,
     overscan: 6,
@@ -37,11 +45,11 @@ export function RunList({ list, entries, selection, onSee }: RunListProps) {
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are measured anew.
   useEffect(() => rows.measure(), [rows, rowHeight]);
-  const current = useCurrent(list, rows.scrollToIndex, selection);
+  const current = useCurrent(folded, rows.scrollToIndex, selection, isFolded ? toggle : null);
   useSteadyTop(list, frame.current, rowHeight);
   const shown = rows.getVirtualItems();
-  const [from, to] = [shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0];
-  useEffect(() => onSee(from, to), [onSee, from, to]);
+  const [from, to] = [folded.listRow(shown[0]?.index ?? 0), folded.listRow(shown.at(-1)?.index ?? 0)];
+  useEffect(() => onSee({ from, to, open: new Set(open.keys()) }), [onSee, from, to, open]);
   return (
     <div ref={frame} className="run-list">
       <RunHead />
@@ -50,19 +58,25 @@ export function RunList({ list, entries, selection, onSee }: RunListProps) {
         style={{ height: rows.getTotalSize() - (isNarrow ? 0 : 28), position: 'relative' }}
       >
         {shown.map(({ index, start }) => {
-          const run = rowAt(list, index);
-          const top = start - (isNarrow ? 0 : 28);
-          if (run === null) return <BoneRow key={`row ${index}`} row={index} top={top} />;
+          const row = folded.at(index);
+          const place = { row: index, top: start - (isNarrow ? 0 : 28), depth: row.depth };
+          if (row.is === 'reading') return <BoneRow key={row.key} {...place} />;
+          if (row.is === 'more')
+            return <MoreChildren key={`more ${row.parentRunId}`} parentRunId={row.parentRunId} {...place} />;
+          if (row.is === 'failed')
+            return <ChildrenFailed key={`failed ${row.parentRunId}`} error={row.error} {...place} />;
+          const { run } = row;
           return (
             <RunRow
               key={run.runId}
               run={run}
-              row={index}
-              top={top}
+              {...place}
               isCurrent={index === current}
               isSelected={selection.has(run.runId)}
+              isOpen={open.has(run.runId)}
               question={waitingOn(run.runId, entries)}
               onSelect={selection.toggle}
+              onToggle={isFolded ? toggle : null}
             />
           );
         })}
@@ -72,19 +86,28 @@ export function RunList({ list, entries, selection, onSee }: RunListProps) {
 }
 
 /** The row that the keys move, and what they do with it. */
-function useCurrent(list: RunPages, scrollTo: (row: number) => void, selection: Selection): number | null {
+function useCurrent(
+  rows: FoldedRows,
+  scrollTo: (row: number) => void,
+  selection: Selection,
+  toggle: ((runId: string) => void) | null,
+): number | null {
   const navigate = useNavigate();
   const [runId, setRunId] = useState<string | null>(null);
-  const at = useRowOf(list, runId);
+  const at = useRowOf(rows, runId);
   const move = (step: number) => {
-    const next = at === null ? 0 : Math.min(Math.max(at + step, 0), list.count - 1);
-    const run = rowAt(list, next);
+    let next = at === null ? 0 : at + step;
+    // A row that is no run is passed over.
+    while (at !== null && next > 0 && next < rows.count - 1 && runAt(rows, next) === null) next += step;
+    next = Math.min(Math.max(next, 0), rows.count - 1);
+    const run = runAt(rows, next);
     if (run === null) return;
     setRunId(run.runId);
     scrollTo(next);
   };
-  const run: RunSnapshot | null = at === null ? null : rowAt(list, at);
+  const run: RunSnapshot | null = at === null ? null : runAt(rows, at);
   const open = () => run !== null && void navigate({ to: '/runs/$runId', params: { runId: run.runId } });
+  const unfold = () => run !== null && (run.summary?.childCount ?? 0) > 0 && toggle?.(run.runId);
   useKeys([
     { key: 'j', label: 'Next run', run: () => move(1) },
     { key: 'k', label: 'Previous run', run: () => move(-1) },
@@ -92,19 +115,26 @@ function useCurrent(list: RunPages, scrollTo: (row: number) => void, selection: 
     { key: 'ArrowUp', label: 'Previous run', run: () => move(-1) },
     { key: 'Enter', label: 'Open the run', run: open },
     { key: 'x', label: 'Select the run', run: () => run !== null && selection.toggle(run) },
+    ...(toggle === null ? [] : [{ key: 'o', label: 'Show or hide its child runs', run: unfold }]),
   ]);
   return at;
+}
+
+function runAt(rows: FoldedRows, row: number): RunSnapshot | null {
+  if (row < 0 || row >= rows.count) return null;
+  const found = rows.at(row);
+  return found.is === 'run' ? found.run : null;
 }
 
 /** How far a row may move between two answers of the host and still be found. */
 const MAX_MOVE = 200;
 
 /** Where a run is now: new runs move it down. */
-function useRowOf(list: RunPages, runId: string | null): number | null {
+function useRowOf(rows: FoldedRows, runId: string | null): number | null {
   const last = useRef(0);
   if (runId === null) return null;
   for (let step = 0; step <= MAX_MOVE; step += 1) {
-    const at = [last.current + step, last.current - step].find((row) => rowAt(list, row)?.runId === runId);
+    const at = [last.current + step, last.current - step].find((row) => runAt(rows, row)?.runId === runId);
     if (at === undefined) continue;
     last.current = at;
     return at;

@@ -27,9 +27,11 @@ function listOf(pages: number): RunPages {
 const kept = ({ pages }: RunPages) => pages.filter((page) => page.runs !== null).length;
 
 test('pages far from the view are dropped, keep their place, and are read again', () => {
-  const list = withoutFar(listOf(40), 3_900, 3_930);
+  const list = withoutFar(listOf(40), { from: 3_900, to: 3_930, open: new Set(['run_1550']) });
   expect(list.count).toBe(4_000);
   expect(kept(list)).toBeLessThan(12);
+  // Rows below an open run would jump without it.
+  expect(rowAt(list, 1_550)?.runId).toBe('run_1550');
   expect(rowAt(list, 3_910)?.runId).toBe('run_3910');
   expect(rowAt(list, 500)).toBeNull();
   expect(missing(list, 490, 520)).toEqual(['c4', 'c5']);
@@ -74,12 +76,49 @@ test('a run that changed is shown as it is, one that left the filter goes, and o
   expect(withChanged(before, [{ ...unknown, status: 'failed' }], isCompleted).hasNew).toBe(false);
 });
 
-test('a change of a run on a page that was dropped is no new run', () => {
-  const timed = runs(0, PAGE_SIZE).map((run, row) => ({ ...run, startedAt: at(1_000 - row) }));
-  const list = firstPages({ runs: timed, nextCursor: 'c1' });
-  const told = (minute: number) =>
-    withChanged(list, [{ runId: 'run_x', workflowId: 'w', status: 'completed', startedAt: at(minute) }], isCompleted);
-  expect([told(10).hasNew, told(1_001).hasNew, told(950).hasNew]).toEqual([false, true, true]);
+/** One run a minute, the newest first. */
+const timed = (from: number, count: number): readonly RunSnapshot[] =>
+  runs(from, count).map((run, row) => ({ ...run, startedAt: at(10_000 - from - row) }));
+const late = (minute: number): RunSnapshot => ({
+  runId: 'run_late',
+  workflowId: 'w',
+  status: 'completed',
+  startedAt: at(minute),
+});
+
+function timedList(): RunPages {
+  let list = firstPages({ runs: timed(0, PAGE_SIZE), nextCursor: 'c1' });
+  for (let page = 1; page < 12; page += 1)
+    list = withPage(list, `c${page}`, { runs: timed(page * PAGE_SIZE, PAGE_SIZE), nextCursor: `c${page + 1}` });
+  return list;
+}
+
+test('a run that matches since now comes into its place, wherever that is', () => {
+  const list = timedList();
+  for (const row of [1, 70, 100, 750, 1_199]) {
+    const { list: next, hasNew } = withChanged(list, [late(10_000 - row + 0.5)], isCompleted);
+    expect([rowAt(next, row)?.runId, rowAt(next, row + 1)?.runId]).toEqual(['run_late', `run_${row}`]);
+    expect([next.count, hasNew]).toEqual([list.count + 1, false]);
+  }
+  expect(withChanged(list, [late(10_001)], isCompleted).hasNew).toBe(true);
+  // Below what was read: the next page will bring it.
+  expect(withChanged(list, [late(10)], isCompleted).list.count).toBe(list.count);
+  const whole = withChanged({ ...list, next: null }, [late(10)], isCompleted).list;
+  expect(rowAt(whole, 1_200)?.runId).toBe('run_late');
+});
+
+test('a page that was dropped is read with the runs that joined it, and shows none twice', () => {
+  const list = withoutFar(timedList(), { from: 1_100, to: 1_130, open: new Set() });
+  const joined = { ...late(9_650.5), runId: 'run_joined' };
+  expect(withChanged(list, [joined], isCompleted)).toMatchObject({ list: { count: 1_200 }, hasNew: false });
+  // The host sends as many as before, so that the last one of the page is left for one page more.
+  const again = timed(300, PAGE_SIZE).toSpliced(50, 0, joined);
+  const read = withPage(list, 'c3', { runs: again.slice(0, PAGE_SIZE), nextCursor: 'between' });
+  expect([rowAt(read, 350)?.runId, rowAt(read, 400)]).toEqual(['run_joined', null]);
+  expect(missing(read, 390, 401)).toEqual(['between', 'c4']);
+  const rest = [...again.slice(PAGE_SIZE), ...timed(400, 20)];
+  const whole = withPage(read, 'between', { runs: rest, nextCursor: 'x' });
+  expect([rowAt(whole, 400)?.runId, whole.count, missing(whole, 395, 405)]).toEqual(['run_399', 1_201, ['c4']]);
 });
 
 test('the list begins anew when what is known does not meet what is new, or when it has grown too long', () => {

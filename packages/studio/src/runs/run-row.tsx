@@ -1,26 +1,37 @@
 /** One row of the run list. */
 import type { InboxEntry, RunSnapshot } from '@cairn/protocol';
 import { Link } from '@tanstack/react-router';
-import { memo, useEffect, useRef } from 'react';
+import { type CSSProperties, memo, useEffect, useRef } from 'react';
 import { shortCost, shortCount, shortId } from '../parts/figures.ts';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { agentsOf, oneLine, titleOf, usageOf } from './run-facts.ts';
 
-interface RunRowProps {
-  readonly run: RunSnapshot;
+/** Where a row stands: its number, its distance from the top, and how many runs it is below. */
+export interface RowPlace {
   readonly row: number;
   readonly top: number;
-  readonly isCurrent: boolean;
-  readonly isSelected: boolean;
-  readonly question: InboxEntry | null;
-  readonly onSelect: (run: RunSnapshot) => void;
+  readonly depth: number;
 }
 
-export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelected, ...rest }: RunRowProps) {
-  const { question, onSelect } = rest;
+interface RunRowProps extends RowPlace {
+  readonly run: RunSnapshot;
+  readonly isCurrent: boolean;
+  readonly isSelected: boolean;
+  /** Whether its children are shown below it. */
+  readonly isOpen: boolean;
+  readonly question: InboxEntry | null;
+  readonly onSelect: (run: RunSnapshot) => void;
+  /** Null in a list whose rows do not unfold. */
+  readonly onToggle: ((runId: string) => void) | null;
+}
+
+export const RunRow = memo(function RunRow({ run, row, top, depth, isCurrent, isSelected, ...rest }: RunRowProps) {
+  const { question, onSelect, onToggle, isOpen } = rest;
   const { runId, workflowId, startedAt } = run;
   const title = titleOf(run);
+  // The runs below a run are often about the same. What each does tells them apart.
+  const name = depth > 0 ? workflowId : (title ?? workflowId);
   const link = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     // Not out of a field that somebody types in.
@@ -34,13 +45,13 @@ export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelecte
       aria-setsize={-1}
       data-selected={isSelected || undefined}
       data-current={isCurrent || undefined}
-      style={{ transform: `translateY(${top}px)` }}
+      style={placed(top, depth)}
     >
       <span className="pick">
         <input
           type="checkbox"
           tabIndex={-1}
-          aria-label={`Select ${title ?? workflowId}`}
+          aria-label={`Select ${name}`}
           checked={isSelected}
           onChange={() => onSelect(run)}
         />
@@ -49,6 +60,7 @@ export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelecte
         <Status status={run.status} />
       </span>
       <span className="title">
+        {onToggle === null ? <Parent run={run} /> : <Unfold run={run} isOpen={isOpen} onToggle={onToggle} />}
         <Link
           ref={link}
           to="/runs/$runId"
@@ -57,10 +69,10 @@ export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelecte
           className="cut"
           title={title ?? runId}
         >
-          {title ?? workflowId}
+          {name}
         </Link>
         <span className="second cut">
-          {title === null ? shortId(runId) : workflowId}
+          {title === null ? shortId(runId) : name === title ? workflowId : title}
           {(run.tags ?? []).map((tag) => ` #${tag}`).join('')}
         </span>
       </span>
@@ -72,12 +84,65 @@ export const RunRow = memo(function RunRow({ run, row, top, isCurrent, isSelecte
   );
 });
 
+/** `--depth` is a property of ours, which the type does not know. */
+export const placed = (top: number, depth: number): CSSProperties =>
+  ({ transform: `translateY(${top}px)`, '--depth': depth }) as CSSProperties;
+
+interface UnfoldProps {
+  readonly run: RunSnapshot;
+  readonly isOpen: boolean;
+  readonly onToggle: (runId: string) => void;
+}
+
+/** Shows and hides the runs that a run started. A run without any keeps the place, so that titles stand under each other. */
+function Unfold({ run: { runId, summary }, isOpen, onToggle }: UnfoldProps) {
+  const count = summary?.childCount ?? 0;
+  if (count === 0) return <span className="unfold" />;
+  const words = childWords(count);
+  return (
+    <button
+      type="button"
+      className="unfold"
+      tabIndex={-1}
+      aria-expanded={isOpen}
+      aria-label={words}
+      title={`${words} (o)`}
+      onClick={() => onToggle(runId)}
+    >
+      <svg width="8" height="8" viewBox="0 0 8 8" aria-hidden="true">
+        <path d="M2 1l4 3-4 3z" fill="currentColor" />
+      </svg>
+      {count >= MAX_COUNTED ? `${MAX_COUNTED}+` : count}
+    </button>
+  );
+}
+
+/** Where the host stops counting. */
+const MAX_COUNTED = 100;
+
+export const childWords = (count: number): string =>
+  count === 1 ? '1 child run' : `${count >= MAX_COUNTED ? 'More than 99' : count} child runs`;
+
+/** A child in a list that does not fold says whose it is. */
+const Parent = ({ run: { parentRunId } }: { readonly run: RunSnapshot }) =>
+  parentRunId === undefined ? null : (
+    <Link
+      to="/runs/$runId"
+      params={{ runId: parentRunId }}
+      tabIndex={-1}
+      className="parent"
+      title={`Started by ${parentRunId}`}
+      aria-label={`Started by ${parentRunId}`}
+    >
+      ↳
+    </Link>
+  );
+
 function Agents({ run }: { readonly run: RunSnapshot }) {
   const agents = agentsOf(run);
   return (
     <span className="agents second cut" title={agents.join(', ')}>
-      {agents.slice(0, 3).join(', ')}
-      {agents.length > 3 && ` +${agents.length - 3}`}
+      {agents.length > 3 ? `${agents[0]} +${agents.length - 1}` : agents.join(', ')}
     </span>
   );
 }
@@ -113,8 +178,8 @@ function Figures({ run }: { readonly run: RunSnapshot }) {
 }
 
 /** A row whose run is not read yet. */
-export const BoneRow = ({ row, top }: { readonly row: number; readonly top: number }) => (
-  <li className="run-row" aria-posinset={row + 1} aria-setsize={-1} style={{ transform: `translateY(${top}px)` }}>
+export const BoneRow = ({ row, top, depth }: RowPlace) => (
+  <li className="run-row" aria-posinset={row + 1} aria-setsize={-1} style={placed(top, depth)}>
     <span className="pick" />
     <span className="status-cell">
       <span className="bone" />

@@ -5,20 +5,23 @@ import { useRef, useState } from 'react';
 import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
 import { Command } from '../parts/copied.tsx';
+import { DocsLink } from '../parts/docs-link.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useKeys } from '../shell/keys.tsx';
 import { BulkCancel } from './bulk-cancel.tsx';
-import { filterOf, type RunSearch } from './filter.ts';
+import { filterOf, isFolded, type RunSearch } from './filter.ts';
 import { FilterBox } from './filter-box.tsx';
 import { RunList } from './run-list.tsx';
 import { RunHead } from './run-row.tsx';
 import './runs.css';
+import { useOpenRuns } from './use-open-runs.ts';
 import { useRunPages } from './use-run-pages.ts';
 import { type Selection, useSelection } from './use-selection.ts';
 
 export function RunsScreen() {
   const search = useSearch({ from: '/shell/runs' });
-  const { list, error, hasNewer, see, reload } = useRunPages(filterOf(search));
+  const unfolding = useOpenRuns();
+  const { list, error, hasNewer, see, reload } = useRunPages(filterOf(search), unfolding.change);
   const { entries } = useInbox(host);
   const selection = useSelection();
   const box = useRef<HTMLInputElement>(null);
@@ -43,7 +46,14 @@ export function RunsScreen() {
       {list === null && error === null && <Loading />}
       {list !== null && list.count === 0 && <Nothing search={search} />}
       {list !== null && list.count > 0 && (
-        <RunList list={list} entries={entries ?? []} selection={selection} onSee={see} />
+        <RunList
+          list={list}
+          entries={entries ?? []}
+          selection={selection}
+          unfolding={unfolding}
+          isFolded={isFolded(search)}
+          onSee={see}
+        />
       )}
     </div>
   );
@@ -113,6 +123,9 @@ function Nothing({ search }: { readonly search: RunSearch }) {
       <div className="state">
         <h2>No run matches this filter</h2>
         <p>Runs appear here as soon as they match.</p>
+        <Link to="/runs" className="button">
+          Show all runs
+        </Link>
       </div>
     );
   }
@@ -124,6 +137,7 @@ function Nothing({ search }: { readonly search: RunSearch }) {
       <p>
         Or one that asks you a question, with <code>npx cairn run review</code>. Both work without a model key.
       </p>
+      <DocsLink page="start/tour">What one sees in a run</DocsLink>
     </div>
   );
 }

@@ -12,6 +12,7 @@ import {
   PAGE_SIZE,
   type ReadPage,
   type RunPages,
+  type Seen,
   withChanged,
   withNewest,
   withoutFar,
@@ -39,7 +40,7 @@ type Change =
   | { readonly is: 'first' | 'newest'; readonly page: ReadPage; readonly atTop?: boolean }
   | { readonly is: 'changed'; readonly runs: readonly RunSnapshot[]; readonly filter: RunFilter }
   | { readonly is: 'page'; readonly cursor: string; readonly page: ReadPage }
-  | { readonly is: 'seen'; readonly from: number; readonly to: number }
+  | { readonly is: 'seen'; readonly seen: Seen }
   | { readonly is: 'failed'; readonly error: unknown };
 
 const empty: State = { list: null, error: null, hasNewer: false };
@@ -65,7 +66,7 @@ function changed(state: State, change: Change): State {
     case 'page':
       return list === null ? state : { ...state, list: withPage(list, change.cursor, change.page), error: null };
     case 'seen':
-      return list === null ? state : { ...state, list: withoutFar(list, change.from, change.to) };
+      return list === null ? state : { ...state, list: withoutFar(list, change.seen) };
   }
 }
 
@@ -135,11 +136,12 @@ const changedPages = (
 
 export interface RunPagesHook extends State {
   /** Tells which rows are in view. */
-  readonly see: (from: number, to: number) => void;
+  readonly see: (seen: Seen) => void;
   readonly reload: () => void;
 }
 
-export function useRunPages(filter: RunFilter): RunPagesHook {
+/** `onChanged` is told of every run that changed, also of those that the list does not hold. */
+export function useRunPages(filter: RunFilter, onChanged: (runs: readonly RunSnapshot[]) => void): RunPagesHook {
   const [state, change] = useReducer(changed, empty);
   const queries = useQueryClient();
   const key = JSON.stringify(filter);
@@ -181,17 +183,19 @@ export function useRunPages(filter: RunFilter): RunPagesHook {
     const apply = (runs: readonly RunSnapshot[]): boolean => {
       // The reducer changes the list as it then is: a page may have been read meanwhile.
       change({ is: 'changed', runs, filter });
+      onChanged(runs);
       return latest.current !== null && changedPages(latest.current, { runs, filter }).hasNew;
     };
     return followChanges({ begin: () => read('first'), newest: () => read('newest'), isRead, apply, failed });
-  }, [read, failed, key]);
+  }, [read, failed, key, onChanged]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filter.
   const see = useCallback(
-    (from: number, to: number) => {
+    (seen: Seen) => {
+      const { from, to } = seen;
       atTop.current = from === 0;
       if (state.list === null) return;
-      change({ is: 'seen', from, to });
+      change({ is: 'seen', seen });
       for (const cursor of missing(state.list, from, to)) {
         if (reading.current.has(cursor)) continue;
         reading.current.add(cursor);

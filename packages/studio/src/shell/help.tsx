@@ -1,5 +1,6 @@
 /** All keys of the screen. */
 import { Dialog } from '../parts/dialog.tsx';
+import { DocsLink } from '../parts/docs-link.tsx';
 import { useAllKeys } from './keys.tsx';
 
 const names: Readonly<Record<string, string>> = { Enter: 'enter', Escape: 'esc' };
@@ -31,9 +32,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
           ))}
       </dl>
       <p>
-        <a href="/docs/" target="_blank" rel="noreferrer">
-          Documentation
-        </a>
+        <DocsLink>Documentation</DocsLink>
       </p>
     </Dialog>
   );

@@ -81,6 +81,7 @@ function useEntries(typed: string): readonly Entry[] {
     ...screens.map(({ name, to }) => ({ name, kind: 'screen', run: () => void navigate({ to }) })),
     ...keys.flatMap(({ label, run, inPalette }) => (inPalette === true ? [{ name: label, kind: 'action', run }] : [])),
     ...themes.map((theme) => ({ name: `Theme: ${theme}`, kind: 'setting', run: () => setTheme(theme) })),
+    { name: 'Documentation', kind: 'docs', run: () => void window.open('/docs/', '_blank', 'noreferrer') },
     { name: 'Sign out', kind: 'session', run: signOut },
   ];
   const words = typed.toLowerCase().split(/\s+/);

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import { sessionQuery } from '../app/session.ts';
 import { setTheme, type Theme, useTheme } from '../app/theme.ts';
+import { DocsLink } from '../parts/docs-link.tsx';
 import { Pill } from './pill.tsx';
 import { screens } from './screens.ts';
 import { useSignOut } from './use-sign-out.ts';
@@ -40,6 +41,7 @@ export function TopBar({ onPalette, onHelp }: TopBarProps) {
         <span>Find</span> <kbd className="key">⌘ K</kbd>
       </button>
       <Pill />
+      <DocsLink className="button docs">Docs</DocsLink>
       <ThemeSwitch />
       <button
         type="button"

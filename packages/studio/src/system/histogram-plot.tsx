@@ -22,7 +22,7 @@ export function HistogramPlot({ title, about, metrics, name }: HistogramPlotProp
     <section className="panel system-panel" aria-label={title}>
       <header className="system-head">
         <h2>{title}</h2>
-        <span className="second figure">{histogram === null ? '' : wordsOf(histogram)}</span>
+        <span className="second figure">{histogram === null || histogram.count === 0 ? '' : wordsOf(histogram)}</span>
       </header>
       <p className="label">{about} Each bar: up to so many milliseconds. The scale grows tenfold.</p>
       {histogram === null || histogram.count === 0 ? (
@@ -72,7 +72,8 @@ const optionsOf = (colours: Colours, bounds: readonly number[]): PlotOptions => 
     axis(colours, {
       size: 48,
       splits: (_, _at, _min, max) => powersUpTo(max),
-      values: (_, splits) => splits.map(shortNumber),
+      // The plot leaves out a power that stands too close to the next, as null.
+      values: (_, splits) => splits.map((value: number | null) => (value === null ? '' : shortNumber(value))),
     }),
   ],
   series: [

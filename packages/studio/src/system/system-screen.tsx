@@ -67,6 +67,6 @@ const NotAllowed = ({ what, scope }: { readonly what: string; readonly scope: st
     <p className="second">
       The {what} need a key with the scope <code>{scope}</code>. Sign in with such a key, or ask the operator.
     </p>
-    <Command text="cairn doctor" />
+    <Command text="npx cairn doctor" />
   </section>
 );

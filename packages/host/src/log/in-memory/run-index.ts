@@ -4,17 +4,18 @@ import { parseListCursor } from '../errors.ts';
 import { asksNobody, reindex, sameIndex } from '../fold-run-index.ts';
 import { memoryChanges } from '../memory-changes.ts';
 import { isTombstone } from '../ports/rows.ts';
-import type {
-  ContextRunsPage,
-  ContextRunsQuery,
-  PendingInterrupt,
-  PendingPage,
-  PendingQuery,
-  Rebuilt,
-  RunIndex,
-  RunPage,
-  RunQuery,
-  RunRecord,
+import {
+  type ContextRunsPage,
+  type ContextRunsQuery,
+  MAX_CHILD_COUNT,
+  type PendingInterrupt,
+  type PendingPage,
+  type PendingQuery,
+  type Rebuilt,
+  type RunIndex,
+  type RunPage,
+  type RunQuery,
+  type RunRecord,
 } from '../ports/run-index.ts';
 import { isWaiting, shownStatus } from '../shown-status.ts';
 import { allRows, type StoredRun } from './stored-run.ts';
@@ -31,6 +32,16 @@ export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
         return run === undefined ? [] : [[runId, shownOf(run)] as const];
       }),
     );
+  },
+  childCounts: async (runIds) => {
+    const counts = new Map<RunId, number>();
+    const asked = new Set(runIds);
+    for (const { head } of tables.runs().values()) {
+      const { parentRunId } = head.record;
+      if (parentRunId === null || !asked.has(parentRunId)) continue;
+      counts.set(parentRunId, Math.min((counts.get(parentRunId) ?? 0) + 1, MAX_CHILD_COUNT));
+    }
+    return counts;
   },
   interrupts: async (runId) => [...(tables.runs().get(runId)?.interrupts.values() ?? [])],
   pending: async (query) => pending(tables, query),
@@ -53,7 +64,8 @@ export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
   rebuild: async () => rebuild(tables),
 });
 
-function list(tables: Tables, { tenant, status, workflowId, tag, limit, cursor }: RunQuery): RunPage {
+function list(tables: Tables, query: RunQuery): RunPage {
+  const { tenant, status, workflowId, tag, parentRunId, limit, cursor } = query;
   const before = parseListCursor(cursor) ?? Number.POSITIVE_INFINITY;
   const shownOf = shownStatuses(tables);
   const matching = [...tables.runs().values()].reverse().filter((run) => {
@@ -61,6 +73,7 @@ function list(tables: Tables, { tenant, status, workflowId, tag, limit, cursor }
     if (run.place >= before || record.tenant !== tenant) return false;
     if (status !== undefined && shownOf(run) !== status) return false;
     if (workflowId !== undefined && record.workflowId !== workflowId) return false;
+    if (parentRunId !== undefined && record.parentRunId !== parentRunId) return false;
     return tag === undefined || record.tags.includes(tag);
   });
   const page = matching.slice(0, limit);

@@ -6,7 +6,7 @@ import { present } from '../../../test/kit/present.ts';
 import { noSummary } from '../run-summary.ts';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import { rowBytes } from './row-bytes.ts';
-import type { RunQuery } from './run-index.ts';
+import { MAX_CHILD_COUNT, type RunQuery } from './run-index.ts';
 import { runSummaryContract } from './run-summary.contract.ts';
 import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
 
@@ -153,6 +153,28 @@ function parents(store: Indexed): void {
     expect(await store().runIndex.rebuild()).toEqual({ runs: runs.length, repaired: 0 });
     return Object.fromEntries(all);
   };
+
+  it('is listed with the runs that have no parent, and lists and counts its children', async () => {
+    await family();
+    await begin('run_late' as RunId, root);
+    await store().log.append(creation('run_apart' as RunId));
+    const listed = async (parentRunId: RunId | null, tenant = 't') =>
+      (await store().runIndex.list({ tenant, parentRunId, limit: 9 })).runs.map(({ runId }) => runId);
+    expect(await listed(null)).toEqual(['run_apart', root]);
+    expect(await listed(root)).toEqual(['run_late', middle]);
+    expect([await listed(leaf), await listed(root, 'other'), await listed(null, 'other')]).toEqual([[], [], []]);
+    const first = await store().runIndex.list({ tenant: 't', parentRunId: root, limit: 1 });
+    const rest = { tenant: 't', parentRunId: root, limit: 1, cursor: present(first.nextCursor) };
+    expect(await store().runIndex.list(rest)).toMatchObject({ runs: [{ runId: middle }], nextCursor: null });
+    const counts = await store().runIndex.childCounts([leaf, root, middle, 'run_nobody' as RunId]);
+    expect(Object.fromEntries(counts)).toEqual({ [root]: 2, [middle]: 1 });
+  });
+
+  it('counts no further than a page needs', async () => {
+    await begin(root);
+    for (let i = 0; i <= MAX_CHILD_COUNT; i += 1) await begin(`run_child_${i}` as RunId, root);
+    expect((await store().runIndex.childCounts([root])).get(root)).toBe(MAX_CHILD_COUNT);
+  });
 
   it('shows what a run below it waits for, at every level, until it is answered', async () => {
     await family();

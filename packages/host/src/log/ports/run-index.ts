@@ -5,6 +5,8 @@ export interface RunIndex {
   list(query: RunQuery): Promise<RunPage>;
   /** The status that the list shows for each of these runs. A run that does not exist is left out. */
   shown(runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, RunStatus>>;
+  /** How many child runs each of these runs has, at most `MAX_CHILD_COUNT`. A run without any is left out. */
+  childCounts(runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, number>>;
   /** Every interrupt of a run, in request order. */
   interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
   /** The open interrupts of a tenant's runs. Imported runs have none. */
@@ -20,6 +22,9 @@ export interface RunIndex {
   /** Rebuilds run list, inbox and memories from the rows. Returns the number of runs that were wrong. */
   rebuild(): Promise<Rebuilt>;
 }
+
+/** Counting stops here, so that a page of large families stays cheap. */
+export const MAX_CHILD_COUNT = 100;
 
 export interface Rebuilt {
   readonly runs: number;
@@ -103,6 +108,8 @@ export interface RunQuery {
   readonly status?: RunStatus | undefined;
   readonly workflowId?: string | undefined;
   readonly tag?: string | undefined;
+  /** Only the child runs of this run, or with null only runs that have no parent. Never together with another filter. */
+  readonly parentRunId?: RunId | null | undefined;
   readonly limit: number;
   /** Continues after this page; newest runs come first. */
   readonly cursor?: string | undefined;

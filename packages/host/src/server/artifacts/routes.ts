@@ -1,21 +1,14 @@
 /** Reads of artifacts: the list of a context, and the content of a version. */
-import {
-  type ArtifactEntry,
-  type ArtifactList,
-  artifactContent,
-  artifactList,
-  type ContextId,
-  isoTime,
-  TerminalError,
-} from '@cairn/protocol';
+import { type ArtifactList, artifactContent, artifactList, type ContextId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { isMimeType } from '../../agents/tools/artifact-names.ts';
-import type { ArtifactSummary, ArtifactVersion } from '../../log/ports/artifacts.ts';
+import type { ArtifactVersion } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { visibleContext } from '../contexts/context-params.ts';
 import { etagMatches } from '../http/etag.ts';
 import { PacedWriter, type ResponsePorts } from '../http/large-response.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { entryOf, newestOf } from './artifact-entry.ts';
 import { datasetPieces, filePieces, type PiecePorts, recordOf } from './artifact-pieces.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
 
@@ -70,19 +63,6 @@ async function list(call: Call, ports: ArtifactRoutePorts): Promise<string> {
   const next = found.length < limit || last === undefined ? null : newestOf(last).artifactId;
   const answer: ArtifactList = { artifacts: found.map(entryOf), next };
   return JSON.stringify(answer);
-}
-
-const newestOf = ({ current, open }: ArtifactSummary): ArtifactVersion => {
-  const newest = current ?? open;
-  if (newest === null) throw new Error('A listed artifact has a version.');
-  return newest;
-};
-
-function entryOf(summary: ArtifactSummary): ArtifactEntry {
-  const { artifactId, family, name, mimeType, size, runId, updatedAt } = newestOf(summary);
-  const { current, open } = summary;
-  const about = { artifactId, family, name, mimeType, version: current?.version ?? 0, open: open !== null };
-  return { ...about, size, taskId: runId, updatedAt: isoTime(open?.updatedAt ?? updatedAt) };
 }
 
 async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | undefined> {

@@ -14,6 +14,7 @@ import { aguiRoutes } from '../agui/routes.ts';
 import { RunStreams } from '../agui/run-streams.ts';
 import { ChatStreams } from '../ai-sdk/chat-streams.ts';
 import { aiSdkRoutes } from '../ai-sdk/routes.ts';
+import { artifactOverviewRoute } from '../artifacts/overview.ts';
 import { artifactRoutes } from '../artifacts/routes.ts';
 import { saveRoute } from '../artifacts/save-route.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
@@ -243,6 +244,7 @@ function surfaceOf(
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...artifactRoutes({ store, responses }),
+    artifactOverviewRoute({ store, runIndex, cursors }),
     saveRoute({ ...ports, loadView, maxJsonBytes: maxRequestBodyBytes, maxTenantBytes }),
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),

@@ -235,6 +235,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   cancelRunAlias: { request: ofRun, status: 200 },
   deleteRun: { given: cancelledRun, request: ofRun, status: 200 },
   getRetention: { request: nothing, status: 200 },
+  listArtifactContexts: { request: nothing, status: 200 },
   listArtifacts: {
     given: artifact,
     request: ({ other = '' }) => ({ path: { contextId: other } }),

@@ -130,6 +130,7 @@ const namesNothing = [
   ...[
     'listRuns',
     'listRunChanges',
+    'listArtifactContexts',
     'listPendingInterrupts',
     'getInbox',
     'getRetention',

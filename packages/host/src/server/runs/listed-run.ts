@@ -2,7 +2,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import type { ListedRun } from '../../log/ports/run-index.ts';
 
-export function listedRun(record: ListedRun): JsonObject {
+export function listedRun(record: ListedRun, childCount = 0): JsonObject {
   const { runId, workflowId, tenant, principal, currentNodeId, endedAt, errorCode, tags, parentRunId, summary } =
     record;
   const { title, agents, waitingOn, inputTokens, outputTokens, costUsd } = summary;
@@ -26,6 +26,7 @@ export function listedRun(record: ListedRun): JsonObject {
       ...(waitingOn === null ? {} : { waitingOn }),
       tokens: { input: inputTokens, output: outputTokens },
       usd: costUsd,
+      ...(childCount === 0 ? {} : { childCount }),
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { approval, noop } from '../sample-workflows.kit.ts';
+import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 
 async function changes(host: Served, after?: unknown, key = keys.alice) {
@@ -42,4 +42,43 @@ test('a position is good for the tenant it was given to, and shows nothing of ot
   expect(await changes(host, theirs.position, keys.stranger)).toMatchObject({ status: 200, runs: [] });
   expect(await changes(host, position, keys.stranger)).toMatchObject({ status: 400, error: 'validation_error' });
   expect(await changes(host, 'x')).toMatchObject({ status: 400, error: 'validation_error' });
+});
+
+const family = async (host: Served, query: string) => {
+  const { status, body } = await host.ask('GET', `/v1/runs?${query}`);
+  return { status, error: body.error, runs: body.runs as readonly JsonObject[] };
+};
+
+test('the list and the changes count the runs that a run started, and the list holds these or leaves them out', async () => {
+  const host = await served();
+  const parent = chain('parent', { typeId: 'core.subWorkflow', config: { workflowId: 'noop' } });
+  for (const definition of [noop, parent]) await host.engine.register('t', definition);
+  const { position } = await changes(host);
+  const { runId } = (await host.ask('POST', '/v1/runs', { body: { workflowId: 'parent' } })).body;
+  await expect.poll(async () => (await host.ask('GET', `/v1/runs/${runId}`)).body.status).toBe('completed');
+  const roots = await family(host, 'parentRunId=none');
+  expect(roots.runs).toMatchObject([{ runId, summary: { childCount: 1 } }]);
+  const children = await family(host, `parentRunId=${runId}`);
+  expect(children.runs).toMatchObject([{ workflowId: 'noop', parentRunId: runId }]);
+  expect(children.runs[0]?.summary).not.toHaveProperty('childCount');
+  // A filter finds a child too.
+  expect((await family(host, 'workflowId=noop')).runs).toEqual(children.runs);
+  expect((await changes(host, position)).runs).toEqual(expect.arrayContaining([...roots.runs, ...children.runs]));
+});
+
+test.each([
+  ['parentRunId=none&tag=x', 400, 'validation_error'],
+  ['parentRunId=run_1&status=failed', 400, 'validation_error'],
+  ['parentRunId=run_nobody', 404, 'not_found'],
+  ['parentRunId=', 404, 'not_found'],
+])('refuses the runs of %s', async (query, status, error) => {
+  expect(await family(await served(), query)).toMatchObject({ status, error });
+});
+
+test('the runs below a run of another tenant are not found', async () => {
+  const host = await served();
+  await host.engine.register('t', noop);
+  const { runId } = (await host.ask('POST', '/v1/runs', { body: { workflowId: 'noop' } })).body;
+  const { status } = await host.ask('GET', `/v1/runs?parentRunId=${runId}`, { key: keys.stranger });
+  expect(status).toBe(404);
 });

@@ -10,7 +10,7 @@ import { listedRun } from './listed-run.ts';
 
 interface ChangesPorts {
   readonly log: Pick<EventLog, 'changes' | 'end' | 'head'>;
-  readonly runIndex: Pick<RunIndex, 'shown'>;
+  readonly runIndex: Pick<RunIndex, 'shown' | 'childCounts'>;
   readonly cursors: PageCursors;
 }
 
@@ -43,9 +43,10 @@ async function changes(call: Call, { log, runIndex, cursors }: ChangesPorts): Pr
   const filter = { tenant, types: indexedTypes };
   const { rows, position } = await log.changes({ after, ...PAGE, filter });
   const runs = await withParents(log, [...new Set(rows.map(({ runId }) => runId))]);
-  const shown = await runIndex.shown([...runs.keys()]);
+  const ids = [...runs.keys()];
+  const [shown, childCounts] = await Promise.all([runIndex.shown(ids), runIndex.childCounts(ids)]);
   const listed = [...runs.values()].map((run) =>
-    listedRun({ ...run, shownStatus: shown.get(run.runId) ?? run.status }),
+    listedRun({ ...run, shownStatus: shown.get(run.runId) ?? run.status }, childCounts.get(run.runId)),
   );
   return JSON.stringify({ runs: listed, position: cursors.shown(tenant, position) });
 }

@@ -2,6 +2,7 @@
 import {
   createRun,
   quoted,
+  type RunId,
   type RunStatus,
   runCreated,
   runList,
@@ -16,7 +17,7 @@ import { etagMatches } from '../http/etag.ts';
 import { jsonPieces } from '../http/json-pieces.ts';
 import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
-import { atSeqParam, atSeqQuery, integerParam, requireEvent, visibleRun } from '../http/params.ts';
+import { atSeqParam, atSeqQuery, integerParam, requireEvent, runNamed, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { TenantSlots } from '../http/tenant-slots.ts';
 import { type CreateRunPorts, createRunFrom } from './create-run.ts';
@@ -90,7 +91,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
         summary: "List the tenant's runs, newest first",
         query: listQuery,
         responses: { 200: { description: 'One page of runs.', shape: runList } },
-        errors: ['validation_error'],
+        errors: ['validation_error', 'not_found'],
       },
     },
     runChangesRoute(ports),
@@ -117,6 +118,10 @@ const listQuery = z.object({
   status: z.enum(runStatuses).optional(),
   workflowId: z.string().optional(),
   tag: z.string().optional(),
+  parentRunId: z
+    .string()
+    .optional()
+    .describe('Only the child runs of this run, or with `none` only runs that no run started. Without other filters.'),
   limit: z.coerce.number().int().min(1).max(200).optional(),
   cursor: z.string().optional(),
 });
@@ -185,17 +190,43 @@ async function answerSnapshot(call: Call, ports: GetPorts, stalled: () => void):
 /** Only this client may cache it, and it must revalidate before use. */
 const REVALIDATE = 'private, no-cache';
 
-async function list(call: Call, { runIndex, cursors }: RunPorts): Promise<string> {
+async function list(call: Call, { log, runIndex, cursors }: RunPorts): Promise<string> {
   const { tenant } = call.caller;
-  const page = await runIndex.list({
-    tenant,
+  const filters = {
     status: statusParam(queryParam(call, 'status')),
     workflowId: queryParam(call, 'workflowId'),
     tag: queryParam(call, 'tag'),
+  };
+  const page = await runIndex.list({
+    tenant,
+    ...filters,
+    parentRunId: await parentParam(call, filters, log),
     limit: integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: 200 }) ?? 50,
     cursor: cursors.placeOf(tenant, queryParam(call, 'cursor')),
   });
-  return JSON.stringify({ runs: page.runs.map(listedRun), nextCursor: cursors.shown(tenant, page.nextCursor) });
+  const childCounts = await runIndex.childCounts(page.runs.map(({ runId }) => runId));
+  const runs = page.runs.map((run) => listedRun(run, childCounts.get(run.runId)));
+  return JSON.stringify({ runs, nextCursor: cursors.shown(tenant, page.nextCursor) });
+}
+
+/** Each set of filters has an index. A parent has one of its own, and none together with another filter. */
+async function parentParam(
+  call: Call,
+  filters: Readonly<Record<string, string | undefined>>,
+  log: EventLog,
+): Promise<RunId | null | undefined> {
+  const text = queryParam(call, 'parentRunId');
+  if (text === undefined) return undefined;
+  const other = Object.keys(filters).find((name) => filters[name] !== undefined);
+  if (other !== undefined) {
+    throw new TerminalError('validation_error', {
+      message: `The filters parentRunId and ${other} cannot be combined.`,
+      hint: `Leave out one of them. Runs found by ${other} name their parent.`,
+      details: { parameter: 'parentRunId' },
+    });
+  }
+  if (text === 'none') return null;
+  return (await runNamed(text, call.caller, log)).record.runId;
 }
 
 function statusParam(text: string | undefined): RunStatus | undefined {

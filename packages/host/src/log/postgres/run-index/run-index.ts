@@ -1,7 +1,13 @@
 /** The run index in Postgres: lists, inbox and the runs of contexts. */
 import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
 import { parseListCursor } from '../../errors.ts';
-import type { ContextRunsPage, ContextRunsQuery, InterruptRecord, RunIndex } from '../../ports/run-index.ts';
+import {
+  type ContextRunsPage,
+  type ContextRunsQuery,
+  type InterruptRecord,
+  MAX_CHILD_COUNT,
+  type RunIndex,
+} from '../../ports/run-index.ts';
 import {
   INTERRUPT_COLUMNS,
   type InterruptColumns,
@@ -27,6 +33,14 @@ export function postgresRunIndex(database: Database, heads: HeadCache): RunIndex
       );
       const shown = new Map(found);
       return new Map(runIds.flatMap((runId) => (shown.has(runId) ? [[runId, shown.get(runId) as RunStatus]] : [])));
+    },
+    childCounts: async (runIds) => {
+      const found = await database.rows<[RunId, number]>(
+        `SELECT id, (SELECT count(*) FROM (SELECT 1 FROM cairn.runs WHERE parent = ids.id LIMIT ${MAX_CHILD_COUNT}) AS below)::integer
+           FROM jsonb_array_elements_text($1::text::jsonb) AS ids (id)`,
+        [encodeJson(runIds)],
+      );
+      return new Map(found.filter(([, count]) => count > 0));
     },
     interrupts: (runId) => interruptsOf(database, runId),
     pending: (query) => pending(database, query),

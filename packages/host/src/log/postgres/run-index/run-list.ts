@@ -11,7 +11,7 @@ const PAGE_CHARS = 262_144;
 type ListColumns = [shown: RunStatus, ...RunColumns];
 
 export async function runPage(queries: Queries, query: RunQuery): Promise<RunPage> {
-  const { tenant, status, workflowId, tag, limit, cursor } = query;
+  const { tenant, status, workflowId, tag, parentRunId, limit, cursor } = query;
   const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
   const values: Value[] = [tenant, before, limit + 1];
   const of = tag === undefined ? 'runs' : 'tags';
@@ -24,6 +24,8 @@ export async function runPage(queries: Queries, query: RunQuery): Promise<RunPag
   add('tag', tag);
   add('workflow', workflowId);
   add('shown', status);
+  if (parentRunId === null) filters.push('AND runs.parent IS NULL');
+  else add('parent', parentRunId);
   const found = await queries.rows<ListColumns>(tag === undefined ? untagged(filters) : tagged(filters), values);
   return pageOf(found, limit);
 }

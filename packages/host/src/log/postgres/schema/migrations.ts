@@ -20,4 +20,8 @@ export const migrations: readonly Migration[] = [
     name: 'commits',
     sql: `${moreFunctions}${memoryFunctions}${artifactFunctions}${commitFunction}${horizonFunction}${rowsFunction}${queueFunction}`,
   },
+  {
+    name: 'runs that no other run started',
+    sql: 'CREATE INDEX runs_roots ON cairn.runs (tenant, key) WHERE parent IS NULL',
+  },
 ];

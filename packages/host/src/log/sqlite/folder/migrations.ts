@@ -268,4 +268,8 @@ export const migrations: readonly Migration[] = [
   runSummaries,
   summariseOlderRuns,
   expiringTable,
+  {
+    name: 'runs that no other run started',
+    sql: 'CREATE INDEX runs_roots ON runs (tenant) WHERE parent IS NULL;',
+  },
 ];

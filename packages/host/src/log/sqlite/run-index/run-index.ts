@@ -1,6 +1,6 @@
 /** The run index in SQLite. */
 import type { RunId, RunStatus } from '@cairn/protocol';
-import type { InterruptRecord, RunIndex } from '../../ports/run-index.ts';
+import { type InterruptRecord, MAX_CHILD_COUNT, type RunIndex } from '../../ports/run-index.ts';
 import type { HeadCache } from '../append/head-cache.ts';
 import type { Connection } from '../connection.ts';
 import { ContextRuns } from '../contexts/context-runs.ts';
@@ -23,6 +23,12 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
   const shown = query<[shown: RunStatus]>(db, 'SELECT shown FROM runs WHERE id = ?');
   const shownOf = (runIds: readonly RunId[]): ReadonlyMap<RunId, RunStatus> =>
     new Map(runIds.flatMap((runId) => shown.all(runId).map(([status]) => [runId, status] as const)));
+  const children = query<[count: number]>(
+    db,
+    `SELECT count(*) FROM (SELECT 1 FROM runs INDEXED BY runs_by_parent WHERE parent = ? LIMIT ${MAX_CHILD_COUNT})`,
+  );
+  const childCounts = (runIds: readonly RunId[]): ReadonlyMap<RunId, number> =>
+    new Map(runIds.map((runId) => [runId, children.get(runId)?.[0] ?? 0] as const).filter(([, count]) => count > 0));
   const runs = new RunList(db);
   const pending = pendingInterrupts(db);
   const contexts = new ContextRuns(db);
@@ -33,6 +39,7 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
   return {
     list: async (page) => read(() => runs.page(page)),
     shown: async (runIds) => read(() => shownOf(runIds)),
+    childCounts: async (runIds) => read(() => childCounts(runIds)),
     interrupts: async (runId) => read(() => interruptsOf(runId)),
     pending: async (page) => read(() => pending(page)),
     ofContext: async (page) => read(() => contexts.page(page)),

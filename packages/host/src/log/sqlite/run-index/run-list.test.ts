@@ -22,6 +22,8 @@ const plans: readonly (readonly [filters: object, plan: readonly string[]])[] = 
     { status: 'completed', workflowId: 'wf' },
     ['SEARCH runs USING INDEX runs_by_workflow_shown (tenant=? AND workflow=? AND shown=? AND rowid<?)'],
   ],
+  [{ parentRunId: null }, ['SEARCH runs USING INDEX runs_roots (tenant=? AND rowid<?)']],
+  [{ parentRunId: 'run_1' }, ['SEARCH runs USING INDEX runs_by_parent (parent=? AND rowid<?)']],
   [{ tag: 'red' }, ['SEARCH tags USING PRIMARY KEY (tenant=? AND tag=? AND run<?)', byKey]],
   [
     { tag: 'red', status: 'paused' },

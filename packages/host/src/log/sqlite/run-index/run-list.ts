@@ -22,7 +22,12 @@ export class RunList {
     this.#db = db;
   }
 
-  page({ tenant, status, workflowId, tag, limit, cursor }: RunQuery): RunPage {
+  page({ tenant, status, workflowId, tag, parentRunId, limit, cursor }: RunQuery): RunPage {
+    const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
+    if (parentRunId !== undefined) {
+      const values = parentRunId === null ? [tenant] : [tenant, parentRunId];
+      return pageOf(this.#family(parentRunId).iterate(...values, before, limit + 1), limit);
+    }
     const filters: Filter[] = [];
     const values: SQLInputValue[] = [tenant];
     if (tag !== undefined) values.push(tag);
@@ -34,20 +39,33 @@ export class RunList {
       filters.push('shown');
       values.push(status);
     }
-    const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
     const statement = this.#statement(tag !== undefined, filters);
     return pageOf(statement.iterate(...values, before, limit + 1), limit);
   }
 
   #statement(isTagged: boolean, filters: readonly Filter[]): Query<ListColumns> {
     const set = [isTagged ? 'tag' : '', ...filters].join();
+    return this.#prepared(set, () => (isTagged ? taggedSql(filters) : untaggedSql(filters)));
+  }
+
+  #family(parentRunId: string | null): Query<ListColumns> {
+    return parentRunId === null
+      ? this.#prepared('roots', () => familySql('runs_roots', 'IS NULL'))
+      : this.#prepared('children', () => familySql('runs_by_parent', '= ?'));
+  }
+
+  #prepared(set: string, sql: () => string): Query<ListColumns> {
     const known = this.#statements.get(set);
     if (known !== undefined) return known;
-    const statement = query<ListColumns>(this.#db, isTagged ? taggedSql(filters) : untaggedSql(filters));
+    const statement = query<ListColumns>(this.#db, sql());
     this.#statements.set(set, statement);
     return statement;
   }
 }
+
+const familySql = (index: string, parent: string): string =>
+  `SELECT runs.shown, ${RUN_COLUMNS} FROM runs INDEXED BY ${index}
+    WHERE runs.tenant = ? AND runs.parent ${parent} AND runs.key < ? ORDER BY runs.key DESC LIMIT ?`;
 
 function untaggedSql(filters: readonly Filter[]): string {
   const index = filters.length === 0 ? 'runs_by_tenant' : `runs_by_${filters.join('_')}`;

@@ -1,0 +1,101 @@
+/** The artifacts of a tenant in one answer: the contexts of its latest root runs that have any. */
+import { type ArtifactOverview, artifactOverview, type ContextArtifacts, isoTime } from '@cairn/protocol';
+import { z } from 'zod';
+import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
+import type { Store } from '../../log/ports/store.ts';
+import type { PageCursors } from '../http/page-cursors.ts';
+import { integerParam } from '../http/params.ts';
+import { type Call, queryParam, type Route } from '../http/routes.ts';
+import { entryOf } from './artifact-entry.ts';
+
+export interface OverviewPorts {
+  readonly store: Pick<Store, 'artifacts'>;
+  readonly runIndex: Pick<RunIndex, 'list' | 'oldestOpen'>;
+  readonly cursors: PageCursors;
+}
+
+/** Contexts of one answer. */
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 50;
+/** Artifacts of one context. The context itself lists all of them. */
+const PER_CONTEXT = 50;
+/** Root runs looked at for one answer, so that a tenant whose runs write nothing gets a short answer and a cursor. */
+const MAX_RUNS = 200;
+const RUNS_AT_ONCE = 50;
+
+export const artifactOverviewRoute = (ports: OverviewPorts): Route => ({
+  method: 'GET',
+  path: '/v1/host/cairn/artifacts',
+  scope: 'runs:read',
+  handle: (call) => overview(call, ports),
+  doc: {
+    id: 'listArtifactContexts',
+    summary: "List the tenant's contexts that have artifacts, with these, newest first",
+    query: z.object({ limit: z.coerce.number().int().min(1).max(MAX_LIMIT).optional(), cursor: z.string().optional() }),
+    responses: {
+      200: {
+        description: 'Contexts with artifacts. May hold none although more follow. A context may occur on two pages.',
+        shape: artifactOverview,
+      },
+    },
+    errors: ['validation_error'],
+  },
+});
+
+async function overview(call: Call, { store, runIndex, cursors }: OverviewPorts): Promise<string> {
+  const { tenant } = call.caller;
+  const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: MAX_LIMIT }) ?? DEFAULT_LIMIT;
+  const contexts = new Map<string, ContextArtifacts | null>();
+  let cursor = cursors.placeOf(tenant, queryParam(call, 'cursor')) ?? null;
+  let found = 0;
+  for (let looked = 0; looked < MAX_RUNS && found < limit; ) {
+    const page = await runIndex.list({
+      tenant,
+      parentRunId: null,
+      // A page never finds more contexts than it has runs.
+      limit: Math.min(RUNS_AT_ONCE, limit - found),
+      cursor: cursor ?? undefined,
+    });
+    for (const run of page.runs) {
+      const known = contexts.get(run.contextId);
+      if (known === undefined) {
+        const one = await contextOf(run, store, runIndex);
+        contexts.set(run.contextId, one);
+        if (one !== null) found += 1;
+      } else if (known !== null) contexts.set(run.contextId, { ...known, ...rootOf(run) });
+    }
+    looked += page.runs.length;
+    cursor = page.nextCursor;
+    if (cursor === null) break;
+  }
+  const answer: ArtifactOverview = {
+    contexts: [...contexts.values()].filter((context) => context !== null),
+    nextCursor: cursors.shown(tenant, cursor),
+  };
+  return JSON.stringify(answer);
+}
+
+async function contextOf(
+  run: ListedRun,
+  { artifacts }: OverviewPorts['store'],
+  runIndex: OverviewPorts['runIndex'],
+): Promise<ContextArtifacts | null> {
+  const { contextId } = run;
+  const found = await artifacts.list(contextId, { limit: PER_CONTEXT + 1 });
+  if (found.length === 0) return null;
+  return {
+    contextId,
+    ...rootOf(run),
+    open: (await runIndex.oldestOpen(contextId)) !== null,
+    artifacts: found.slice(0, PER_CONTEXT).map(entryOf),
+    more: found.length > PER_CONTEXT,
+  };
+}
+
+/** What a context is told by: the oldest of its runs that was looked at. */
+const rootOf = ({ runId, workflowId, createdAt, summary: { title } }: ListedRun) => ({
+  runId,
+  workflowId,
+  ...(title === null ? {} : { title }),
+  startedAt: isoTime(createdAt),
+});
