@@ -7,10 +7,10 @@ import { createClient } from '@cairn/client/context';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type DemoHost, startDemoHost } from '../../examples/chat/demo/host.ts';
-import { type Served, serve } from '../../examples/chat/serve.ts';
+import { page as chat, passedOn, serve } from '../../examples/chat/serve.ts';
 import { defineAgent, defineTool, z } from '../../packages/host/src/index.ts';
 import { portOf } from '../../packages/host/test/kit/port-of.ts';
-import { serveBuiltChat } from './built-chat.ts';
+import { type BuiltPage, serveBuilt } from './built-page.ts';
 import { launchBrowser } from './chromium.ts';
 import { bundleClient } from './client-bundle.ts';
 
@@ -18,7 +18,7 @@ type Browser = Awaited<ReturnType<typeof launchBrowser>>;
 
 let browser: Browser;
 let demo: DemoHost;
-let served: Served;
+let served: BuiltPage & { readonly url: string };
 let context: BrowserContext;
 let page: Page;
 let main: Locator;
@@ -55,8 +55,9 @@ beforeAll(async () => {
   const port = await freePort();
   // The first launch unpacks the browser, with another folder for temporary files meanwhile.
   browser = await launchBrowser();
-  demo = await startDemoHost(`http://127.0.0.1:${port}`, { agents: [novelist], tools: [hold] });
-  served = await serveBuiltChat({ port, url: demo.url, key: demo.key });
+  const url = `http://127.0.0.1:${port}`;
+  demo = await startDemoHost(url, { agents: [novelist], tools: [hold] });
+  served = { url, ...(await serveBuilt(chat, passedOn({ port, url: demo.url, key: demo.key }))) };
 });
 
 afterAll(async () => {

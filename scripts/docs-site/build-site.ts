@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { build } from 'vite';
-import { onlyOne } from '../../packages/studio/build/only-one.ts';
 import type { Entry } from './browser/search.ts';
 import { framed } from './frame.ts';
 import { groups } from './navigation.ts';
@@ -66,18 +65,11 @@ export async function buildSite(folder: string): Promise<readonly Page[]> {
   return pages;
 }
 
-/** Builds the site of the host unless it is newer than everything it is made of. Of several processes, one builds. */
+/** Builds the site of the host unless it is newer than everything it is made of. */
 export async function buildStaleSite(): Promise<void> {
-  if (!isStale()) return;
-  await onlyOne(`${hostFolder}.lock`, async () => {
-    if (isStale()) await buildSite(hostFolder);
-  });
-}
-
-function isStale(): boolean {
   const page = join(hostFolder, 'index.html');
   const builtAt = existsSync(page) ? statSync(page).mtimeMs : 0;
-  return [docs, own, theme].some((source) => changedAt(source) > builtAt);
+  if ([docs, own, theme].some((source) => changedAt(source) > builtAt)) await buildSite(hostFolder);
 }
 
 function changedAt(path: string): number {

@@ -210,13 +210,7 @@ export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-s
 export { jsonSize } from './json-size.ts';
 export { LARGE_VALUE, largeValueText } from './large-values.ts';
 export { parseShape } from './parse.ts';
-export type {
-  ArtifactEntry,
-  ArtifactList,
-  ArtifactOverview,
-  ArtifactSaved,
-  ContextArtifacts,
-} from './runs/artifacts.ts';
+export type { ArtifactEntry, ArtifactList, ArtifactOverview, ArtifactSaved } from './runs/artifacts.ts';
 export { artifactContent, artifactEdit, artifactList, artifactOverview, artifactSaved } from './runs/artifacts.ts';
 export {
   BUNDLE_VERSION,

@@ -22,7 +22,7 @@ function take(lock: string): boolean {
     writeFileSync(join(lock, 'pid'), String(process.pid));
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
     if (!isHeld(lock)) rmSync(lock, { recursive: true, force: true });
     return false;
   }
@@ -36,7 +36,8 @@ function isHeld(lock: string): boolean {
     process.kill(Number(pid), 0);
     return true;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'EPERM';
+    return ['ENOENT', 'EPERM'].includes(codeOf(error));
   }
 }
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');

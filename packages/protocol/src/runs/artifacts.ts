@@ -30,7 +30,7 @@ export const artifactList = z
   .meta({ id: 'ArtifactList' });
 
 /** One context that has artifacts, with the run that it began with, as far as the answer knows. */
-export const contextArtifacts = z
+const contextArtifacts = z
   .object({
     contextId: text,
     runId: text,
@@ -77,5 +77,4 @@ export const artifactSaved = z
 export type ArtifactSaved = DataOf<typeof artifactSaved>;
 export type ArtifactEntry = DataOf<typeof artifactEntry>;
 export type ArtifactList = DataOf<typeof artifactList>;
-export type ContextArtifacts = DataOf<typeof contextArtifacts>;
 export type ArtifactOverview = DataOf<typeof artifactOverview>;

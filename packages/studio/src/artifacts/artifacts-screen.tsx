@@ -1,5 +1,5 @@
 /** The artifacts of the latest contexts, newest first, each under the run that it belongs to. */
-import type { ArtifactEntry, ContextArtifacts } from '@cairn/protocol';
+import type { ArtifactEntry } from '@cairn/protocol';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import { Ago } from '../parts/time.tsx';
 import { bytes } from '../run/words.ts';
 import { useKeys } from '../shell/keys.tsx';
 import './artifacts.css';
-import { contextsOf } from './contexts.ts';
+import { type ContextArtifacts, contextsOf } from './contexts.ts';
 
 const EVERY_MS = 5_000;
 

@@ -1,6 +1,5 @@
-import type { ContextArtifacts } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { contextsOf } from './contexts.ts';
+import { type ContextArtifacts, contextsOf } from './contexts.ts';
 import { isImage, isText } from './preview.tsx';
 import { parseVersions } from './versions.ts';
 

@@ -1,5 +1,7 @@
 /** The contexts of several pages. One whose runs are on two of them is in both. */
-import type { ContextArtifacts } from '@cairn/protocol';
+import type { ArtifactOverview } from '@cairn/protocol';
+
+export type ContextArtifacts = ArtifactOverview['contexts'][number];
 
 /** Each once, where it comes first, told by its oldest run that is known. */
 export function contextsOf(found: readonly ContextArtifacts[]): readonly ContextArtifacts[] {

@@ -120,7 +120,7 @@ function Unfold({ run: { runId, summary }, isOpen, onToggle }: UnfoldProps) {
 /** Where the host stops counting. */
 const MAX_COUNTED = 100;
 
-export const childWords = (count: number): string =>
+const childWords = (count: number): string =>
   count === 1 ? '1 child run' : `${count >= MAX_COUNTED ? 'More than 99' : count} child runs`;
 
 /** A child in a list that does not fold says whose it is. */

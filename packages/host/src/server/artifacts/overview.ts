@@ -1,5 +1,5 @@
 /** The artifacts of a tenant in one answer: the contexts of its latest root runs that have any. */
-import { type ArtifactOverview, artifactOverview, type ContextArtifacts, isoTime } from '@cairn/protocol';
+import { type ArtifactOverview, artifactOverview, isoTime } from '@cairn/protocol';
 import { z } from 'zod';
 import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -7,6 +7,8 @@ import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { entryOf } from './artifact-entry.ts';
+
+type ContextArtifacts = ArtifactOverview['contexts'][number];
 
 export interface OverviewPorts {
   readonly store: Pick<Store, 'artifacts'>;

@@ -236,11 +236,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   deleteRun: { given: cancelledRun, request: ofRun, status: 200 },
   getRetention: { request: nothing, status: 200 },
   listArtifactContexts: { request: nothing, status: 200 },
-  listArtifacts: {
-    given: artifact,
-    request: ({ other = '' }) => ({ path: { contextId: other } }),
-    status: 200,
-  },
+  listArtifacts: { given: artifact, request: ({ other = '' }) => ({ path: { contextId: other } }), status: 200 },
   getArtifact: {
     given: artifact,
     request: ({ other = '' }) => ({ path: { contextId: other, artifactId: 'totals' } }),
