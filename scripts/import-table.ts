@@ -12,11 +12,11 @@ const cli = 'packages/host/src/cli';
 const configuration = ['config', 'config-sources', 'json'].map((file) => `packages/host/src/server/config/${file}.ts`);
 /** These read a data folder or a file directly, without a host. */
 const offlineCommands =
-  'verify backup.ts checkpoint.ts export.ts import.ts migrate.ts doctor.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
+  'verify backup.ts checkpoint.ts export.ts import.ts migrate.ts move.ts database-url.ts doctor.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
     ' ',
   );
-const offlineLog = 'log log/ports log/chain log/bundle log/signed-checkpoint log/postgres log/sqlite'.split(' ');
-const offlineFiles = ['cli/folder-keys.ts', 'cli/bundle-file.ts', 'packages/host/src/server/secrets/host-secret.ts'];
+const offlineLog = 'log log/ports log/chain log/bundle log/signed-checkpoint log/copy log/postgres log/sqlite'.split(' ');
+const offlineFiles = ['cli/database-url.ts', 'cli/folder-keys.ts', 'cli/bundle-file.ts', 'packages/host/src/server/secrets/host-secret.ts'];
 /** The part of the engine visible to node drivers. */
 const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
@@ -146,6 +146,15 @@ export const rooms: readonly Room[] = [
     packages: [],
     builtins: 'any',
     world: ['timer', 'node', 'process'],
+  },
+  // Between the two stores.
+  {
+    name: 'log/copy',
+    path: `${log}/copy`,
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'log/postgres', 'log/sqlite'],
+    packages: [],
+    builtins: 'any',
+    world: ['node', 'process'],
   },
   {
     name: 'engine',

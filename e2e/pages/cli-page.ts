@@ -120,6 +120,7 @@ class Newcomer {
       tell: note(false),
       // Only terminals receive partial lines.
       part: () => undefined,
+      redraw: () => undefined,
       ask: async (question) => {
         const answer = answers.shift() ?? null;
         if (answer !== null) note(false)(`${question}${answer}`);

@@ -83,6 +83,12 @@ const serving: readonly Section[] = [
       'Prepares a PostgreSQL database: creates the schema `cairn` in it, or brings it to this version. Run it before the first node, and before nodes of a new version start; it does nothing if nothing is missing. Several at a time wait for each other. The user needs `CREATE` on the database, no superuser and no extension. See [many nodes](../operate/scale.md).',
     steps: [],
   },
+  {
+    verb: 'move',
+    prose:
+      'Moves everything of a stopped host from its data folder into an empty PostgreSQL database: runs, forks, artifacts, memory, packs, credentials, webhooks, quotas. Cursors and hashes stay the same, and every event is hashed again in the end. Ctrl-C stops it; the same command goes on where it was, also after a kill. It refuses a folder that a host uses and a database with other data. The folder stays as it is. See [many nodes](../operate/scale.md#move-from-a-data-folder).',
+    steps: [],
+  },
 ];
 
 const running: readonly Section[] = [

@@ -13,6 +13,7 @@ export function filtered(terminal: Terminal): Terminal {
     print: (line) => terminal.print(printable(line, out)),
     tell: (line) => terminal.tell(printable(line, err)),
     part: (stream, text) => terminal.part(stream, printable(text, terminal.colours[stream])),
+    redraw: (line) => terminal.redraw(printable(line, err)),
     ask: (question, signal) => terminal.ask(printable(question, err), signal),
   };
 }

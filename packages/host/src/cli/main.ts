@@ -29,6 +29,7 @@ const terminal: Terminal = {
   print: (line) => stdout.write(`${line}\n`),
   tell: (line) => stderr.write(`${line}\n`),
   part: (stream, text) => (stream === 'out' ? stdout : stderr).write(text),
+  redraw: (line) => stderr.write(`\r\u001b[2K${line}`),
   async ask(question, signal) {
     const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: stdin, output: stderr });

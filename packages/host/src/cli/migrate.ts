@@ -1,8 +1,7 @@
 /** `cairn migrate`: brings a PostgreSQL database to the schema of this version. Nodes of the version before go on meanwhile. */
-import { TerminalError } from '@cairn/protocol';
 import { connect, Database } from '../log/postgres/database.ts';
 import { migratePostgres } from '../log/postgres/migrate.ts';
-import { readConfig } from '../server/config/config-sources.ts';
+import { databaseUrl } from './database-url.ts';
 import { exit } from './exit.ts';
 import { jsonLine, safe } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,16 +26,4 @@ export async function migrate(terminal: Terminal, { store, config, json }: Migra
   } finally {
     await pool.end();
   }
-}
-
-/** A configuration file is only read if nothing else names the database. */
-async function databaseUrl(terminal: Terminal, store: string | undefined, file: string): Promise<string> {
-  const given = store ?? terminal.env.CAIRN_STORE ?? '';
-  const sources = { env: terminal.env, ...(given === '' ? { file } : { flags: { store: given } }) };
-  const config = await readConfig(sources);
-  if (config.store !== undefined) return config.store.reveal();
-  throw new TerminalError('config_invalid', {
-    message: `${file} names no PostgreSQL database.`,
-    hint: 'Pass --store postgres://user@host/database. A database in a data folder is migrated when its host starts.',
-  });
 }

@@ -49,6 +49,7 @@ export async function typed(args: readonly string[], how: Typed = {}): Promise<E
     part: (stream, text) => {
       said[stream] += text;
     },
+    redraw: (line) => onLine(line),
     ask: how.person ?? (() => Promise.resolve(null)),
     exit: (given) => {
       code ??= given;

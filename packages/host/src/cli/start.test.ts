@@ -24,6 +24,7 @@ function noting() {
     print: (line) => void printed.push(line),
     tell: () => undefined,
     part: () => undefined,
+    redraw: () => undefined,
     exit: (code) => {
       exits.push(code);
       exited.resolve();

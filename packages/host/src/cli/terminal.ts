@@ -19,6 +19,8 @@ export interface Terminal {
   tell(line: string): void;
   /** Writes text without adding a line break. */
   part(stream: 'out' | 'err', text: string): void;
+  /** Shows a line on stderr in place of the one that it showed before; an empty one removes it. For screens only. */
+  redraw(line: string): void;
   /** Asks the person for one line; null if nobody is there or the input has ended. Rejects when the signal aborts. */
   ask(question: string, signal: AbortSignal): Promise<string | null>;
   exit(code: number): void;

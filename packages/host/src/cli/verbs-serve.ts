@@ -4,6 +4,7 @@ import { peopleOf } from './app/dev-people.ts';
 import type { DevFlags } from './dev.ts';
 import type { InitFlags } from './init/init.ts';
 import type { MigrateFlags } from './migrate.ts';
+import type { MoveFlags } from './move.ts';
 import type { Terminal } from './terminal.ts';
 import { exitWith, wholeNumber, withExamples } from './verb.ts';
 
@@ -67,6 +68,7 @@ export function addServeVerbs(cairn: Command, terminal: Terminal): void {
     ],
   ).addHelpText('after', SERVING);
   addMigrate(cairn, terminal);
+  addMove(cairn, terminal);
 }
 
 function addMigrate(cairn: Command, terminal: Terminal): void {
@@ -83,6 +85,21 @@ function addMigrate(cairn: Command, terminal: Terminal): void {
     migrate,
     ['cairn migrate --store postgres://cairn@db.example.org/cairn', 'PGPASSWORD may hold the password'],
     ['CAIRN_STORE=postgres://cairn:…@db/cairn cairn migrate', 'before nodes of a new version start'],
+  );
+}
+
+function addMove(cairn: Command, terminal: Terminal): void {
+  const move = cairn
+    .command('move')
+    .description('move the data of a stopped host from its data folder into a PostgreSQL database')
+    .option('--from <folder>', 'data folder; default: the one here')
+    .option('--to <url>', 'an empty PostgreSQL database; default: CAIRN_STORE')
+    .option('--json', 'print JSON')
+    .action((flags: MoveFlags) => exitWith(terminal, async () => (await import('./move.ts')).move(terminal, flags)));
+  withExamples(
+    move,
+    ['cairn move --from ./data --to postgres://cairn@db.example.org/cairn', 'PGPASSWORD may hold the password'],
+    ['CAIRN_STORE=postgres://cairn:…@db/cairn cairn move --from ./data', 'run it again to go on after a stop'],
   );
 }
 

@@ -1,5 +1,5 @@
 /** A real Postgres for tests: one server for each test process, one database for each suite; not shipped. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +54,8 @@ async function startPostgres(
   const url = (database: string): string => `postgres://cairn:${password}@127.0.0.1:${port}/${database}`;
   // Its promise waits for a line of the server's log, which may come in two pieces and is then missed.
   await Promise.race([server.start(), answers(url('postgres'))]);
+  // The driver stops its server when a process ends, but not in time, and leaves the folder.
+  process.once('exit', () => remove(folder));
   return {
     url,
     createDatabase: (name) => server.createDatabase(name),
@@ -62,6 +64,21 @@ async function startPostgres(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Ends the server that runs in the folder, and removes both. A process that exits can only wait like this. */
+function remove(folder: string): void {
+  const file = join(folder, 'data', 'postmaster.pid');
+  if (existsSync(file)) {
+    try {
+      process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGQUIT');
+    } catch {
+      // It ended meanwhile.
+    }
+    const turn = new Int32Array(new SharedArrayBuffer(4));
+    for (let turns = 0; existsSync(file) && turns < 200; turns += 1) Atomics.wait(turn, 0, 0, 10);
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 
 /** Resolves once the server takes statements. */

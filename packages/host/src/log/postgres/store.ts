@@ -22,7 +22,7 @@ import { postgresExpiring } from './records/expiring.ts';
 import { postgresIdempotency } from './records/idempotency.ts';
 import { Notices } from './records/notices.ts';
 import { postgresPacks } from './records/packs.ts';
-import { type StoreFacts, storeFacts } from './records/store-facts.ts';
+import { refuseHalfMoved, type StoreFacts, storeFacts } from './records/store-facts.ts';
 import { postgresSubscriptions } from './records/subscriptions.ts';
 import { postgresRetention } from './retention/retention.ts';
 import { postgresRunIndex } from './run-index/run-index.ts';
@@ -56,6 +56,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const database = new Database(pool);
     if (options.migrates === true) await migratePostgres(database);
     else await checkSchema(database);
+    await refuseHalfMoved(database);
     const { onFault, elapsedMs } = options;
     return await assemblePostgresStore(pool, { listener, onFault, elapsedMs, closed: end });
   } catch (error) {

@@ -16,7 +16,7 @@ export function memoryChange(change: MemoryChange): Readonly<Record<string, unkn
 }
 
 /** A `tsvector` as text. Each word begins with its memory's key, so that every memory has a vocabulary of its own. */
-function vectorOf(content: string): string {
+export function vectorOf(content: string): string {
   const lexemes: string[] = [];
   let chars = 0;
   for (const [place, word] of wordsIn(content).entries()) {

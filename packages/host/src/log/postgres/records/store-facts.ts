@@ -1,5 +1,9 @@
 /** What nodes know of their database: the key that it is used with, and the id that they share. */
+import { TerminalError } from '@cairn/protocol';
 import type { Database } from '../database.ts';
+
+/** The fact that says how far a move into this database is (`log/copy/move-record.ts`). */
+export const MOVE = 'move';
 
 export interface StoreFacts {
   /** Identifies the master key, without revealing it; null before the first node. */
@@ -9,6 +13,8 @@ export interface StoreFacts {
   hostId(): Promise<string | null>;
   /** Keeps the id, unless another node was faster. */
   saveHostId(id: string): Promise<void>;
+  /** How far a move into this database is, as JSON; null if there was none. */
+  move(): Promise<string | null>;
 }
 
 export function storeFacts(database: Database): StoreFacts {
@@ -27,5 +33,17 @@ export function storeFacts(database: Database): StoreFacts {
     saveKeyId: (id) => save('key', id, 'DO UPDATE SET value = excluded.value'),
     hostId: () => known('host'),
     saveHostId: (id) => save('host', id, 'DO NOTHING'),
+    move: () => known(MOVE),
   };
+}
+
+/** Refuses a database that a move has filled in part: its hosts would miss runs. */
+export async function refuseHalfMoved(database: Database): Promise<void> {
+  const found = await storeFacts(database).move();
+  // Parsed here: JSON in Postgres has no U+0000, which a key may have.
+  if (found === null || JSON.parse(found).step === 'done') return;
+  throw new TerminalError('store_failed', {
+    message: `A move into the database ${database.place} is not complete.`,
+    hint: 'Run "cairn move" again: it goes on where it stopped.',
+  });
 }
