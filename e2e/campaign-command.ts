@@ -2,9 +2,11 @@
  * Runs a campaign as a command: parses the count and the seed, prints progress and the report, and sets the exit code.
  */
 import { parseArgs } from 'node:util';
+import { type StoreKind, storeKind } from './campaign-store.ts';
 
 export interface CampaignOptions {
   readonly times: number;
+  readonly store: StoreKind;
   readonly seed: string;
   readonly progress: (text: string) => void;
 }
@@ -21,11 +23,13 @@ export interface CampaignCommand {
 export async function campaignCommand({ usage, option, usually, run }: CampaignCommand): Promise<number> {
   let times: number;
   let seed: string;
+  let store: StoreKind;
   try {
     const { values } = parseArgs({
       options: {
         [option]: { type: 'string', default: String(usually) },
         seed: { type: 'string' },
+        store: { type: 'string', default: 'sqlite' },
         help: { type: 'boolean' },
       },
     });
@@ -37,13 +41,14 @@ export async function campaignCommand({ usage, option, usually, run }: CampaignC
     if (!Number.isInteger(times) || times < 1) {
       throw new TypeError(`--${option} takes a whole number from 1, not "${values[option]}".`);
     }
+    store = storeKind(values.store);
     seed = typeof values.seed === 'string' ? values.seed : crypto.randomUUID().slice(0, 8);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
     return 2;
   }
   process.stderr.write(`seed ${seed}\n`);
-  const report = await run({ times, seed, progress: (text) => process.stderr.write(`${text}\n`) });
+  const report = await run({ times, seed, store, progress: (text) => process.stderr.write(`${text}\n`) });
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   if (report.breaches.length === 0) return 0;
   process.stderr.write(`${report.breaches.length} promises broken; the data is in ${report.folder}\n`);

@@ -3,20 +3,28 @@
  * data.
  */
 
+import { logRooms } from './log-rooms.ts';
 import type { Room } from './room.ts';
 import { studioRooms } from './studio-rooms.ts';
 
-const log = 'packages/host/src/log';
 const cli = 'packages/host/src/cli';
 /** The doctor checks a configuration the way a host does. */
 const configuration = ['config', 'config-sources', 'json'].map((file) => `packages/host/src/server/config/${file}.ts`);
 /** These read a data folder or a file directly, without a host. */
 const offlineCommands =
-  'verify backup.ts checkpoint.ts export.ts import.ts migrate.ts move.ts database-url.ts doctor.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
+  'verify backup.ts checkpoint.ts export.ts import.ts migrate.ts move.ts database-url.ts offline-store.ts doctor.ts doctor-database.ts doctor-data.ts folder-keys.ts bundle-file.ts'.split(
     ' ',
   );
-const offlineLog = 'log log/ports log/chain log/bundle log/signed-checkpoint log/copy log/postgres log/sqlite'.split(' ');
-const offlineFiles = ['cli/database-url.ts', 'cli/folder-keys.ts', 'cli/bundle-file.ts', 'packages/host/src/server/secrets/host-secret.ts'];
+const offlineLog = 'log log/ports log/chain log/bundle log/signed-checkpoint log/copy log/postgres log/sqlite'.split(
+  ' ',
+);
+const offlineFiles = [
+  'cli/database-url.ts',
+  'cli/offline-store.ts',
+  'cli/folder-keys.ts',
+  'cli/bundle-file.ts',
+  'packages/host/src/server/secrets/host-secret.ts',
+];
 /** The part of the engine visible to node drivers. */
 const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
@@ -106,56 +114,7 @@ export const rooms: readonly Room[] = [
   ...beside.map((name) => ofHost(name)),
   ofHost('utf8', ['node']),
   { ...ofHost('peer-findings'), imports: ['protocol'] },
-  { name: 'log/ports', path: `${log}/ports`, imports: ['protocol', 'utf8'], packages: [], builtins: [], world: [] },
-  {
-    name: 'log',
-    path: log,
-    imports: ['protocol', 'log/ports', 'lru-map', 'utf8'],
-    packages: [],
-    builtins: [],
-    world: [],
-  },
-  ...['chain', 'blob-hash'].map((file) => ({
-    name: `log/${file}`,
-    path: `${log}/${file}.ts`,
-    imports: ['protocol', 'log', 'log/ports'],
-    packages: [],
-    builtins: ['node:crypto'],
-    world: [],
-  })),
-  ...['bundle', 'signed-checkpoint'].map((folder) => ({
-    name: `log/${folder}`,
-    path: `${log}/${folder}`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'log/bundle', 'utf8'],
-    packages: ['zod'],
-    builtins: ['node:crypto'],
-    world: ['node' as const],
-  })),
-  {
-    name: 'log/postgres',
-    path: `${log}/postgres`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map'],
-    packages: ['postgres'],
-    builtins: ['node:crypto', 'node:timers/promises'],
-    world: ['timer', 'node', 'process'],
-  },
-  {
-    name: 'log/sqlite',
-    path: `${log}/sqlite`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'fair-turns', 'lru-map'],
-    packages: [],
-    builtins: 'any',
-    world: ['timer', 'node', 'process'],
-  },
-  // Between the two stores.
-  {
-    name: 'log/copy',
-    path: `${log}/copy`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'log/postgres', 'log/sqlite'],
-    packages: [],
-    builtins: 'any',
-    world: ['node', 'process'],
-  },
+  ...logRooms,
   {
     name: 'engine',
     path: 'packages/host/src/engine',
@@ -306,7 +265,17 @@ export const rooms: readonly Room[] = [
   {
     name: 'cli/replay',
     path: `${cli}/replay.ts`,
-    imports: ['protocol', 'cli', 'engine', 'agents', 'log', 'log/bundle', 'log/sqlite', 'cli/bundle-file.ts'],
+    imports: [
+      'protocol',
+      'cli',
+      'engine',
+      'agents',
+      'log',
+      'log/bundle',
+      'log/sqlite',
+      'cli/bundle-file.ts',
+      'cli/offline-store.ts',
+    ],
     ...unrestricted,
   },
   // The pack commands read, check and sign packs the way a host does; `peers` reads and changes a configuration.

@@ -2,7 +2,7 @@
 import type { RunId } from '@cairn/protocol';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
-import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
+import { openCampaignStore } from '../campaign-store.ts';
 import { auditRun } from './audit.ts';
 import type { Complain } from './breach.ts';
 import type { HostSettings } from './host-main.ts';
@@ -18,10 +18,10 @@ export interface Audited {
   readonly questions: number;
 }
 
-export async function auditStore({ folder, journal, tenant }: HostSettings, witness: Witness): Promise<Audited> {
+export async function auditStore({ journal, tenant, ...place }: HostSettings, witness: Witness): Promise<Audited> {
   const entries = Map.groupBy(readJournal(journal), ({ runId }) => runId);
   const witnessed = new Map(witness.runs.flatMap((run) => (run.runId === null ? [] : [[run.runId, run] as const])));
-  const store = await openSqliteStore({ folder });
+  const store = await openCampaignStore(place);
   let rowCount = 0;
   let repeated = 0;
   let questions = 0;

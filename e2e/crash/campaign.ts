@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
+import { campaignStore, type StoreKind } from '../campaign-store.ts';
 import { type Audited, auditStore } from './audit-store.ts';
 import type { Breach } from './breach.ts';
 import { crashWorkflows } from './crash-workflows.ts';
@@ -17,6 +18,7 @@ import { Witness } from './witness.ts';
 export interface CampaignOptions {
   readonly kills: number;
   readonly seed: string;
+  readonly store?: StoreKind;
   readonly patrons?: number;
   /** Maximum time for runs to end after the last kill. */
   readonly endWithinMs?: number;
@@ -49,8 +51,10 @@ export async function campaign(options: CampaignOptions): Promise<CampaignReport
   const { seed, progress = () => undefined } = options;
   const began = performance.now();
   const home = await mkdtemp(join(tmpdir(), 'cairn-crash-'));
+  await using store = await campaignStore(options.store ?? 'sqlite', home);
   const settings = {
-    folder: join(home, 'data'),
+    folder: store.folder,
+    store: store.store,
     journal: join(home, 'journal.ndjson'),
     key: 'crash-b3ZtU6yKx9NdM1hQe8Vo',
     tenant: 'crash',

@@ -1,12 +1,12 @@
 /** The process to kill: a real host on a real database, with the steps of the crash tests. Driven over IPC. */
 import type { ConfigInput } from '../../packages/host/src/index.ts';
+import { type StoreSettings, storeConfig } from '../campaign-store.ts';
 import { crashSteps } from './crash-steps.ts';
 import { openJournal } from './journal.ts';
 import { serveHost } from './serve-host.ts';
 
 /** Settings of the child, passed as its only argument. */
-export interface HostSettings {
-  readonly folder: string;
+export interface HostSettings extends StoreSettings {
   readonly journal: string;
   readonly key: string;
   readonly tenant: string;
@@ -33,6 +33,6 @@ const settings: HostSettings = JSON.parse(process.argv[2] ?? '{}');
 process.on('SIGXFSZ', () => undefined);
 
 await serveHost({
-  config: { port: 0, data: settings.folder, keys: [keyOf(settings)] },
+  config: { port: 0, ...storeConfig(settings), keys: [keyOf(settings)] },
   steps: crashSteps(openJournal(settings.journal)),
 });

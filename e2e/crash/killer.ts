@@ -2,6 +2,7 @@
 import { watch } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../packages/host/test/kit/random.ts';
+import { LEASE_MS, onDatabase, type StoreSettings } from '../campaign-store.ts';
 import type { HostProcess } from './host-process.ts';
 
 export const moments = ['load', 'start', 'checkpoint', 'stop'] as const;
@@ -29,9 +30,9 @@ export async function killAndRevive(
   signal: AbortSignal,
 ): Promise<Death> {
   let hit = true;
-  if (moment === 'load') await pause(random.between(10, 600), undefined, { signal });
+  if (moment === 'load') await pause(random.between(10, mostLoadMs(host.settings)), undefined, { signal });
   if (moment === 'checkpoint') {
-    hit = await databaseWritten(host.settings.folder, signal);
+    hit = await checkpointBegan(host.settings, signal);
     await pause(random.between(0, 12), undefined, { signal });
   }
   if (moment === 'stop') {
@@ -45,6 +46,9 @@ export async function killAndRevive(
   await revive(host);
   return { moment, hit };
 }
+
+/** The longest time under load. On Postgres, the runs of the host before go on only when its lease is over. */
+const mostLoadMs = ({ store }: StoreSettings): number => (store === undefined ? 600 : 600 + LEASE_MS);
 
 /** A start takes a large part of a second. The kill falls anywhere in it. */
 async function dieWhileStarting(host: HostProcess, random: Random, signal: AbortSignal): Promise<boolean> {
@@ -63,6 +67,13 @@ async function revive(host: HostProcess): Promise<void> {
 /** The host did not restart, so nothing else can be checked. */
 export class HostLost extends Error {
   override readonly name = 'HostLost';
+}
+
+/** A checkpoint of Postgres writes pages, too; it begins when it is asked for. */
+async function checkpointBegan({ folder, store }: StoreSettings, signal: AbortSignal): Promise<boolean> {
+  if (store === undefined) return databaseWritten(folder, signal);
+  await onDatabase(store, (database) => database.changed('CHECKPOINT'));
+  return true;
 }
 
 /**

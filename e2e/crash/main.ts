@@ -1,5 +1,6 @@
 /** `npm run e2e:crash`: kills a host under load repeatedly, then checks every guarantee. */
 import { parseArgs } from 'node:util';
+import { type StoreKind, storeKind } from '../campaign-store.ts';
 import { campaign } from './campaign.ts';
 
 const usage = `Kills a working host with SIGKILL again and again, then checks that nothing it acknowledged was lost.
@@ -8,6 +9,7 @@ const usage = `Kills a working host with SIGKILL again and again, then checks th
 
   --kills N    how often to kill it (default 50)
   --seed S     decides workflows, answers and the moments of the kills (default: fresh, printed)
+  --store S    sqlite (default), or postgres: a real server of its own
   --json       print the report as one line of JSON on stdout
   --help       this text
 
@@ -19,6 +21,7 @@ See docs/crash-testing.md.
 interface Options {
   readonly kills: number;
   readonly seed: string;
+  readonly store: StoreKind;
   readonly json: boolean;
 }
 
@@ -28,6 +31,7 @@ function parse(args: readonly string[]): Options | 'help' {
     options: {
       kills: { type: 'string', default: '50' },
       seed: { type: 'string' },
+      store: { type: 'string', default: 'sqlite' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -36,7 +40,8 @@ function parse(args: readonly string[]): Options | 'help' {
   const kills = Number(values.kills);
   if (!Number.isInteger(kills) || kills < 1)
     throw new TypeError(`--kills takes a whole number from 1, not "${values.kills}".`);
-  return { kills, seed: values.seed ?? crypto.randomUUID().slice(0, 8), json: values.json };
+  const store = storeKind(values.store);
+  return { kills, store, seed: values.seed ?? crypto.randomUUID().slice(0, 8), json: values.json };
 }
 
 async function main(): Promise<number> {

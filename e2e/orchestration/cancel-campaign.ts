@@ -7,9 +7,9 @@ import type { Host } from '../../packages/host/src/index.ts';
 import type { Commit } from '../../packages/host/src/log/ports/event-log.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
-import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { createRandom } from '../../packages/host/test/kit/random.ts';
+import { campaignStore, openCampaignStore, type StoreKind } from '../campaign-store.ts';
 import type { Breach } from '../crash/breach.ts';
 import { type HeldStore, heldStore } from './held-store.ts';
 import { auditTree } from './tree-audit.ts';
@@ -19,6 +19,7 @@ export interface CancelCampaign {
   /** Number of trees to cancel, each at a random row. */
   readonly points: number;
   readonly seed: string;
+  readonly store?: StoreKind;
   readonly progress?: (text: string) => void;
 }
 
@@ -51,9 +52,10 @@ const TENANT = 'cancel';
 export async function cancelCampaign(options: CancelCampaign): Promise<CancelReport> {
   const began = performance.now();
   const folder = await mkdtemp(join(tmpdir(), 'cairn-cancel-'));
+  await using place = await campaignStore(options.store ?? 'sqlite', folder);
   const closing = new AbortController();
   const faults: string[] = [];
-  const held = heldStore(await openSqliteStore({ folder, onFault: (error) => void faults.push(String(error)) }));
+  const held = heldStore(await openCampaignStore(place, (error) => void faults.push(String(error))));
   const host = await createHostOver(held.store, {
     config: {
       port: 0,

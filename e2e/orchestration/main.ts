@@ -12,6 +12,7 @@ run of every tree must have ended within 5 s of its cancellation, with nothing a
 
   --points N   how many trees to cancel (default 100)
   --seed S     decides the rows (default: fresh, printed)
+  --store S    sqlite (default), or postgres: a real server of its own
   --help       this text
 
 Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every promise was kept, 1 when one was broken

@@ -288,7 +288,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'verify',
     prose:
-      'Checks every event and hash of a run, a [bundle](bundles.md) or all runs, and whatever the data folder derives from them. It reads the folder or the file directly, with or without a running host. `--against` compares with a signed checkpoint. See [verification](verify.md).',
+      'Checks every event and hash of a run, a [bundle](bundles.md) or all runs, and whatever the data folder derives from them. It reads the folder or the file directly, with or without a running host; of a PostgreSQL database it makes a temporary copy. `--against` compares with a signed checkpoint. See [verification](verify.md).',
     steps: [{ command: 'cairn verify {hello}' }, { command: 'cairn verify {hello} --json' }],
   },
   {
@@ -300,7 +300,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'checkpoint',
     prose:
-      'Prints a statement of the last event of runs, signed with the key of the data folder or the configured master key. Kept elsewhere, it shows whether a run was cut, replaced or removed later. See [signed checkpoints](verify.md#signed-checkpoints).',
+      'Prints a statement of the last event of runs, signed with the key of the data folder or the configured master key, which a host on PostgreSQL needs. Kept elsewhere, it shows whether a run was cut, replaced or removed later. See [signed checkpoints](verify.md#signed-checkpoints).',
     steps: [
       { command: 'cairn checkpoint {hello} --output hello.jsonl' },
       { command: 'cairn verify {hello} --against hello.jsonl' },
@@ -319,7 +319,7 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'import',
     prose:
-      'Checks a bundle and adds its run to a data folder that no host uses. The imported run is read-only: the host never steps it and refuses answers and cancels ([run_imported](../errors/run_imported.md)).',
+      'Checks a bundle and adds its run to a data folder that no host uses, or to a PostgreSQL database, also while its nodes run. The imported run is read-only: the host never steps it and refuses answers and cancels ([run_imported](../errors/run_imported.md)).',
     steps: [
       { command: 'cairn import review.cairn.jsonl' },
       { command: 'cairn import review.cairn.jsonl --data look' },
@@ -329,19 +329,19 @@ const withoutHost: readonly Section[] = [
   {
     verb: 'doctor',
     prose:
-      'Checks Node, the configuration, the data folder, its lock, its database and its write-ahead log, the disk and the port, and suggests fixes. `--rebuild` rebuilds the run list and the task view from the events.',
+      'Checks Node, the configuration, the data folder, its lock, its database and its write-ahead log, the disk and the port, and suggests fixes. `--rebuild` rebuilds the run list and the task view from the events. On PostgreSQL it checks the connection, the version, the schema and the nodes; space is the work of `VACUUM`.',
     steps: [{ command: 'cairn doctor --data .cairn' }, { command: 'cairn doctor --data look --rebuild' }],
   },
   {
     verb: 'backup',
     prose:
-      'Copies the data of a host into one file, also while it runs. The key of the host is left out unless you ask for it. See [the guide](../operate/backup-and-restore.md).',
+      'Copies the data of a host into one file, also while it runs: a data folder, or a PostgreSQL database with `--store`. The key of the host is left out unless you ask for it. See [the guide](../operate/backup-and-restore.md).',
     steps: [{ command: 'cairn backup look.cairn --data look' }, { command: 'cairn backup look.cairn --data look' }],
   },
   {
     verb: 'restore',
     prose:
-      'Checks a backup, with the hash chain of every run, and makes a new data folder of it. It never writes to an existing one.',
+      'Checks a backup, with the hash chain of every run, and makes a new data folder of it, or fills an empty PostgreSQL database. It never writes to one that has data.',
     steps: [{ command: 'cairn restore look.cairn --data restored' }],
   },
   {

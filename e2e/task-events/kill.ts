@@ -8,6 +8,7 @@ import { createClient, emptyConversation, reduceConversation } from '@cairn/clie
 import type { TaskEvent } from '@cairn/protocol';
 import { openReadOnly } from '../../packages/host/src/log/sqlite/folder/read-only.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
+import { campaignStore, type StoreKind, verifiableFolder } from '../campaign-store.ts';
 import type { Breach } from '../crash/breach.ts';
 import { HostProcess } from '../crash/host-process.ts';
 import { Wire } from '../crash/wire.ts';
@@ -19,6 +20,7 @@ import type { DeskSettings } from './host-main.ts';
 export interface KillCampaign {
   readonly kills: number;
   readonly seed: string;
+  readonly store?: StoreKind;
   readonly progress?: (text: string) => void;
 }
 
@@ -46,7 +48,9 @@ export async function killCampaign(options: KillCampaign): Promise<KillReport> {
   const began = performance.now();
   const home = await mkdtemp(join(tmpdir(), 'cairn-tasks-'));
   await using model = await deskModel(CHUNK_MS);
-  const settings = { folder: join(home, 'data'), journal: '', key: keys.ann, tenant: 'desk', modelUrl: model.url };
+  await using place = await campaignStore(options.store ?? 'sqlite', home);
+  const { folder, store } = place;
+  const settings = { folder, store, journal: '', key: keys.ann, tenant: 'desk', modelUrl: model.url };
   const scene = new Scene(settings, options);
   try {
     await scene.play();
@@ -102,12 +106,12 @@ class Scene {
     for (const how of this.host.ownDeaths) this.#complain('the host does not die by itself', { how });
     const ended = await this.host.stop();
     if (ended !== 'code 0') this.#complain('the host stops in order', { ended });
-    this.#verify();
+    await this.#verify();
   }
 
   /** As `cairn verify` does. */
-  #verify(): void {
-    const log = openReadOnly(this.host.settings.folder);
+  async #verify(): Promise<void> {
+    const log = openReadOnly(await verifiableFolder(this.host.settings));
     const found = (runId: string | null) => (seq: number | null, message: string) =>
       this.#complain('chains, faces and indexes are right', { runId, seq, message });
     for (const { runId } of log.runs()) {

@@ -10,6 +10,7 @@ same final state. Then one reader of a context stalls beside a fast one, while 2
 
   --kills N    how often to kill it (default 20)
   --seed S     decides the events and the pauses (default: fresh, printed)
+  --store S    sqlite (default), or postgres: a real server of its own
   --help       this text
 
 Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every promise was kept, 1 when one was broken

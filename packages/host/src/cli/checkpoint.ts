@@ -1,20 +1,18 @@
-/** `cairn checkpoint`: prints a signed statement of where the logs of runs stand, even while a host uses the folder. */
+/** `cairn checkpoint`: prints a signed statement of where the logs of runs stand, even while a host uses its store. */
 import { relative, resolve } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { type CheckpointedRun, checkpointLines } from '../log/signed-checkpoint/signed-checkpoint.ts';
-import { openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
+import type { ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
-import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
 import { folderKeys } from './folder-keys.ts';
 import { keptRunNamed } from './kept-run-name.ts';
+import { type StoreFlags, withLog } from './offline-store.ts';
 import { styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
-export interface CheckpointFlags {
-  readonly data?: string;
-  readonly config?: string;
+export interface CheckpointFlags extends StoreFlags {
   readonly all?: boolean;
   readonly output?: string;
   readonly force?: boolean;
@@ -30,32 +28,30 @@ export async function checkpoint(
       'A checkpoint needs either runs or --all.',
       'For example: cairn checkpoint --all > checkpoint.jsonl',
     );
-  const folder = dataFolder(terminal, flags.data);
-  const [key] = await folderKeys(terminal, folder, flags.config);
-  const log = openReadOnly(folder);
-  try {
-    const runs = flags.all === true ? allRuns(log) : namedRuns(log, names, folder);
-    const lines = checkpointLines({ at: terminal.now(), key, runs });
-    if (flags.output === undefined) for (const line of lines) terminal.print(line);
-    else {
-      let count = 0;
-      const counted = function* () {
-        for (const line of lines) {
-          count += 1;
-          yield line;
-        }
-      };
-      const file = resolve(terminal.cwd, flags.output);
-      writeBundle(file, counted(), flags.force === true);
-      const { green } = styleOf(terminal.colours.out);
-      terminal.print(
-        `${green('✓')} ${relative(terminal.cwd, file)}: ${count - 2 === 1 ? '1 run' : `${count - 2} runs`}`,
-      );
-    }
+  return withLog(terminal, { flags, names: flags.all === true ? null : names }, async ({ log, place, folder }) => {
+    const [key] = await folderKeys(terminal, folder, flags.config);
+    const runs = flags.all === true ? allRuns(log) : namedRuns(log, names, place);
+    print(terminal, checkpointLines({ at: terminal.now(), key, runs }), flags);
     return exit.ok;
-  } finally {
-    log.close();
+  });
+}
+
+function print(terminal: Terminal, lines: Iterable<string>, flags: CheckpointFlags): void {
+  if (flags.output === undefined) {
+    for (const line of lines) terminal.print(line);
+    return;
   }
+  let count = 0;
+  const counted = function* () {
+    for (const line of lines) {
+      count += 1;
+      yield line;
+    }
+  };
+  const file = resolve(terminal.cwd, flags.output);
+  writeBundle(file, counted(), flags.force === true);
+  const { green } = styleOf(terminal.colours.out);
+  terminal.print(`${green('✓')} ${relative(terminal.cwd, file)}: ${count - 2 === 1 ? '1 run' : `${count - 2} runs`}`);
 }
 
 function* allRuns(log: ReadOnlyLog): Generator<CheckpointedRun> {
@@ -69,15 +65,15 @@ function* allRuns(log: ReadOnlyLog): Generator<CheckpointedRun> {
 }
 
 /** All of them are found before the first line is written. */
-const namedRuns = (log: ReadOnlyLog, names: readonly string[], folder: string): readonly CheckpointedRun[] =>
+const namedRuns = (log: ReadOnlyLog, names: readonly string[], place: string): readonly CheckpointedRun[] =>
   names.map((name) => {
     const run = log.run(keptRunNamed(log, name));
-    if (run === null) throw noRun(name, folder);
+    if (run === null) throw noRun(name, place);
     return run;
   });
 
-const noRun = (name: string, folder: string): TerminalError =>
+const noRun = (name: string, place: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `There is no run ${JSON.stringify(name)} in ${folder}.`,
-    hint: '"cairn runs" lists runs. --data selects another data folder.',
+    message: `There is no run ${JSON.stringify(name)} in ${place}.`,
+    hint: '"cairn runs" lists runs. --data and --store select another store.',
   });

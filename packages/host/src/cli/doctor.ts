@@ -6,19 +6,18 @@ import { compactFolder } from '../log/sqlite/folder/backup.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import type { HostConfig } from '../server/config/config.ts';
 import { readConfig } from '../server/config/config-sources.ts';
-import { dataFolder } from './data-folder.ts';
 import { dataFindings } from './doctor-data.ts';
+import { databaseFindings } from './doctor-database.ts';
 import { check, type Finding } from './doctor-finding.ts';
 import { portFinding } from './doctor-port.ts';
 import { exit } from './exit.ts';
+import { type StoreFlags, storePlace } from './offline-store.ts';
 import { findingLines } from './render/findings.ts';
 import { jsonLine, styleOf } from './render/style.ts';
 import { INSTALL_SKIPPED, ownPackageFile, skippedPackages } from './skipped-packages.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface DoctorFlags {
-  readonly config?: string;
-  readonly data?: string;
+export interface DoctorFlags extends StoreFlags {
   readonly rebuild?: boolean;
   readonly compact?: boolean;
   readonly json?: boolean;
@@ -83,10 +82,14 @@ async function folderFindings(
 ): Promise<readonly Finding[]> {
   let folder: string;
   try {
+    const place = await storePlace(terminal, flags);
+    const { rebuild = false, compact = false } = flags;
+    if (place.kind === 'postgres')
+      return await databaseFindings({ url: place.url, now: terminal.now(), rebuild, compact });
     const configured = flags.data === undefined && flags.config !== undefined ? config?.data : undefined;
-    folder = configured ?? dataFolder(terminal, flags.data);
+    folder = configured ?? place.folder;
   } catch (error) {
-    if (!isCairnError(error)) throw error;
+    if (!isCairnError(error) || error.code === 'validation_error') throw error;
     return [{ subject: 'data folder', state: 'doubtful', text: error.message, hint: error.hint }];
   }
   const found = await dataFindings(folder);

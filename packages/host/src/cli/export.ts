@@ -1,4 +1,4 @@
-/** `cairn export`: writes a run and the runs below it to a bundle, even while a host uses the data folder. */
+/** `cairn export`: writes a run and the runs below it to a bundle, even while a host uses its store. */
 import { relative, resolve } from 'node:path';
 import { type RunId, TerminalError } from '@cairn/protocol';
 import { artifactChanges, blobsOf } from '../log/artifact-changes.ts';
@@ -6,16 +6,15 @@ import { type BundledRow, bundleLines } from '../log/bundle/bundle-lines.ts';
 import { pinnedDefinitions } from '../log/pinned-definitions.ts';
 import { isTombstone, type Row } from '../log/ports/rows.ts';
 import { runPurged } from '../log/ports/run-purged.ts';
-import { type KeptRun, openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
+import type { KeptRun, ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
-import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
 import { keptRunNamed } from './kept-run-name.ts';
+import { type StoreFlags, withLog } from './offline-store.ts';
 import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ExportFlags {
-  readonly data?: string;
+export interface ExportFlags extends StoreFlags {
   readonly output?: string;
   readonly force?: boolean;
   /** False leaves out the runs below. */
@@ -24,12 +23,10 @@ export interface ExportFlags {
 }
 
 export async function exportRun(terminal: Terminal, name: string, flags: ExportFlags): Promise<number> {
-  const folder = dataFolder(terminal, flags.data);
-  const log = openReadOnly(folder);
-  try {
+  return withLog(terminal, { flags, names: [name] }, ({ log, place }) => {
     // Only the id of an existing run becomes part of a path, and such ids contain no slash.
     const top = log.run(keptRunNamed(log, name));
-    if (top === null) throw noRun(name, folder);
+    if (top === null) throw noRun(name, place);
     if (top.purgedAt !== null) throw runPurged({ runId: top.runId, purgedAt: top.purgedAt });
     const { runId, hash } = top;
     const runs = flags.children === false ? [top] : log.tree(top);
@@ -51,9 +48,7 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
       terminal.tell(`It contains inputs, outputs and operator rows. Check it anywhere with: cairn verify ${shown}`);
     }
     return exit.ok;
-  } finally {
-    log.close();
-  }
+  });
 }
 
 /** The bundle of a run and those below it. */
@@ -129,10 +124,10 @@ const noBlob = (runId: string, sha256: string): TerminalError =>
     hint: 'Restore the folder from a backup. "cairn verify" lists what is missing.',
   });
 
-const noRun = (runId: string, folder: string): TerminalError =>
+const noRun = (runId: string, place: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `There is no run ${JSON.stringify(runId)} in ${folder}.`,
-    hint: '"cairn runs" lists runs. --data selects another data folder.',
+    message: `There is no run ${JSON.stringify(runId)} in ${place}.`,
+    hint: '"cairn runs" lists runs. --data and --store select another store.',
   });
 
 const noDefinition = (runId: string, hash: string): TerminalError =>

@@ -1,4 +1,4 @@
-/** `cairn import`: adds the run of a bundle to a data folder that no host uses. The imported run is read-only. */
+/** `cairn import`: adds the run of a bundle to a data folder that no host uses, or to a database. The imported run is read-only. */
 import { existsSync, statfsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -6,19 +6,19 @@ import { isCairnError, TerminalError } from '@cairn/protocol';
 import type { BundledRun } from '../log/bundle/bundle.ts';
 import type { NewRow } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
+import { openPostgresStore } from '../log/postgres/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { openReadOnly } from '../log/sqlite/folder/read-only.ts';
 import { taskFaces } from '../log/task-faces.ts';
 import { withBundle } from './bundle-file.ts';
-import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
+import { type StoreFlags, type StorePlace, storePlace, withDatabase } from './offline-store.ts';
 import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
-export interface ImportFlags {
-  readonly data?: string;
-  /** Default: the only tenant of the folder, or `dev` in a new folder. */
+export interface ImportFlags extends StoreFlags {
+  /** Default: the only tenant of the store, or `dev` in a new one. */
   readonly tenant?: string;
   readonly json?: boolean;
 }
@@ -26,30 +26,52 @@ export interface ImportFlags {
 export async function importRun(terminal: Terminal, name: string, flags: ImportFlags): Promise<number> {
   const file = resolve(terminal.cwd, name);
   const checked = checkBundle(file);
-  const folder = dataFolder(terminal, flags.data);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  checkSpace(folder, checked.bytes);
-  const tenant = flags.tenant ?? onlyTenant(folder);
-  const store = await openSqliteStore({ folder }).catch((error: unknown) => {
-    throw isCairnError(error, 'store_locked') ? hostRuns(folder, error) : error;
-  });
+  const { store, place, tenants } = await opened(await storePlace(terminal, flags), checked.bytes);
   const { runId, runs, events } = checked;
   try {
+    const tenant = flags.tenant ?? onlyTenant(place, tenants);
     const added = await importBundle(store, file, { tenant, importedAt: terminal.now() });
     if (flags.json === true) terminal.print(jsonLine({ runId, runs, events, tenant, imported: added > 0 }));
     else if (added > 0) {
       const { green } = styleOf(terminal.colours.out);
       const which = runs === 1 ? '' : `${added} runs, `;
-      terminal.print(`${green('✓')} ${runId}: imported ${which}${events} events into ${folder} for tenant ${tenant}`);
+      terminal.print(`${green('✓')} ${runId}: imported ${which}${events} events into ${place} for tenant ${tenant}`);
       if (checked.forks > 0)
         terminal.tell(
           'A fork is here a run of its own with all of its events. Its bundle still names what it is a fork of.',
         );
-    } else terminal.print(`· ${runId} is already in ${folder}, with the same hash`);
+    } else terminal.print(`· ${runId} is already in ${place}, with the same hash`);
     return exit.ok;
   } finally {
     await store.close();
   }
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly place: string;
+  readonly tenants: readonly string[];
+}
+
+/** Nodes may use a database meanwhile; a data folder is for one process. */
+async function opened(at: StorePlace, bytes: number): Promise<Opened> {
+  if (at.kind === 'postgres') {
+    const { place, tenants } = await withDatabase(at.url, async (database) => ({
+      place: database.place,
+      tenants: await database.rows<[string]>('SELECT tenant FROM cairn.workflows UNION SELECT tenant FROM cairn.runs'),
+    }));
+    const elapsedMs = () => performance.now();
+    const store = await openPostgresStore({ url: at.url, connections: 1, elapsedMs });
+    return { store, place, tenants: tenants.map(([tenant]) => tenant).sort() };
+  }
+  const { folder } = at;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  checkSpace(folder, bytes);
+  const tenants = tenantsIn(folder);
+  const store = await openSqliteStore({ folder }).catch((error: unknown) => {
+    throw isCairnError(error, 'store_locked') ? hostRuns(folder, error) : error;
+  });
+  return { store, place: folder, tenants };
 }
 
 /** Reads the whole bundle before anything is written, so that an invalid one changes nothing. */
@@ -113,16 +135,19 @@ const contentMissing = (runId: string, seq: number): TerminalError =>
     details: { runId, seq },
   });
 
-function onlyTenant(folder: string): string {
-  if (!existsSync(join(folder, 'cairn.db'))) return 'dev';
+function tenantsIn(folder: string): readonly string[] {
+  if (!existsSync(join(folder, 'cairn.db'))) return [];
   const log = openReadOnly(folder);
   try {
-    const [only = 'dev', ...others] = log.tenants();
-    if (others.length === 0) return only;
-    throw usageError(`${folder} has several tenants: ${[only, ...others].join(', ')}.`, 'Choose one with --tenant.');
+    return log.tenants();
   } finally {
     log.close();
   }
+}
+
+function onlyTenant(place: string, [only = 'dev', ...others]: readonly string[]): string {
+  if (others.length === 0) return only;
+  throw usageError(`${place} has several tenants: ${[only, ...others].join(', ')}.`, 'Choose one with --tenant.');
 }
 
 /** The rows need about the file size in the database, and the same again in its write-ahead log. */

@@ -6,17 +6,16 @@ import { isCairnError, isJsonObject, type Json, type JsonObject, TerminalError }
 import { type RunRecording, redecideRecord } from '../agents/recorded/redecide-record.ts';
 import { differingFields } from '../engine/replay/differing-fields.ts';
 import type { Divergence } from '../engine/replay/recorded-row.ts';
-import { type KeptRun, openReadOnly, type ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
+import type { KeptRun, ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { withBundle } from './bundle-file.ts';
-import { dataFolder } from './data-folder.ts';
 import { exit } from './exit.ts';
 import { keptRunNamed } from './kept-run-name.ts';
+import { type StoreFlags, withLog } from './offline-store.ts';
 import { lookOf } from './render/status.ts';
 import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ReplayFlags {
-  readonly data?: string;
+export interface ReplayFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
@@ -70,16 +69,14 @@ async function judgeNamed(terminal: Terminal, { name, flags, judge }: Named): Pr
     return judgeBundle(path, name, judge);
   }
   const isFolder = name !== null && existsSync(join(path, 'cairn.db'));
-  const folder = isFolder ? path : dataFolder(terminal, flags.data);
-  const log = openReadOnly(folder);
-  try {
-    if (name === null || isFolder) return await judge(allRuns(log));
+  const store = isFolder ? { data: path } : flags;
+  const names = name === null || isFolder ? null : [name];
+  return withLog(terminal, { flags: store, names }, async ({ log, place }) => {
+    if (name === null || isFolder) return judge(allRuns(log));
     const run = log.run(keptRunNamed(log, name));
-    if (run === null) throw noRun(name, folder);
-    return await judge(log.tree(run).map((one) => recordingOf(log, one)));
-  } finally {
-    log.close();
-  }
+    if (run === null) throw noRun(name, place);
+    return judge(log.tree(run).map((one) => recordingOf(log, one)));
+  });
 }
 
 /** One of many bundles may be damaged, so that the error names the file. */
@@ -136,10 +133,10 @@ const recordingOf = (log: ReadOnlyLog, run: KeptRun): RunRecording => ({
   definition: (hash) => log.definition(hash),
 });
 
-const noRun = (name: string, folder: string): TerminalError =>
+const noRun = (name: string, place: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `There is no file ${name}, and no run with that id in ${folder}.`,
-    hint: 'Pass a run id, the path of a bundle or of a data folder. --data selects another data folder.',
+    message: `There is no file ${name}, and no run with that id in ${place}.`,
+    hint: 'Pass a run id, the path of a bundle or of a data folder. --data and --store select another store.',
   });
 
 /** Milliseconds between two lines about the progress. */

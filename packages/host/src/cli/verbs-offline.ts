@@ -59,8 +59,13 @@ function addCompletion(cairn: Command, terminal: Terminal): void {
   );
 }
 
-const withDataOptions = (command: Command): Command =>
-  command.option('-d, --data <folder>', 'data folder').option('--json', 'print JSON');
+const withDataOptions = (command: Command): Command => withStoreOptions(command).option('--json', 'print JSON');
+
+/** Where the data is, if not in the folder or the configuration here. */
+const withStoreOptions = (command: Command): Command =>
+  command
+    .option('-d, --data <folder>', 'data folder')
+    .option('-s, --store <url>', 'PostgreSQL database; default: CAIRN_STORE, or "store" of the configuration');
 
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
@@ -68,12 +73,10 @@ function addVerify(cairn: Command, terminal: Terminal): void {
   const verify = withDataOptions(
     cairn
       .command('verify [run|bundle|backup|folder]')
-      .description(
-        'check every event, hash and table of a run, a bundle, a backup or a data folder; default: all runs',
-      ),
+      .description('check every event, hash and table of a run, a bundle, a backup or a store; default: all runs'),
   )
     .option('--against <file>', 'a signed checkpoint that the runs must agree with')
-    .option('--key <key>', 'public key whose checkpoints count; default: those of the data folder', collected)
+    .option('--key <key>', 'public key whose checkpoints count; default: those of the host', collected)
     .option('-c, --config <file>', 'configuration with the master key; default: cairn.json, if it exists')
     .action((name: string | undefined, flags: VerifyFlags) =>
       exitWith(terminal, async () => (await import('./verify/verify.ts')).verify(terminal, name, flags)),
@@ -88,12 +91,13 @@ function addVerify(cairn: Command, terminal: Terminal): void {
 }
 
 function addCheckpoint(cairn: Command, terminal: Terminal): void {
-  const checkpoint = cairn
-    .command('checkpoint [runs...]')
-    .description('print a signed statement of the last event of runs, to keep elsewhere')
-    .option('-d, --data <folder>', 'data folder')
+  const checkpoint = withStoreOptions(
+    cairn
+      .command('checkpoint [runs...]')
+      .description('print a signed statement of the last event of runs, to keep elsewhere'),
+  )
     .option('-c, --config <file>', 'configuration with the master key; default: cairn.json, if it exists')
-    .option('--all', 'all runs of the folder')
+    .option('--all', 'all runs of the store')
     .option('-o, --output <file>', 'output file; default: stdout')
     .option('--force', 'overwrite an existing file')
     .action((runs: readonly string[], flags: CheckpointFlags) =>
@@ -138,9 +142,9 @@ function addBundles(cairn: Command, terminal: Terminal): void {
     ['cairn export RUN --no-children', 'the run alone'],
   );
   const importing = withDataOptions(
-    cairn.command('import <bundle>').description('add the runs of a bundle to a data folder, read-only'),
+    cairn.command('import <bundle>').description('add the runs of a bundle to a store, read-only'),
   )
-    .option('--tenant <tenant>', 'tenant that gets the run; default: the only tenant in the folder')
+    .option('--tenant <tenant>', 'tenant that gets the run; default: the only tenant in the store')
     .action((file: string, flags: ImportFlags) =>
       exitWith(terminal, async () => (await import('./import.ts')).importRun(terminal, file, flags)),
     );
@@ -182,19 +186,22 @@ function addBackup(cairn: Command, terminal: Terminal): void {
     backup,
     ['cairn backup monday.cairn', 'all runs, workflows and packs, and the files of runs'],
     ['cairn backup monday.cairn --data ./data', 'of this data folder'],
+    ['CAIRN_STORE=postgres://cairn:…@db/cairn cairn backup monday.cairn', 'of this database'],
   );
   const restore = cairn
     .command('restore <file>')
-    .description('check a backup and make a new data folder of it')
-    .requiredOption('--data <folder>', 'the new data folder; it must not exist')
+    .description('check a backup and make a new data folder of it, or fill an empty database with it')
+    .option('--data <folder>', 'the new data folder; it must not exist')
+    .option('--store <url>', 'an empty PostgreSQL database')
     .option('--json', 'print JSON')
     .action((file: string, flags: RestoreFlags) =>
       exitWith(terminal, async () => (await import('./backup.ts')).restore(terminal, file, flags)),
     );
-  withExamples(restore, [
-    'cairn restore monday.cairn --data ./restored',
-    'then start a host with "data": "./restored"',
-  ]);
+  withExamples(
+    restore,
+    ['cairn restore monday.cairn --data ./restored', 'then start a host with "data": "./restored"'],
+    ['cairn restore monday.cairn --store postgres://cairn@db/cairn', 'a backup of a data folder or of a database'],
+  );
 }
 
 function addKey(cairn: Command, terminal: Terminal): void {

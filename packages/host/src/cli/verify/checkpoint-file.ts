@@ -16,19 +16,19 @@ export interface CheckpointFlags {
   readonly config?: string;
 }
 
-/** The keys of the flag, or those of the data folder and its configuration. */
+/** The keys of the flag, or those of the host: `of` is its data folder, or null in it for PostgreSQL. */
 export async function checkpointFile(
   terminal: Terminal,
   flags: CheckpointFlags,
-  folder: string | null,
+  of: { readonly folder: string | null } | null,
 ): Promise<CheckpointFile | null> {
   if (flags.against === undefined) return null;
   const file = resolve(terminal.cwd, flags.against);
   if (flags.key !== undefined) return { file, trusted: flags.key };
-  if (folder === null)
+  if (of === null)
     throw usageError(
       'A bundle or a backup does not tell whose checkpoints count.',
       'Name the public key of its host with --key. The discovery document of the host shows it.',
     );
-  return { file, trusted: (await folderKeys(terminal, folder, flags.config)).map(({ publicKey }) => publicKey) };
+  return { file, trusted: (await folderKeys(terminal, of.folder, flags.config)).map(({ publicKey }) => publicKey) };
 }

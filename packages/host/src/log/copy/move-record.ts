@@ -55,8 +55,14 @@ export function advance(
   });
 }
 
-export function checkSource(folder: string, place: string, { from }: MoveRecord, now: MoveRecord['from']): void {
-  if (from.stamp === now.stamp && from.cursor === now.cursor) return;
+/** A move goes on with what it began with. */
+export function checkSource(
+  folder: string,
+  place: string,
+  { known, from }: { readonly known: MoveRecord; readonly from: MoveRecord['from'] },
+): void {
+  if (from.stamp === known.from.stamp && from.cursor === known.from.cursor) return;
+  if (known.step === 'done') throw hasData(place, 'runs');
   throw new TerminalError('conflict', {
     message: `A move into ${place} began from another state than ${folder} has now: a host ran there since, or it was another folder.`,
     hint: 'Name the folder that the move began with. To begin anew, run "DROP SCHEMA cairn CASCADE" in the database: it removes what was copied.',

@@ -52,7 +52,7 @@ export async function moveToPostgres(options: MoveOptions): Promise<Moved> {
     using db = new DatabaseSync(join(folder, 'cairn.db'), { readOnly: true, timeout: 5_000 });
     checkVersion(db, join(folder, 'cairn.db'));
     const from = stateOf(db);
-    if (known !== null) checkSource(folder, database.place, known, from);
+    if (known !== null) checkSource(folder, database.place, { known, from });
     const fresh = { from, rows: countRows(db, copiedTables), copied: 0, step: firstTable, after: null };
     if (known === null) await beginMove(database, fresh);
     return await new Move(db, options, known ?? fresh).go();

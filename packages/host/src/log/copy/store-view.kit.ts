@@ -4,11 +4,11 @@ import type { Row } from '../ports/rows.ts';
 import { lease, row, runA, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
 import { openSqliteStore } from '../sqlite/folder/open.ts';
-import { child, fullFolder } from '../sqlite/verify/damaged-folder.kit.ts';
+import { child, definition, faced, fullFolder, sha256 } from '../sqlite/verify/damaged-folder.kit.ts';
 
 /** Its first run has more rows than a page of a copy. */
 export const LONG_ROWS = 1_200;
-export const long = 'run_long' as RunId;
+const long = 'run_long' as RunId;
 const halfPurged = 'run_half' as RunId;
 const bare = 'run_bare' as RunId;
 const runIds = [runA, child, long, halfPurged, bare, ...['run_s', 'run_g', 'run_g.1', 'run_f', 'run_l']] as RunId[];
@@ -33,7 +33,15 @@ export async function everythingFolder(): Promise<string> {
   await store.log.append({
     runId: long,
     create: create(long, 'other'),
-    rows: [started({ inputs: { big: 'x'.repeat(9_000) }, flat: Object.fromEntries(flat()) })],
+    rows: faced(long, [
+      started({
+        definitionHash: sha256(definition),
+        contextId: `ctx_${long}`,
+        owner: { tenant: 'other', principal: 'ada' },
+        inputs: { big: 'x'.repeat(9_000) },
+        flat: Object.fromEntries(flat()),
+      }),
+    ]),
     claim: lease('node-1'),
     idempotency,
   });

@@ -45,7 +45,7 @@ export interface BackupFacts {
 
 /** Copies a data folder into a new file. All of the database is of one instant; files of runs may be newer. */
 export async function backupFolder(folder: string, file: string, options: BackupOptions): Promise<BackupFacts> {
-  if (existsSync(file)) throw exists(file, 'Choose another name, or delete the file.');
+  refuseExisting(file);
   const source = join(folder, 'cairn.db');
   const db = snapshotOf(folder, source);
   const draft = `${file}.part`;
@@ -65,6 +65,11 @@ export async function backupFolder(folder: string, file: string, options: Backup
   } finally {
     db.close();
   }
+}
+
+/** A backup never replaces a file. */
+export function refuseExisting(file: string): void {
+  if (existsSync(file)) throw exists(file, 'Choose another name, or delete the file.');
 }
 
 /** An open read transaction: the copy does not begin again whenever the host writes. */

@@ -15,14 +15,14 @@ import { openSqliteStore } from '../folder/open.ts';
 import { openReadOnly } from '../folder/read-only.ts';
 import type { Problem } from './problem.ts';
 
-const definition = '{"id":"wf"}';
+export const definition = '{"id":"wf"}';
 const agent = '{"packName":"desk"}';
-const sha256 = (text: string): string => hash('sha256', text, 'hex');
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 export const child = `${runA}.1` as RunId;
 
 /** Rows with the faces that their run gives them. */
-function faced(runId: RunId, rows: readonly NewRow[]): readonly NewRow[] {
+export function faced(runId: RunId, rows: readonly NewRow[]): readonly NewRow[] {
   const faceOf = taskFaces(runId);
   return rows.map((one, seq) => ({
     ...one,

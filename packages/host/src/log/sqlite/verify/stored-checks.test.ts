@@ -6,6 +6,8 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 import { isCairnError } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { row, runA } from '../../ports/samples.kit.ts';
+import { openSqliteStore } from '../folder/open.ts';
 import { fullFolder, problemsOf, sampleFolder } from './damaged-folder.kit.ts';
 
 /** Tables that hold what runs did, or what follows from it. Any other table is listed with the reason. */
@@ -64,6 +66,15 @@ const exempt: Readonly<Record<string, string>> = {
 test('a folder that no one touched has no problem', async () => {
   expect(problemsOf(await sampleFolder())).toEqual([]);
   expect(problemsOf(await fullFolder())).toEqual([]);
+});
+
+test('a large event of many small values is right, although nothing of it is kept apart', async () => {
+  const folder = await sampleFolder();
+  const store = await openSqliteStore({ folder });
+  const payload = JSON.stringify(Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`name${i}`, i])));
+  await store.log.append({ runId: runA, rows: [row('log.appended', { payload })] });
+  await store.close();
+  expect(problemsOf(folder)).toEqual([]);
 });
 
 /** The task face of an event, and what it is found by. */
