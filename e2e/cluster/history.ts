@@ -79,7 +79,7 @@ function checkCalls(runId: RunId, rows: readonly Row[], complain: Complain): num
   const recorded = new Set<string>();
   const asked = new Set<string>();
   for (const { type, seq, payload } of rows) {
-    const { callId, status } = fields(JSON.parse(payload));
+    const { callId, status, error } = fields(JSON.parse(payload));
     // A call that was refused has no result.
     if (typeof callId !== 'string' || status === 'forbidden') continue;
     if (requests.has(type)) {
@@ -88,7 +88,9 @@ function checkCalls(runId: RunId, rows: readonly Row[], complain: Complain): num
     }
     if (!results.has(type)) continue;
     if (recorded.has(callId)) complain('no effect is recorded twice', { runId, callId, seq });
-    recorded.add(callId);
+    // A model call that failed may be made again.
+    if (error === undefined) recorded.add(callId);
+    else asked.delete(callId);
   }
   for (const callId of asked) if (!recorded.has(callId)) complain('every call ends', { runId, callId });
   return recorded.size;

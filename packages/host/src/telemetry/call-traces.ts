@@ -48,11 +48,14 @@ export class CallTraces {
     };
   }
 
-  /** The trace headers of the call in progress; none outside of a call. */
+  /** The trace headers of the call in progress; none outside of a call, or while the store cannot be read. */
   async headers(): Promise<Readonly<Record<string, string>>> {
     const place = this.#inProgress.getStore();
     if (place === undefined) return {};
-    const { traceparent, tracestate } = await this.of(place);
+    // A store that is away for a moment must not fail the call.
+    const trace = await this.of(place).catch(() => null);
+    if (trace === null) return {};
+    const { traceparent, tracestate } = trace;
     return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
   }
 
