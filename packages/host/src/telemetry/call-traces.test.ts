@@ -9,7 +9,7 @@ const place = { runId: 'run_a' as RunId, requestedSeq: 4 };
 /** What a performer of a call would send with its requests. */
 async function sentBy(traces: CallTraces): Promise<unknown> {
   const performer: Performer = { typeId: 'test', run: () => traces.headers() };
-  return traces.traced(performer).run(null, place as CallContext);
+  return traces.traced(performer).run({}, place as CallContext);
 }
 
 test('a call goes on without its trace while the store cannot be read, and with it afterwards', async () => {

@@ -3,6 +3,7 @@ import postgres, { type Sql } from 'postgres';
 import { storeClosed } from '../errors.ts';
 import { isDisconnected, isTransient, placeOf, storeError } from './errors.ts';
 import { decodeText, encodeText } from './text-codec.ts';
+import { type Send, Transactions } from './transactions.ts';
 
 export type Value = string | number | boolean | null | Uint8Array;
 
@@ -20,6 +21,9 @@ export interface DatabaseOptions {
   readonly connections?: number | undefined;
 }
 
+/** Most transactions at a time, each on a connection of its own beside the others. */
+const TRANSACTIONS = 4;
+
 /** How often a transaction is tried that met another one in the wrong order, or ran into one. */
 const ATTEMPTS = 10;
 
@@ -30,6 +34,7 @@ const text = { to: 25, from: [25], parse: decodeText, serialize: (value: unknown
 /** Connections to one database. They open when they are needed. */
 export interface Pool {
   readonly sql: Sql;
+  readonly transactions: Transactions;
   readonly place: string;
   /** Waits for statements under way, at most so many seconds. Default: 5. */
   end(timeoutS?: number): Promise<void>;
@@ -40,28 +45,37 @@ export function connect({ url, connections = 10 }: DatabaseOptions): Pool {
   const place = placeOf(parsed);
   const prepare = parsed.searchParams.get('prepare') !== 'false';
   parsed.searchParams.delete('prepare');
-  const sql: Sql = postgres(parsed.href, {
-    max: connections,
-    prepare,
-    types: { int8, text },
-    fetch_types: false,
-    connect_timeout: 10,
-    idle_timeout: 60,
-    onnotice: () => {},
-    // The only parameter of a session: a pooler refuses most others.
-    connection: { application_name: 'cairn' },
-  });
-  return { sql, place, end: (timeoutS = 5) => sql.end({ timeout: timeoutS }) };
+  const open = (max: number, onclose?: () => void): Sql =>
+    postgres(parsed.href, {
+      max,
+      ...(onclose !== undefined && { onclose }),
+      prepare,
+      types: { int8, text },
+      fetch_types: false,
+      connect_timeout: 10,
+      idle_timeout: 60,
+      onnotice: () => {},
+      // The only parameter of a session: a pooler refuses most others.
+      connection: { application_name: 'cairn' },
+    });
+  const sql = open(connections);
+  const transactions = new Transactions((closed) => open(1, closed), Math.min(TRANSACTIONS, connections));
+  const end = async (timeoutS = 5): Promise<void> => {
+    await Promise.all([sql.end({ timeout: timeoutS }), transactions.end(timeoutS)]);
+  };
+  return { sql, transactions, place, end };
 }
 
 export class Database implements Queries {
   readonly place: string;
   readonly #sql: Sql;
+  readonly #transactions: Transactions;
   #isClosed = false;
 
   /** `pool` has its own end, so that several stores can share it. */
-  constructor({ sql, place }: Pool) {
+  constructor({ sql, transactions, place }: Pool) {
     this.#sql = sql;
+    this.#transactions = transactions;
     this.place = place;
   }
 
@@ -87,7 +101,7 @@ export class Database implements Queries {
     return this.#run(async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return (await this.#sql.begin((sql) => work(onConnection(sql)))) as Result;
+          return await this.#transactions.run((send) => work(inTransaction(send)));
         } catch (error) {
           if (attempt >= attempts || !isTransient(error)) throw error;
         }
@@ -117,13 +131,18 @@ export class Database implements Queries {
   }
 }
 
-const onConnection = (sql: Sql | postgres.TransactionSql): Queries => ({
+const onConnection = (sql: Sql): Queries => ({
   rows: (text, values = []) => rowsOf(sql, text, values),
   changed: (text, values = []) => changedBy(sql, text, values),
 });
 
+const inTransaction = (send: Send): Queries => ({
+  rows: (text, values = []) => send((sql) => rowsOf(sql, text, values)),
+  changed: (text, values = []) => send((sql) => changedBy(sql, text, values)),
+});
+
 async function rowsOf<Columns extends readonly unknown[]>(
-  sql: Sql | postgres.TransactionSql,
+  sql: Sql,
   text: string,
   values: readonly Value[],
 ): Promise<Columns[]> {
@@ -131,7 +150,7 @@ async function rowsOf<Columns extends readonly unknown[]>(
   return found as Columns[];
 }
 
-async function changedBy(sql: Sql | postgres.TransactionSql, text: string, values: readonly Value[]): Promise<number> {
+async function changedBy(sql: Sql, text: string, values: readonly Value[]): Promise<number> {
   const done = await sql.unsafe(text, [...values], { prepare: true });
   return done.count;
 }
