@@ -15,9 +15,12 @@ Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every p
 (its data folder is kept and named), 2 for wrong usage. The seed repeats the choices, not the timing of the machine.
 `;
 
-process.exitCode = await campaignCommand({
-  usage,
-  option: 'kills',
-  usually: 30,
-  run: ({ times, ...options }) => crewCampaign({ kills: times, ...options }),
-});
+// Not `exitCode`: the package of the Postgres server ends a process that is done with 0.
+process.exit(
+  await campaignCommand({
+    usage,
+    option: 'kills',
+    usually: 30,
+    run: ({ times, ...options }) => crewCampaign({ kills: times, ...options }),
+  }),
+);

@@ -76,4 +76,5 @@ async function main(): Promise<number> {
   }
 }
 
-process.exitCode = await main();
+// Not `exitCode`: the package of the Postgres server ends a process that is done with 0.
+process.exit(await main());

@@ -19,9 +19,12 @@ Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every p
 (the data folder is kept and named), 2 for wrong usage. The seed repeats the rows, not the timing of the machine.
 `;
 
-process.exitCode = await campaignCommand({
-  usage,
-  option: 'points',
-  usually: 100,
-  run: ({ times, ...options }) => cancelCampaign({ points: times, ...options }),
-});
+// Not `exitCode`: the package of the Postgres server ends a process that is done with 0.
+process.exit(
+  await campaignCommand({
+    usage,
+    option: 'points',
+    usually: 100,
+    run: ({ times, ...options }) => cancelCampaign({ points: times, ...options }),
+  }),
+);

@@ -19,14 +19,17 @@ Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every p
 
 const EVENTS = 200_000;
 
-process.exitCode = await campaignCommand({
-  usage,
-  option: 'kills',
-  usually: 20,
-  run: async ({ times, ...options }) => {
-    const killed = await killCampaign({ kills: times, ...options });
-    options.progress(`${killed.events} events over ${times} kills; now ${EVENTS} events beside a stalled reader`);
-    const { breaches, ...stalled } = await stalledTasks(EVENTS);
-    return { ...killed, stalled, breaches: [...killed.breaches, ...breaches] };
-  },
-});
+// Not `exitCode`: the package of the Postgres server ends a process that is done with 0.
+process.exit(
+  await campaignCommand({
+    usage,
+    option: 'kills',
+    usually: 20,
+    run: async ({ times, ...options }) => {
+      const killed = await killCampaign({ kills: times, ...options });
+      options.progress(`${killed.events} events over ${times} kills; now ${EVENTS} events beside a stalled reader`);
+      const { breaches, ...stalled } = await stalledTasks(EVENTS);
+      return { ...killed, stalled, breaches: [...killed.breaches, ...breaches] };
+    },
+  }),
+);
