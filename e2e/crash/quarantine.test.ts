@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { JsonObject, RunId, WorkflowDefinition } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { dataFindings } from '../../packages/host/src/cli/doctor-data.ts';
+import { freshDatabase } from '../../packages/host/src/log/postgres/server.kit.ts';
 import { openReadOnly } from '../../packages/host/src/log/sqlite/folder/read-only.ts';
 import { chain } from '../../packages/host/test/kit/engine-bench.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
@@ -32,26 +33,69 @@ function dataFolder(): string {
   return join(home, 'data');
 }
 
+type Said = FromDeadly | { readonly kind: 'died'; readonly signal: string | null };
+
 class Deadly {
   readonly #child: ChildProcess;
+  /** What it said and nobody has read yet. Two messages may come at once. */
+  readonly #said: Said[] = [];
+  #wake = Promise.withResolvers<void>();
 
-  constructor(folder: string) {
-    this.#child = fork(join(import.meta.dirname, 'deadly-main.ts'), [folder], {
+  /** `place` is a data folder, or the URL of a database. */
+  constructor(place: string) {
+    this.#child = fork(join(import.meta.dirname, 'deadly-main.ts'), [place], {
       execArgv: ['--conditions=@cairn/source', '--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
+    this.#child.on('message', (message: FromDeadly) => this.#say(message));
+    // After its last messages, unlike `exit`.
+    this.#child.on('close', (_, signal) => this.#say({ kind: 'died', signal }));
+    onTestFinished(() => void this.#child.kill('SIGKILL'));
+  }
+
+  #say(said: Said): void {
+    this.#said.push(said);
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
   }
 
   /** The next message, or how the process ended. */
-  async next(): Promise<FromDeadly | { readonly kind: 'died'; readonly signal: string | null }> {
-    const message = once(this.#child, 'message').then(([one]) => one as FromDeadly);
-    const exit = once(this.#child, 'exit').then(([, signal]) => ({ kind: 'died' as const, signal }));
-    return Promise.race([message, exit]);
+  async next(): Promise<Said> {
+    for (;;) {
+      const said = this.#said.shift();
+      if (said !== undefined) return said;
+      await this.#wake.promise;
+    }
+  }
+
+  /** What a node notices until it dies. */
+  async notices(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (;;) {
+      const next = await this.next();
+      if (next.kind === 'died') return found;
+      if (next.kind === 'noticed') found.push(next.notice);
+    }
+  }
+
+  /** What a node notices up to this. */
+  async until(notice: string): Promise<readonly string[]> {
+    const found: string[] = [];
+    while (found.at(-1) !== notice) {
+      const next = await this.next();
+      if (next.kind === 'died') return [...found, `died: ${next.signal}`];
+      if (next.kind === 'noticed') found.push(next.notice);
+    }
+    return found;
   }
 
   async ask(message: ToDeadly) {
     this.#child.send(message);
-    return this.next();
+    for (;;) {
+      const said = await this.next();
+      // A node may look at runs of a dead one before it has opened, or after.
+      if (said.kind !== 'opened' && said.kind !== 'noticed') return said;
+    }
   }
 
   async start(definition: WorkflowDefinition): Promise<RunId> {
@@ -118,6 +162,26 @@ test.for([
     });
   },
 );
+
+test('a run that kills its node is tried once more by another, then quarantined by a third, while others go on', {
+  timeout: 60_000,
+}, async () => {
+  const url = await freshDatabase();
+  const first = new Deadly(url);
+  await first.next();
+  const other = await first.start(busy);
+  const bad = await first.start(flow('bad', delay(100), 'local.step.quick', 'local.deadly'));
+  expect(await first.next()).toEqual(killed);
+
+  const second = new Deadly(url);
+  expect(await second.notices()).toEqual([`run.suspected ${bad}`]);
+
+  const third = new Deadly(url);
+  expect(await third.until(`run.quarantined ${bad}`)).toEqual([`run.quarantined ${bad}`]);
+  expect(await third.ask({ snapshot: bad })).toEqual({ kind: 'snapshot', status: 'failed', code: 'run_quarantined' });
+  expect(await third.ask({ snapshot: other })).toEqual({ kind: 'snapshot', status: 'running', code: null });
+  await third.stop();
+});
 
 test('kills from outside quarantine no run, however often they meet one that is being decided', async () => {
   const folder = dataFolder();

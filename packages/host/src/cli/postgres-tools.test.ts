@@ -78,7 +78,6 @@ test('verify finds nothing wrong with a database, with a run in it, and with its
     code: 3,
     err: expect.stringContaining('no run with that id'),
   });
-  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('cairn-copy-'))).toEqual([]);
 });
 
 test.each([

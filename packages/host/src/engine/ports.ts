@@ -50,6 +50,14 @@ export interface CrashRecord {
   decided(runId: RunId, causes: readonly string[]): void;
   /** Forgets all deaths of a run. */
   forget(runId: RunId): void;
+  /** Whether the owners that had these runs died in a decision of one of them. Returns the deaths of all of these runs. */
+  takenOver?(runs: readonly TakenOver[]): Promise<readonly Death[]>;
+}
+
+/** A run whose owner showed no sign of life any more. */
+export interface TakenOver {
+  readonly runId: RunId;
+  readonly former: string;
 }
 
 /** Timeouts for connections: keepalives, stalls, long polls. Setting the clock does not change them. */

@@ -18,6 +18,7 @@ import {
 } from './compose.ts';
 import { type ConfigInput, type HostConfig, parseConfig } from './config/config.ts';
 import { type OpenCrashRecord, openCrashRecord } from './crashes/crash-record.ts';
+import { SharedCrashRecord, type SharedCrashRecordPorts } from './crashes/shared-crash-record.ts';
 import { type App, defineApp } from './define-app.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
 import type { IdentifiedConfig } from './host-id.ts';
@@ -117,7 +118,7 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
     opened.push(cluster);
     const telemetry = await startTelemetry(config.otel, telemetryPorts(config, { store, report, cluster }));
     opened.push(telemetry);
-    const crashes = crashRecord(config, options, report);
+    const crashes = crashRecord(config, options, { report, expiring: store.expiring, owner: cluster.node });
     if (crashes !== null) opened.push(crashes);
     const { services, workflows, redefine } = await createServices(config, {
       telemetry,
@@ -140,6 +141,7 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
     if (onRun !== undefined) opened.push({ close: followRuns(store.log, onRun) });
     const tenants = tenantsOf(config);
     await registerWorkflows(engine, tenants, workflows);
+    await crashes?.ready;
     await engine.open();
     telemetry.readiness.engineOpened();
     const serving = http ? await serve(config, services) : null;
@@ -197,9 +199,17 @@ const appIn = ({ steps, agents, tools, prompts, workflows }: StartOptions): App 
 const isOnFolder = (config: HostConfig, { store }: StartOptions): boolean =>
   store === undefined && config.store === undefined;
 
-function crashRecord(config: HostConfig, options: StartOptions, report: Report): OpenCrashRecord | null {
-  const folder = isOnFolder(config, options) ? config.data : (options.storeFolder ?? null);
+function crashRecord(
+  config: HostConfig,
+  options: StartOptions,
+  { report, ...node }: Pick<SharedCrashRecordPorts, 'expiring' | 'owner'> & { readonly report: Report },
+): OpenCrashRecord | null {
   const failed = (error: unknown) => report({ level: 'warn', event: 'crash.record_failed', error });
+  if (options.store === undefined && config.store !== undefined) {
+    const { nextTurn } = systemEventLoop;
+    return new SharedCrashRecord({ ...node, url: config.store.reveal(), now: systemClock.now, nextTurn, failed });
+  }
+  const folder = isOnFolder(config, options) ? config.data : (options.storeFolder ?? null);
   return folder === null ? null : openCrashRecord(folder, { eventLoop: systemEventLoop, failed });
 }
 

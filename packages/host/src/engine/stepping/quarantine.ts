@@ -4,6 +4,7 @@
  */
 import { eventOf, foldEventOf, foldRun, newRunView, type RunId, type RunView, row, taskFace } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import type { Claim } from '../../log/ports/queue.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { awaited, type Fact } from '../core/facts.ts';
 import type { Clock, CrashRecord, Report } from '../ports.ts';
@@ -16,16 +17,26 @@ const CODE = 'run_quarantined';
 
 export const isQuarantined = ({ record }: Pick<RunHead, 'record'>): boolean => record.errorCode === CODE;
 
-export interface QuarantinePorts {
+interface SettlePorts {
   readonly store: Pick<Store, 'log'>;
   readonly clock: Clock;
   readonly owner: string;
   readonly leaseMs: number;
   readonly report: Report;
   readonly crashes: CrashRecord | null;
-  readonly open: (run: { readonly tenant: string; readonly runId: RunId }) => {
-    post(fact: Fact, urgency: 'step'): void;
-  };
+}
+
+interface Opened {
+  post(fact: Fact, urgency: 'step'): void;
+}
+
+export interface QuarantinePorts extends SettlePorts {
+  readonly open: (run: { readonly tenant: string; readonly runId: RunId }) => Opened;
+}
+
+export interface TakeOverPorts extends SettlePorts {
+  /** Null while the engine is closing. */
+  readonly adopt: (claim: Claim) => Opened | null;
 }
 
 /** Call it before the host steps any run, so that a run that is tried is alone. */
@@ -41,16 +52,40 @@ export async function settleDeaths(ports: QuarantinePorts): Promise<void> {
     else if (deaths < MAX_DEATHS) tried.push(head);
     else if (await quarantine(ports, head)) crashes.forget(runId);
   }
-  for (const { record } of tried) await tryAlone(ports, record);
+  for (const { record } of tried) await tryAlone(ports, record, () => ports.open(record));
+}
+
+/**
+ * The same for runs of another node, when its leases ended. Returns the claims that are left to adopt. A run that is tried
+ * is decided before them.
+ */
+export async function settleTakenOver(ports: TakeOverPorts, claims: readonly Claim[]): Promise<readonly Claim[]> {
+  const { crashes } = ports;
+  const taken = claims.flatMap(({ runId, former }) => (former === undefined ? [] : [{ runId, former }]));
+  const suspects = new Map<RunId, number>();
+  for (const { runId, count } of (await crashes?.takenOver?.(taken)) ?? [])
+    suspects.set(runId, Math.max(count, suspects.get(runId) ?? 0));
+  const left: Claim[] = [];
+  for (const claim of claims) {
+    const deaths = suspects.get(claim.runId);
+    const head = deaths === undefined ? null : await ports.store.log.head(claim.runId);
+    if (deaths === undefined || head === null) left.push(claim);
+    else if (deaths < MAX_DEATHS) await tryAlone(ports, head.record, () => ports.adopt(claim));
+    else if (await quarantine(ports, head)) crashes?.forget(claim.runId);
+    else left.push(claim);
+  }
+  return left;
 }
 
 /** Loads the run and decides it once, for no other reason than to see that this can be done. */
-async function tryAlone({ report, open }: QuarantinePorts, run: RunHead['record']): Promise<void> {
+async function tryAlone({ report }: SettlePorts, run: RunHead['record'], open: () => Opened | null): Promise<void> {
   const facts = { runId: run.runId, tenant: run.tenant };
   report({ level: 'warn', event: 'run.suspected', facts });
   try {
     const { fact, done } = awaited(nothing, () => ({}));
-    open(run).post({ ...fact, subject: '' }, 'step');
+    const opened = open();
+    if (opened === null) return;
+    opened.post({ ...fact, subject: '' }, 'step');
     await done;
   } catch (error) {
     // It did not end the process, so it is left to the scheduler.
@@ -61,7 +96,7 @@ async function tryAlone({ report, open }: QuarantinePorts, run: RunHead['record'
 const nothing: Fact['propose'] = () => [];
 
 /** Fails the run without loading or deciding it. Returns false if that could not be written. */
-async function quarantine(ports: QuarantinePorts, head: RunHead): Promise<boolean> {
+async function quarantine(ports: SettlePorts, head: RunHead): Promise<boolean> {
   const { store, clock, owner, leaseMs, report } = ports;
   const { runId, tenant, parentRunId } = head.record;
   const facts = { runId, tenant };

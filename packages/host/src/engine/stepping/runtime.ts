@@ -47,7 +47,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { Mailbox } from './mailbox.ts';
 import { engineStopping, type MailboxPorts, type Opening } from './mailbox-ports.ts';
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
-import { settleDeaths } from './quarantine.ts';
+import { settleDeaths, settleTakenOver } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
@@ -98,7 +98,8 @@ class Runtime implements Engine {
       leaseMs,
       report,
       held: () => this.#mailboxes.size,
-      adopt: (claim) => this.#adopt(claim),
+      settle: (claims) => settleTakenOver({ ...this.#ports, adopt: (claim) => this.#adopt(claim) }, claims),
+      adopt: (claim) => void this.#adopt(claim),
     });
     this.#unfollow = store.log.follow((commit) => {
       const last = commit.rows.at(-1);
@@ -280,15 +281,15 @@ class Runtime implements Engine {
     return mailbox;
   }
 
-  #adopt({ runId: id, tenant, fence }: Claim): void {
+  #adopt({ runId: id, tenant, fence }: Claim): Mailbox | null {
+    // Claimed while the engine was closing: release it at once.
     if (this.#closed) {
-      // Claimed while the engine was closing: release it at once.
       void this.#commands.run(() => releaseLease(this.#ports, { runId: id, fence, wakeAt: this.#options.clock.now() }));
-      return;
+      return null;
     }
     const mailbox = this.#mailboxes.get(id);
-    if (mailbox === undefined) this.#open(id, { kind: 'claimed', tenant, fence });
-    else mailbox.adopt(fence);
+    mailbox?.adopt(fence);
+    return mailbox ?? this.#open(id, { kind: 'claimed', tenant, fence });
   }
 
   async #ofTenant(tenant: string, id: RunId): Promise<void> {

@@ -13,6 +13,8 @@ export interface SchedulerPorts {
   readonly report: Report;
   /** Number of runs held here. While it is above 0, the scheduler renews the session. */
   readonly held: () => number;
+  /** Returns the claims that are to be adopted. The others are settled: a run of a node that died may have killed it. */
+  readonly settle: (claims: readonly Claim[]) => Promise<readonly Claim[]>;
   readonly adopt: (claim: Claim) => void;
 }
 
@@ -86,7 +88,7 @@ export class Scheduler {
           break;
         }
         const claims = await store.queue.claim({ owner, now, until: now + leaseMs, limit: CLAIM_LIMIT });
-        for (const claim of claims) this.#ports.adopt(claim);
+        for (const claim of await this.#settled(claims)) this.#ports.adopt(claim);
         // Due but not claimable: the clock jumped, or another node was faster. The next poll tries again.
         if (claims.length === 0) break;
       }
@@ -95,6 +97,17 @@ export class Scheduler {
     }
     if (!this.#closed) this.#arm(Math.min(next, this.#asked));
     this.#asked = Number.POSITIVE_INFINITY;
+  }
+
+  /** Most rounds claim due runs alone, which need no look at what killed their nodes. */
+  async #settled(claims: readonly Claim[]): Promise<readonly Claim[]> {
+    if (claims.every(({ former }) => former === undefined)) return claims;
+    try {
+      return await this.#ports.settle(claims);
+    } catch (error) {
+      this.#ports.report({ level: 'warn', event: 'queue.claim_failed', error });
+      return claims;
+    }
   }
 
   #arm(at: number): void {

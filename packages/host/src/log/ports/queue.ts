@@ -25,6 +25,8 @@ export interface Claim {
   readonly runId: RunId;
   readonly tenant: string;
   readonly fence: number;
+  /** The owner that had the run when its session ended. Missing for a run that was due, and in a store of one process. */
+  readonly former?: string | undefined;
 }
 
 export interface QueueDepth {

@@ -7,12 +7,17 @@ export function postgresQueue(database: Database): Queue {
   return {
     claim: async ({ owner, now, until, limit }) => {
       const claims = await database.transaction((queries) =>
-        queries.rows<[runId: RunId, tenant: string, fence: number]>(
-          'SELECT id, tenant, fence FROM cairn.claim($1::text, $2::bigint, $3::bigint, $4::bigint)',
+        queries.rows<[runId: RunId, tenant: string, fence: number, former: string | null]>(
+          'SELECT id, tenant, fence, former FROM cairn.claim($1::text, $2::bigint, $3::bigint, $4::bigint)',
           [owner, now, until, limit],
         ),
       );
-      return claims.map(([runId, tenant, fence]) => ({ runId, tenant, fence }));
+      return claims.map(([runId, tenant, fence, former]) => ({
+        runId,
+        tenant,
+        fence,
+        ...(former !== null && { former }),
+      }));
     },
     renew: async ({ owner, until }) => {
       await database.changed(

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { CRASH_RECORD, openCrashRecord } from './crash-record.ts';
 import { DecisionMemory } from './decision-memory.ts';
-import { DecisionWatch } from './decision-watch.ts';
+import { DecisionWatch, keptInFile } from './decision-watch.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'cairn-deciding-'));
@@ -133,7 +133,7 @@ describe('with a thread that watches', () => {
       watch: ({ file, shared }) => {
         const fd = openSync(file, 'r+');
         onTestFinished(() => closeSync(fd));
-        watches.push(new DecisionWatch(new DecisionMemory(shared), fd));
+        watches.push(new DecisionWatch(new DecisionMemory(shared), keptInFile(fd)));
       },
     });
     // The thread starts with the first decision.

@@ -12,6 +12,7 @@ import type { CrashRecord, Death, EventLoop } from '../../engine/ports.ts';
 import { DecisionMemory } from './decision-memory.ts';
 import { lineOf, NOBODY } from './decision-watch.ts';
 import type { WatchData } from './decision-watch-worker.ts';
+import { withDeath } from './with-death.ts';
 
 export const CRASH_RECORD = 'cairn.deciding';
 
@@ -22,7 +23,9 @@ const FRONT_BYTES = 2_048;
 const MAX_FILE_BYTES = 1_048_576;
 
 export interface OpenCrashRecord extends CrashRecord {
-  close(): void;
+  /** Resolves once a death in a decision would be seen. */
+  readonly ready?: Promise<void>;
+  close(): void | Promise<void>;
 }
 
 export interface CrashRecordPorts {
@@ -159,14 +162,6 @@ function watchInThread(workerData: WatchData, failed: (error: unknown) => void):
   worker.on('error', failed);
   worker.unref();
 }
-
-const withDeath =
-  (runId: RunId) =>
-  (deaths: readonly Death[], cause: string): readonly Death[] => {
-    const same = (death: Death) => death.runId === runId && death.cause === cause;
-    const count = (deaths.find(same)?.count ?? 0) + 1;
-    return [...deaths.filter((death) => !same(death)), { runId, cause, count }];
-  };
 
 interface Decision {
   readonly runId: RunId;

@@ -14,6 +14,9 @@ const ASLEEP = 2;
 const STOPPED = 3;
 /** 1 once the thread looks. */
 const WATCHED = 4;
+/** The count of a decision that the event loop wants to have marked before it goes on, and the last one that was. */
+const URGENT = 5;
+const MARKED = 6;
 const HEADER_BYTES = 32;
 
 /** Between the parts of a decision. */
@@ -42,6 +45,27 @@ export class DecisionMemory {
     for (const cause of causes) length = this.#add(cause, this.#add(SEPARATOR, length));
     this.#header[LENGTH] = length;
     this.#changed();
+  }
+
+  /** Blocks until the thread has marked the decision in progress, or for `ms`. */
+  waitForMark(ms: number): void {
+    const before = Atomics.load(this.#header, MARKED);
+    Atomics.store(this.#header, URGENT, this.#written);
+    // It may sleep for some time, or until something happens.
+    Atomics.notify(this.#header, STOPPED);
+    Atomics.notify(this.#header, COUNT);
+    if (before !== this.#written) Atomics.wait(this.#header, MARKED, before, ms);
+  }
+
+  isUrgent(count: number): boolean {
+    return isInProgress(count) && Atomics.load(this.#header, URGENT) === count;
+  }
+
+  /** The decision with this count is marked. */
+  marked(count: number): void {
+    if (!this.isUrgent(count)) return;
+    Atomics.store(this.#header, MARKED, count);
+    Atomics.notify(this.#header, MARKED);
   }
 
   /** No decision is in progress. */

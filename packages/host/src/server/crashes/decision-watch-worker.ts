@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { DecisionMemory } from './decision-memory.ts';
-import { DecisionWatch } from './decision-watch.ts';
+import { DecisionWatch, keptInFile } from './decision-watch.ts';
 
 export interface WatchData {
   readonly file: string;
@@ -15,6 +15,6 @@ const LOOK_MS = 20;
 const { file, shared } = workerData as WatchData;
 const memory = new DecisionMemory(shared);
 const fd = openSync(file, 'r+');
-const watch = new DecisionWatch(memory, fd);
+const watch = new DecisionWatch(memory, keptInFile(fd));
 while (!memory.isStopped) memory.sleep(watch.look(), LOOK_MS);
 closeSync(fd);

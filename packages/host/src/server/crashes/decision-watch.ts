@@ -1,4 +1,4 @@
-/** Writes a decision that takes long into the crash record, so that it is known if the process dies in it. */
+/** Marks a decision that takes long, so that it is known if the process dies in it. */
 import { writeSync } from 'node:fs';
 import type { DecisionMemory } from './decision-memory.ts';
 
@@ -8,24 +8,35 @@ export const NOBODY = Buffer.from('\n');
 /** What it holds during a decision: the run, then the causes. */
 export const lineOf = (decision: readonly string[]): Buffer => Buffer.from(`${JSON.stringify(decision)}\n`);
 
+/** Keeps the decision that is in progress, outside of the process; null when none is. */
+export type KeepDecision = (decision: readonly string[] | null) => void;
+
+/** In the file of a crash record. */
+export const keptInFile =
+  (fd: number): KeepDecision =>
+  (decision) => {
+    const bytes = decision === null ? NOBODY : lineOf(decision);
+    writeSync(fd, bytes, 0, bytes.length, 0);
+  };
+
 export class DecisionWatch {
   readonly #memory: DecisionMemory;
-  readonly #fd: number;
+  readonly #keep: KeepDecision;
   #seen: number;
   #isMarked = false;
 
-  constructor(memory: DecisionMemory, fd: number) {
+  constructor(memory: DecisionMemory, keep: KeepDecision) {
     this.#memory = memory;
-    this.#fd = fd;
+    this.#keep = keep;
     this.#seen = memory.count;
     memory.watched();
   }
 
-  /** Marks the decision if the last look saw it too. Returns the count it saw. */
+  /** Marks the decision if the last look saw it too, or if the event loop waits for it. Returns the count it saw. */
   look(): number {
     const { count } = this.#memory;
     // A mark gives way to the next decision: the event loop may have written that one already.
-    if (count === this.#seen || this.#isMarked) this.#mark(count);
+    if (count === this.#seen || this.#isMarked || this.#memory.isUrgent(count)) this.#mark(count);
     this.#seen = count;
     return count;
   }
@@ -33,12 +44,7 @@ export class DecisionWatch {
   #mark(count: number): void {
     if (this.#isMarked && count === this.#seen) return;
     const decision = this.#memory.decision(count);
-    if (decision !== null) this.#write(lineOf(decision));
-    else if (this.#isMarked) this.#write(NOBODY);
+    if ((decision !== null || this.#isMarked) && !this.#memory.isStopped) this.#keep(decision);
     this.#isMarked = decision !== null;
-  }
-
-  #write(bytes: Buffer): void {
-    if (!this.#memory.isStopped) writeSync(this.#fd, bytes, 0, bytes.length, 0);
   }
 }
