@@ -164,7 +164,7 @@ test.for([
 );
 
 test('a run that kills its node is tried once more by another, then quarantined by a third, while others go on', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const url = await freshDatabase();
   const first = new Deadly(url);

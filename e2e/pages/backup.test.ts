@@ -25,7 +25,7 @@ async function follow(lines: readonly string[], names: Readonly<Record<string, s
   return said;
 }
 
-test('a data folder is backed up, checked and restored as the page says', async () => {
+test('a data folder is backed up, checked and restored as the page says', { timeout: 120_000 }, async () => {
   const folder = await sampleFolder();
   const cwd = dirname(folder);
   const place = (name: string): string => `${relative(cwd, folder)}/${name}`;
@@ -35,7 +35,7 @@ test('a data folder is backed up, checked and restored as the page says', async 
   expect(await typed(['verify', '--data', join(folder, 'restored')])).toMatchObject({ code: 0 });
 });
 
-test('a database is backed up, checked and restored as the page says', async () => {
+test('a database is backed up, checked and restored as the page says', { timeout: 120_000 }, async () => {
   const folder = await sampleFolder();
   const [url, restored] = [await freshDatabase(), await freshDatabase()];
   await onDatabase(url, (database) => moveToPostgres({ folder, database }));

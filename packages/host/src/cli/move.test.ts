@@ -11,6 +11,9 @@ import { openPostgresStore } from '../log/postgres/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { typed } from './recording-terminal.kit.ts';
 
+/** A process and a server start here, on machines that do much else. */
+const slow = { timeout: 120_000 };
+
 const bin = join(import.meta.dirname, '../../bin/cairn.mjs');
 
 /** Nobody writes to the table meanwhile; `isWaiting` tells whether somebody wants to. */
@@ -30,7 +33,7 @@ async function withoutWrites(url: string, table: string, work: (isWaiting: () =>
   await pool.end();
 }
 
-test('a move that is killed with -9 in the middle goes on, and both stores show the same', async () => {
+test('a move that is killed with -9 in the middle goes on, and both stores show the same', slow, async () => {
   const folder = await everythingFolder();
   const url = await freshDatabase();
   const child = spawn(process.execPath, [bin, 'move', '--from', folder], {
@@ -40,7 +43,7 @@ test('a move that is killed with -9 in the middle goes on, and both stores show 
   const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
   onTestFinished(() => void child.kill('SIGKILL'));
   await withoutWrites(url, 'interrupts', async (isWaiting) => {
-    await expect.poll(isWaiting).toBe(true);
+    await expect.poll(isWaiting, slow).toBe(true);
     child.kill('SIGKILL');
     expect(await ended).toBe('SIGKILL');
   });
@@ -54,7 +57,7 @@ test('a move that is killed with -9 in the middle goes on, and both stores show 
   expect(await viewOf(there)).toEqual(await viewOf(here));
 });
 
-test('draws a bar on a screen, stops at Ctrl-C, and says what is to be done next', async () => {
+test('draws a bar on a screen, stops at Ctrl-C, and says what is to be done next', slow, async () => {
   const folder = await everythingFolder();
   writeFileSync(join(folder, 'host.key'), `${'a'.repeat(43)}\n`, { mode: 0o600 });
   const url = await freshDatabase();

@@ -13,6 +13,9 @@ import { openSqliteStore } from '../log/sqlite/folder/open.ts';
 import { child } from '../log/sqlite/verify/damaged-folder.kit.ts';
 import { typed } from './recording-terminal.kit.ts';
 
+/** Each test fills or copies databases, on machines that do much else. */
+const slow = { timeout: 120_000 };
+
 const masterKey = 'a'.repeat(43);
 
 interface Place {
@@ -63,7 +66,7 @@ async function place() {
   return { cwd, url, view, cairn };
 }
 
-test('verify finds nothing wrong with a database, with a run in it, and with its checkpoint', async () => {
+test('verify finds nothing wrong with a database, with a run in it, and with its checkpoint', slow, async () => {
   const { cwd, url, cairn } = await place();
   const all = await typed(['verify', '--store', url], { cwd });
   expect(all).toMatchObject({ code: 0, out: expect.stringMatching(/^✓ 127\.0\.0\.1:\d+\/test_\d+: \d+ runs/) });
@@ -87,7 +90,7 @@ test.each([
   ['a blob', "UPDATE cairn.blob_bodies SET body = 'x'", 'are missing or changed'],
   ['a counter', "SELECT setval('cairn.cursors', 1)", 'cursors that are taken'],
   ['a context', 'UPDATE cairn.contexts SET head = 0', 'ends before its last event'],
-])('verify finds a change of %s', async (_, change, message) => {
+])('verify finds a change of %s', slow, async (_, change, message) => {
   const { url, cairn } = await place();
   const copy = await copyOf(url);
   await onDatabase(copy, (target) => target.changed(change));
@@ -107,7 +110,7 @@ async function copyOf(url: string): Promise<string> {
   return postgres.href;
 }
 
-test('a bundle from a database is the one from a folder, and goes into another database', async () => {
+test('a bundle from a database is the one from a folder, and goes into another database', slow, async () => {
   const { cwd, cairn } = await place();
   const folder = await everythingFolder();
   await cairn(['export', runA, '-o', 'there.jsonl']);
@@ -121,7 +124,7 @@ test('a bundle from a database is the one from a folder, and goes into another d
   expect(await cairn(['verify', child], other)).toMatchObject({ code: 0 });
 });
 
-test('a backup of a database becomes another database and a data folder, which show the same', async () => {
+test('a backup of a database becomes another database and a data folder, which show the same', slow, async () => {
   const { cwd, url, view, cairn } = await place();
   expect(await cairn(['backup', 'monday.cairn'])).toMatchObject({ code: 0, err: expect.stringContaining('masterKey') });
   expect(await cairn(['verify', 'monday.cairn'])).toMatchObject({ code: 0 });
@@ -137,7 +140,7 @@ test('a backup of a database becomes another database and a data folder, which s
   expect(readdirSync(cwd).sort()).toEqual(['monday.cairn', 'restored']);
 });
 
-test('doctor says what it finds, and which tool of the database is for space', async () => {
+test('doctor says what it finds, and which tool of the database is for space', slow, async () => {
   const { cwd, url, cairn } = await place();
   const found = await cairn(['doctor']);
   expect(found).toMatchObject({ code: 0 });
@@ -156,7 +159,7 @@ test.each([
   ['two stores', ['verify', '--store', 'postgres://x/y', '--data', '.'], 'two stores'],
   ['a restore to nowhere', ['restore', 'a.cairn'], 'either --data or --store'],
   ['a key of a database', ['backup', 'b.cairn', '--include-key'], 'has no host.key'],
-])('refuses %s', async (_, args, message) => {
+])('refuses %s', slow, async (_, args, message) => {
   const { cairn } = await place();
   expect(await cairn(args)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
 });

@@ -146,7 +146,11 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
     telemetry.readiness.engineOpened();
     const serving = http ? await serve(config, services) : null;
     if (serving !== null) opened.push({ close: () => serving.http.close(CLOSE_WITHIN_MS) });
-    const usage = cluster.exchange([engine.shares, ...(serving === null ? [] : [serving.limits])]);
+    const usage = cluster.exchange([
+      engine.shares,
+      services.tools.calls,
+      ...(serving === null ? [] : [serving.limits]),
+    ]);
     opened.push(usage);
     await usage.open();
     opened.push({ close: telemetry.readiness.stopping });

@@ -11,6 +11,9 @@ import { type MoveProgress, moveToPostgres } from './move.ts';
 import { copiedTables, derivedTables } from './record-tables.ts';
 import { everythingFolder, LONG_ROWS, viewOf } from './store-view.kit.ts';
 
+/** Each test fills databases, on machines that do much else. */
+const slow = { timeout: 120_000 };
+
 async function target() {
   const url = await freshDatabase();
   const pool = connect({ url, connections: 1 });
@@ -30,37 +33,41 @@ async function movedView(url: string) {
   return { store, view: await viewOf(store) };
 }
 
-test('a move that stops after every page shows everything in the end, and new runs go on from there', async () => {
-  const folder = await everythingFolder();
-  const { url, database } = await target();
-  const told: MoveProgress[] = [];
-  for (;;) {
-    const stop = new AbortController();
-    const onProgress = (progress: MoveProgress) => {
-      told.push(progress);
-      stop.abort();
-    };
-    const { outcome } = await moveToPostgres({ folder, database, onProgress, signal: stop.signal });
-    if (outcome === 'moved') break;
-    expect(outcome).toBe('stopped');
-    if (told.length > 1) continue;
-    await expect(openPostgresStore({ url, elapsedMs })).rejects.toMatchObject({
-      code: 'store_failed',
-      hint: expect.stringContaining('cairn move'),
-    });
-  }
-  expect(told.filter(({ table }) => table === 'events').length).toBeGreaterThan(LONG_ROWS / 500);
-  expect(told.some(({ step }) => step === 'verify')).toBe(true);
-  expect(await moveToPostgres({ folder, database })).toMatchObject({ outcome: 'before' });
-  const { store, view } = await movedView(url);
-  expect(view).toEqual(await folderView(folder));
-  expect([await store.facts.hostId(), await store.facts.keyId()]).toEqual(['host/1', 'key-id']);
-  const last = await store.log.lastCursor();
-  const { cursor } = await store.log.append(creation(runB));
-  expect(cursor).toBe(last + 1);
-});
+test(
+  'a move that stops after every page shows everything in the end, and new runs go on from there',
+  slow,
+  async () => {
+    const folder = await everythingFolder();
+    const { url, database } = await target();
+    const told: MoveProgress[] = [];
+    for (;;) {
+      const stop = new AbortController();
+      const onProgress = (progress: MoveProgress) => {
+        told.push(progress);
+        stop.abort();
+      };
+      const { outcome } = await moveToPostgres({ folder, database, onProgress, signal: stop.signal });
+      if (outcome === 'moved') break;
+      expect(outcome).toBe('stopped');
+      if (told.length > 1) continue;
+      await expect(openPostgresStore({ url, elapsedMs })).rejects.toMatchObject({
+        code: 'store_failed',
+        hint: expect.stringContaining('cairn move'),
+      });
+    }
+    expect(told.filter(({ table }) => table === 'events').length).toBeGreaterThan(LONG_ROWS / 500);
+    expect(told.some(({ step }) => step === 'verify')).toBe(true);
+    expect(await moveToPostgres({ folder, database })).toMatchObject({ outcome: 'before' });
+    const { store, view } = await movedView(url);
+    expect(view).toEqual(await folderView(folder));
+    expect([await store.facts.hostId(), await store.facts.keyId()]).toEqual(['host/1', 'key-id']);
+    const last = await store.log.lastCursor();
+    const { cursor } = await store.log.append(creation(runB));
+    expect(cursor).toBe(last + 1);
+  },
+);
 
-test('refuses a folder in use, one that went on since, and a database with other data', async () => {
+test('refuses a folder in use, one that went on since, and a database with other data', slow, async () => {
   const folder = await everythingFolder();
   const { database } = await target();
   const host = await openSqliteStore({ folder });
@@ -82,7 +89,7 @@ test('refuses a folder in use, one that went on since, and a database with other
   expect(await other.database.rows('SELECT name FROM cairn.facts')).toEqual([['host']]);
 });
 
-test('finds an event that is not as it was written', async () => {
+test('finds an event that is not as it was written', slow, async () => {
   const folder = await everythingFolder();
   const db = new DatabaseSync(join(folder, 'cairn.db'));
   db.exec("UPDATE events SET payload = '{}' WHERE run = 2 AND seq = 1");
@@ -94,7 +101,7 @@ test('finds an event that is not as it was written', async () => {
   });
 });
 
-test('every table of both stores is copied, or known to follow from the others', async () => {
+test('every table of both stores is copied, or known to follow from the others', slow, async () => {
   const folder = await everythingFolder();
   const { database } = await target();
   const copied = copiedTables.map(({ name }) => name);

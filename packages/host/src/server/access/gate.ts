@@ -140,19 +140,30 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
   };
 }
 
-const sessionsOf = (
+function sessionsOf(
   { publicUrl, keys }: GateConfig,
-  { now, sessionKeys, ended }: GatePorts & { readonly ended: Ended },
+  { now, sessionKeys, ended, cluster }: GatePorts & { readonly ended: Ended },
   scopesOf: ReturnType<typeof currentScopes>,
-): Sessions =>
-  new Sessions({
+): Sessions {
+  const sessions = new Sessions({
     secure: publicUrl?.startsWith('https:') ?? false,
     now,
     keys: sessionKeys,
     ended,
     scopesOf,
     toolScopesOf: currentToolScopes(keys),
+    opened: (session) => cluster.hint('session.opened', JSON.stringify(session)),
   });
+  cluster.on('session.opened', (body) => sessions.learn(openedShape.parse(JSON.parse(body))));
+  return sessions;
+}
+
+const openedShape = z.object({
+  tenant: z.string(),
+  principal: z.string().optional(),
+  credential: z.string(),
+  openedAt: z.number(),
+});
 
 /** Somebody may have ended the session or token since it was checked. */
 function holdUntilEnded(

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Keys } from '../secrets/host-secret.ts';
 import { audienceFor, type Caller, type Scope, scopes } from './auth.ts';
 import type { Ended } from './ended-sessions.ts';
-import { SessionCaps } from './session-caps.ts';
+import { type CappedSession, SessionCaps } from './session-caps.ts';
 
 /** A session expires after this time unless it is renewed, or earlier with the credential that opened it. */
 export const SESSION_LIFE_MS = 3_600_000;
@@ -30,6 +30,8 @@ export interface SessionPorts {
   readonly scopesOf: (tenant: string, credential: string) => ReadonlySet<Scope> | null;
   /** The tool scopes that it has now; null if the session knows best. */
   readonly toolScopesOf?: (credential: string) => readonly string[] | null;
+  /** Tells the other nodes, so that the caps hold for all of them. */
+  readonly opened?: (session: CappedSession) => void;
 }
 
 export interface OpenedSession {
@@ -88,15 +90,23 @@ export class Sessions {
   #begin(given: Omit<Session, 'openedAt' | 'expiresAt'> & { readonly until: number }): OpenedSession {
     const now = this.#ports.now();
     // Distinct, so that the order of sessions is known when the oldest has to end.
-    const openedAt = Math.max(now, this.#lastOpenedAt + 0.001);
+    // The fraction tells sessions of two nodes apart.
+    const openedAt = Math.max(now, this.#lastOpenedAt + 0.001) + Math.random() / 1_000;
     this.#lastOpenedAt = openedAt;
     const expiresAt = Math.min(now + SESSION_LIFE_MS, given.until);
     const session: Session = { ...given, openedAt, expiresAt };
     this.#caps.admit(session);
+    const { tenant, principal, credential } = session;
+    this.#ports.opened?.({ tenant, principal, credential, openedAt });
     const payload = Buffer.from(JSON.stringify(session)).toString('base64url');
     const seconds = Math.max(0, Math.floor((expiresAt - now) / 1000));
     const cookie = this.#cookie(`${payload}.${this.#mac(payload)[0]}`, seconds);
     return { cookie, expiresAt, renewableUntil: given.until, token: this.#tokensOf(session.id)[0] ?? '' };
+  }
+
+  /** Counts a session that another node opened. */
+  learn(session: CappedSession): void {
+    this.#caps.admit(session);
   }
 
   /**

@@ -11,9 +11,9 @@ import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer } from '../../engine/ports.ts';
+import type { SharedCounters } from '../../engine/shares/shared-counters.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { CallTraces } from '../../telemetry/call-traces.ts';
-import { TokenBuckets } from '../../token-buckets.ts';
 import { A2aPeers } from '../a2a-client/a2a-peers.ts';
 import { peerSettings } from '../a2a-client/peer-settings.ts';
 import type { ClusterNode } from '../cluster/cluster-node.ts';
@@ -24,10 +24,13 @@ import { createToolFetch } from '../egress/tool-fetch.ts';
 import type { McpPorts } from '../mcp-client/mcp-server.ts';
 import { McpServers } from '../mcp-client/mcp-servers.ts';
 import { serverSettings } from '../mcp-client/server-settings.ts';
+import { CallLimit } from './call-limit.ts';
 import type { OfferedTools } from './tools.ts';
 
 export interface HostTools extends OfferedTools {
   readonly performer: Performer;
+  /** Calls a minute, which nodes share. */
+  readonly calls: SharedCounters;
   readonly mcp: McpServers;
   /** Decides which tools an agent with this allowlist may call in a run. */
   readonly access: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;
@@ -74,6 +77,7 @@ export function createHostTools(
   };
   redefine(ports.tools);
   const policy = { allow: settings.allow, tenants: settings.tenants };
+  const calls = new CallLimit(settings.maxCallsPerMinute, now);
   const performer = createToolPerformer({
     registry,
     now,
@@ -82,7 +86,7 @@ export function createHostTools(
     artifacts: ports.artifacts,
     signIns: ports.signIns,
     lateResult: ports.lateResult,
-    takeCall: callLimit(settings.maxCallsPerMinute, now),
+    takeCall: (tenant, principal, toolId) => calls.take(tenant, principal, toolId),
   });
   const listed = () => mcp.listed();
   let unfollow = (): void => {};
@@ -94,7 +98,18 @@ export function createHostTools(
     unfollow();
     await Promise.all([peers.close(), mcp.close()]);
   };
-  return { registry, policy, performer, access: accessOf({ registry, policy }), redefine, mcp, listed, open, close };
+  return {
+    registry,
+    policy,
+    performer,
+    calls,
+    access: accessOf({ registry, policy }),
+    redefine,
+    mcp,
+    listed,
+    open,
+    close,
+  };
 }
 
 /** Access of the tenant that owns the run. An unknown run gets no tool that requires anything. */
@@ -107,14 +122,6 @@ const accessOf =
     ceiling: ceilingOf(configurable),
     scopes: toolScopes ?? undefined,
   });
-
-/** One bucket per principal and tool. */
-function callLimit(perMinute: number | undefined, now: () => number) {
-  if (perMinute === undefined) return () => 0;
-  const buckets = new TokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now });
-  return (tenant: string, principal: string | null, toolId: string): number =>
-    buckets.take(JSON.stringify([tenant, principal, toolId]));
-}
 
 /** Fails at start instead of at an agent's first call of the tool. */
 function refuseMissingSecrets(tools: readonly Tool[], secrets: HostConfig['secrets']): void {

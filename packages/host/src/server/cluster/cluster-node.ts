@@ -11,7 +11,13 @@ export interface ClusterNodePorts extends JobPorts {
 }
 
 /** The subjects of notices. */
-export type Topic = 'session.ended' | 'run.purged' | 'subscriptions.changed' | 'mcp.reply' | 'mcp.cancelled';
+export type Topic =
+  | 'session.opened'
+  | 'session.ended'
+  | 'run.purged'
+  | 'subscriptions.changed'
+  | 'mcp.reply'
+  | 'mcp.cancelled';
 
 /** How long one of many nodes may take for its turn before another one gets it. */
 const TURN_MS = 10_000;

@@ -132,6 +132,22 @@ test('a session that is ended at one node is over at the other, with its streams
   expect([(await read(a)).status, (await read(b)).status]).toEqual([401, 401]);
 });
 
+test('the sessions of a principal are capped on all nodes together', async () => {
+  const nodes = await cluster();
+  const [a, b] = [await nodes.node(), await nodes.node()];
+  const open = async (node: TestNode) => {
+    const { headers } = await node.ask('POST', '/v1/host/cairn/session', { headers: { origin: node.url ?? '' } });
+    return headers.get('set-cookie')?.split(';')[0] ?? '';
+  };
+  const status = async (node: TestNode, cookie: string) =>
+    (await node.ask('GET', '/v1/runs', { key: null, headers: { cookie } })).status;
+  const [first, second] = [await open(a), await open(a)];
+  expect([await status(a, first), await status(b, first)]).toEqual([200, 200]);
+  for (let i = 0; i < 63; i += 1) await open(b);
+  expect([await status(a, first), await status(b, first)]).toEqual([401, 401]);
+  expect([await status(a, second), await status(b, second)]).toEqual([200, 200]);
+});
+
 test('a webhook is registered, listed and removed at any node, and each event is delivered once', async () => {
   const outside = await receiver();
   const nodes = await cluster({ egress: { allow: [outside.origin] } });

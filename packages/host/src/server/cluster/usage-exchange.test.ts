@@ -3,6 +3,7 @@ import { TenantShares } from '../../engine/shares/tenant-shares.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Caller } from '../access/auth.ts';
 import { Limits } from '../access/limits.ts';
+import { CallLimit } from '../catalogue/call-limit.ts';
 import { ManualTimers } from '../manual-timers.kit.ts';
 import { BEAT_MS, UsageExchange } from './usage-exchange.ts';
 
@@ -26,13 +27,20 @@ function world() {
       now,
     );
     const limits = new Limits(access, now);
+    const calls = new CallLimit(3, now);
     const timers = new ManualTimers();
-    const exchange = new UsageExchange([shares, limits], { cluster, node: name, now, timers, report: () => undefined });
+    const exchange = new UsageExchange([shares, calls, limits], {
+      cluster,
+      node: name,
+      now,
+      timers,
+      report: () => undefined,
+    });
     const beat = async () => {
       timers.pass(BEAT_MS);
       for (let i = 0; i < 20; i += 1) await null;
     };
-    return { shares, limits, exchange, beat };
+    return { shares, limits, calls, exchange, beat };
   };
   return { clock, node };
 }
@@ -99,6 +107,19 @@ test('open streams, requests per second and failed attempts count on all nodes',
   expect(() => b.limits.checkAddress('10.0.0.1')).toThrow(refused);
   b.limits.checkAddress('10.0.1.1');
   expect([b.limits.openStreams('t'), b.limits.openStreamsOnAllNodes('t')]).toEqual([0, 3]);
+});
+
+test('calls of a tool a minute are those of all nodes together', async () => {
+  const { clock, a, b, beat } = await two();
+  const call = ({ calls }: typeof a) => calls.take('t', 'ann', 'host:search');
+  expect([call(a), call(a)]).toEqual([0, 0]);
+  await beat();
+  expect([call(b), call(b)]).toEqual([0, 20_000]);
+  expect(b.calls.take('t', 'ben', 'host:search')).toBe(0);
+  await beat();
+  expect(call(a)).toBe(20_000);
+  clock.now += 20_000;
+  expect(call(a)).toBe(0);
 });
 
 test('what a node used is forgotten once it is gone, in order or not', async () => {
