@@ -4,6 +4,7 @@ import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
+import { suiteStoreFlags } from '../../packages/host/src/log/postgres/suite-store.kit.ts';
 import { hostVersion } from '../../packages/host/src/server/version.ts';
 import { receiver } from '../../packages/host/src/server/webhooks/receiver.kit.ts';
 import { GoldenHost, goldenKey } from './golden-host.ts';
@@ -68,7 +69,7 @@ async function golden(options: typeof app): Promise<Tree> {
   const top = await newsroom.play(host);
   const name = `v${hostVersion()}/${newsroom.name}.jsonl`;
   const file = `${host.folder}/exported.jsonl`;
-  await typed(['export', top, '--data', host.folder, '-o', file]);
+  await typed(['export', top, ...suiteStoreFlags(host.folder), '-o', file]);
   expect(fileHash(file)).toBe(histories().find((history) => history.name === name)?.sha256);
   const runIds = ['', '.0', '.0.0'].map((path) => `${top}${path}` as RunId);
   const keptOf = async (runId: RunId) => ({

@@ -6,7 +6,7 @@ import type { Json, JsonObject, RunId, RunOptions, RunSnapshot } from '@cairn/pr
 import type { ForkRun, RunForked } from '../../packages/host/src/engine/engine.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
-import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
+import { openSuiteStore } from '../../packages/host/src/log/postgres/suite-store.kit.ts';
 import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver, type Host, type HostOptions } from '../../packages/host/src/server/create-host.ts';
 import type { App } from '../../packages/host/src/server/define-app.ts';
@@ -65,7 +65,7 @@ export class GoldenHost {
 
   async #begin(): Promise<void> {
     const { config, callbackUrl: _, ...app } = this.#app;
-    this.#store = await openSqliteStore({ folder: this.folder });
+    this.#store = await openSuiteStore(this.folder);
     this.#host = await createHostOver(this.#store, {
       http: false,
       report: () => undefined,

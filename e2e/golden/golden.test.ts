@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withBundle } from '../../packages/host/src/cli/bundle-file.ts';
 import { importBundle } from '../../packages/host/src/cli/import.ts';
 import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
-import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
+import { openSuiteStore, suiteStoreFlags } from '../../packages/host/src/log/postgres/suite-store.kit.ts';
 import { createHostOver, type Host } from '../../packages/host/src/server/create-host.ts';
 import { hostVersion } from '../../packages/host/src/server/version.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
@@ -27,7 +27,7 @@ const openedOf = (version: string) => present(opened.get(version));
 beforeAll(async () => {
   for (const version of versions) {
     const folder = await mkdtemp(join(tmpdir(), 'cairn-histories-'));
-    const store = await openSqliteStore({ folder });
+    const store = await openSuiteStore(folder);
     for (const { name, file } of all)
       if (versionOf(name) === version) await importBundle(store, file, { tenant, importedAt: 0 });
     const config = { data: folder, keys: [{ key: 'a-key-of-golden-runs', tenant }] };
@@ -69,7 +69,7 @@ test.each(all)(
 test.each(versions)(
   'verify finds every chain, face and index of the imported histories of %s right',
   async (version) => {
-    const { code, out } = await typed(['verify', '--data', openedOf(version).folder]);
+    const { code, out } = await typed(['verify', ...suiteStoreFlags(openedOf(version).folder)]);
     expect(code, out).toBe(0);
   },
 );

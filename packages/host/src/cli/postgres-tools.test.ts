@@ -140,6 +140,16 @@ test('a backup of a database becomes another database and a data folder, which s
   expect(readdirSync(cwd).sort()).toEqual(['monday.cairn', 'restored']);
 });
 
+test('doctor rebuilds the run list and the inbox from the events', slow, async () => {
+  const { url, cairn } = await place();
+  const copy = await copyOf(url);
+  const change = "UPDATE cairn.runs SET status = 'failed', summary = '{}', tags = '[]' WHERE key = 1";
+  await onDatabase(copy, (target) => target.changed(change));
+  await onDatabase(copy, (target) => target.changed("UPDATE cairn.interrupts SET open = 0, title = 'x'"));
+  expect((await cairn(['doctor', '--rebuild'], copy)).out).toMatch(/index +repaired; runs: \d+, of which 1 were wrong/);
+  expect(await cairn(['verify'], copy)).toMatchObject({ code: 0 });
+});
+
 test('doctor says what it finds, and which tool of the database is for space', slow, async () => {
   const { cwd, url, cairn } = await place();
   const found = await cairn(['doctor']);

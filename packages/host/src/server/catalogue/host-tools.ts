@@ -11,7 +11,6 @@ import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';
 import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Performer } from '../../engine/ports.ts';
-import type { SharedCounters } from '../../engine/shares/shared-counters.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { CallTraces } from '../../telemetry/call-traces.ts';
 import { A2aPeers } from '../a2a-client/a2a-peers.ts';
@@ -29,8 +28,6 @@ import type { OfferedTools } from './tools.ts';
 
 export interface HostTools extends OfferedTools {
   readonly performer: Performer;
-  /** Calls a minute, which nodes share. */
-  readonly calls: SharedCounters;
   readonly mcp: McpServers;
   /** Decides which tools an agent with this allowlist may call in a run. */
   readonly access: (run: Readonly<RunView>, allowlist: readonly string[] | undefined) => ToolAccess;

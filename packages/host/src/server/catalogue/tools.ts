@@ -19,6 +19,7 @@ import {
   type ToolRegistry,
   toolIdPattern,
 } from '../../agents/tools/tool-registry.ts';
+import type { SharedCounters } from '../../engine/shares/shared-counters.ts';
 import type { Caller } from '../access/auth.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { thereIsNo } from '../http/unknown-id.ts';
@@ -26,6 +27,8 @@ import { thereIsNo } from '../http/unknown-id.ts';
 export interface OfferedTools {
   readonly registry: ToolRegistry;
   readonly policy: ToolPolicy;
+  /** Calls a minute, which nodes share. */
+  readonly calls: SharedCounters;
   /** Resolves when the tools of other servers are known, or soon if they are not. */
   readonly listed: () => Promise<void>;
   /** Goes on with what a former process left to do at other hosts. */

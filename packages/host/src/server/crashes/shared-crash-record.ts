@@ -23,8 +23,8 @@ const MAX_REMEMBERED = 10_000;
 /** Decisions of a run that was taken over that wait for their mark: a round trip of about a millisecond each. */
 const CAREFUL_DECISIONS = 3;
 
-/** A database that does not answer holds up a decision no longer. */
-const MARK_WITHIN_MS = 250;
+/** The event loop waits no longer. The thread marks the decision all the same, a little later. */
+const MARK_WITHIN_MS = 20;
 
 export interface SharedCrashRecordPorts {
   readonly url: string;
@@ -44,6 +44,7 @@ export class SharedCrashRecord implements OpenCrashRecord {
   /** How many decisions of a run still wait for their mark. */
   readonly #careful = new Map<RunId, number>();
   readonly #ended: Promise<void>;
+  #isWatched = true;
   #isMarked = false;
   #saving: Promise<unknown> = Promise.resolve();
 
@@ -51,6 +52,9 @@ export class SharedCrashRecord implements OpenCrashRecord {
     this.#ports = ports;
     const worker = this.#watch();
     this.#ended = new Promise((resolve) => worker.once('exit', () => resolve()));
+    void this.#ended.then(() => {
+      this.#isWatched = false;
+    });
     // A thread that cannot start has told why.
     this.ready = Promise.race([this.#ended, new Promise<void>((resolve) => worker.once('message', () => resolve()))]);
   }
@@ -62,7 +66,8 @@ export class SharedCrashRecord implements OpenCrashRecord {
 
   deciding(runId: RunId, causes: readonly string[]): void {
     this.#memory.begin(runId, causes);
-    if (this.#deaths.has(runId) || this.#careful.has(runId)) this.#memory.waitForMark(MARK_WITHIN_MS);
+    if (this.#isWatched && (this.#deaths.has(runId) || this.#careful.has(runId)))
+      this.#memory.waitForMark(MARK_WITHIN_MS);
     if (this.#isMarked) return;
     this.#isMarked = true;
     this.#ports.nextTurn(() => {

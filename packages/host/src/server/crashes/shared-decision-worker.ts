@@ -38,7 +38,8 @@ async function keep(decision: readonly string[] | null): Promise<void> {
 
 let keeping: Promise<void> = Promise.resolve();
 const watch = new DecisionWatch(memory, (decision) => {
-  keeping = keep(decision);
+  // Without the database no decision is written either: a mark that is lost then says nothing.
+  keeping = keep(decision).catch(() => undefined);
 });
 await database.rows('SELECT 1');
 parentPort?.postMessage('ready');
@@ -48,4 +49,5 @@ while (!memory.isStopped) {
   memory.marked(count);
   memory.sleep(count, LOOK_MS);
 }
-await keep(null).finally(() => pool.end());
+await keep(null).catch(() => undefined);
+await pool.end();

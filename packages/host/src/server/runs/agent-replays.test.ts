@@ -6,7 +6,7 @@ import type { ContextId, RunEventDoc, RunId } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
-import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
+import { openSuiteStore } from '../../log/postgres/suite-store.kit.ts';
 import { type Crew, eventsOf, openCrew, ranCrew, shown } from './replay-crew.kit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-replays-'));
@@ -17,7 +17,7 @@ let source: readonly RunEventDoc[];
 let before: readonly string[];
 
 beforeAll(async () => {
-  crew = await openCrew(await openSqliteStore({ folder }));
+  crew = await openCrew(await openSuiteStore(folder));
   runId = await ranCrew(crew);
   source = await eventsOf(crew, runId);
   before = [...crew.effects];
@@ -85,7 +85,7 @@ describe('a replay', () => {
 
   test('goes on from wherever its host died, also in the middle of a decision', async () => {
     await crew.close();
-    const store = await openSqliteStore({ folder });
+    const store = await openSuiteStore(folder);
     const rows = await rowsOf(store, runId as RunId);
     const { tenant, originRunId } = present(await store.log.head(runId as RunId)).record;
     const cuts = rows.map(({ seq }) => seq).filter((seq) => seq > FROM && seq % 5 === 0);

@@ -14,7 +14,7 @@ import { defineWorkflow } from '../../agents/define-workflow.ts';
 import { defineTool } from '../../agents/tools/define-tool.ts';
 import { defineStep } from '../../engine/workflow/define-step.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
+import { openSuiteStore } from '../../log/postgres/suite-store.kit.ts';
 import { scopes } from '../access/auth.ts';
 import { createHostOver, type Host } from '../create-host.ts';
 import { shown } from './replay-crew.kit.ts';
@@ -83,7 +83,7 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((listening) => outside.listen(0, '127.0.0.1', listening));
-  store = await openSqliteStore({ folder: join(data, 'log') });
+  store = await openSuiteStore(join(data, 'log'));
   host = await createHostOver(store, {
     config: {
       port: 0,

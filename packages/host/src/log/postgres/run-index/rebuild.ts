@@ -5,6 +5,7 @@ import { asksNobody, type FullIndex, indexedTypes, reindex, sameIndex } from '..
 import { DROPPED, isMemoryRow, KEPT, memoryChanges } from '../../memory-changes.ts';
 import type { Row } from '../../ports/rows.ts';
 import type { Rebuilt, RunRecord } from '../../ports/run-index.ts';
+import { summaryText } from '../../run-columns.ts';
 import type { Database, Queries } from '../database.ts';
 import { isPurged, stretchesJson, stretchesOf } from '../forks/stretches.ts';
 import { type HeadCache, loadHead } from '../heads.ts';
@@ -108,13 +109,13 @@ async function store(queries: Queries, key: number, { record, interrupts }: Full
   await queries.changed(
     `UPDATE cairn.runs SET workflow = $2::text, definition = $3::text, principal = $4::text, status = $5::text, node = $6::text,
          tags = $7::text, error_code = $8::text, error_message = $9::text, created_at = $10::bigint, ended_at = $11::bigint,
-         scope = $12::text, child_wait = CASE WHEN imported_at IS NULL THEN (
+         scope = $12::text, summary = $13::text, child_wait = CASE WHEN imported_at IS NULL THEN (
            SELECT c.shown FROM cairn.runs c WHERE c.parent = runs.id AND c.imported_at IS NULL
              AND c.shown IN ('waiting-approval', 'waiting-input', 'waiting-external') ORDER BY c.key LIMIT 1) END
        WHERE key = $1::bigint`,
     [
       ...[key, workflowId, definitionHash, principal, status, currentNodeId, JSON.stringify(record.tags)],
-      ...[errorCode, errorMessage, record.createdAt, record.endedAt, record.scopeId],
+      ...[errorCode, errorMessage, record.createdAt, record.endedAt, record.scopeId, summaryText(record.summary)],
     ],
   );
   const isOver = record.endedAt !== null || record.importedAt !== null;
@@ -125,11 +126,11 @@ async function store(queries: Queries, key: number, { record, interrupts }: Full
   );
   await queries.changed('DELETE FROM cairn.interrupts WHERE run = $1::bigint', [key]);
   const tenant = asksNobody(record) ? null : record.tenant;
-  for (const { interruptId, nodeId, kind, open, requestedAt, seq, votes } of interrupts.values()) {
+  for (const { interruptId, nodeId, kind, title, open, requestedAt, seq, votes } of interrupts.values()) {
     await queries.changed(
-      `INSERT INTO cairn.interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant) VALUES
-         ($1::bigint, $2::text, $3::text, $4::text, $5::smallint, $6::bigint, $7::bigint, $8::text, $9::text)`,
-      [key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq, JSON.stringify(votes), tenant],
+      `INSERT INTO cairn.interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant, title) VALUES
+         ($1::bigint, $2::text, $3::text, $4::text, $5::smallint, $6::bigint, $7::bigint, $8::text, $9::text, $10::text)`,
+      [key, interruptId, nodeId, kind, open ? 1 : 0, requestedAt, seq, JSON.stringify(votes), tenant, title],
     );
   }
   await queries.changed('DELETE FROM cairn.index_checkpoints WHERE run = $1::bigint', [key]);
