@@ -4,7 +4,7 @@ import type { RunId } from '@cairn/protocol';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { typed } from '../../packages/host/src/cli/recording-terminal.kit.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
-import { suiteStoreFlags } from '../../packages/host/src/log/postgres/suite-store.kit.ts';
+import { openSuiteStore, suiteStoreFlags } from '../../packages/host/src/log/postgres/suite-store.kit.ts';
 import { hostVersion } from '../../packages/host/src/server/version.ts';
 import { receiver } from '../../packages/host/src/server/webhooks/receiver.kit.ts';
 import { GoldenHost, goldenKey } from './golden-host.ts';
@@ -64,7 +64,7 @@ interface Tree {
 
 /** Plays the story. Its export must be the golden history to the byte, so that the forks below are forks of that one. */
 async function golden(options: typeof app): Promise<Tree> {
-  const host = await GoldenHost.open(newsroom.name, options);
+  const host = await GoldenHost.open(newsroom.name, { ...options, openStore: openSuiteStore });
   onTestFinished(() => host.close());
   const top = await newsroom.play(host);
   const name = `v${hostVersion()}/${newsroom.name}.jsonl`;

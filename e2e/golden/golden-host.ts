@@ -6,7 +6,7 @@ import type { Json, JsonObject, RunId, RunOptions, RunSnapshot } from '@cairn/pr
 import type { ForkRun, RunForked } from '../../packages/host/src/engine/engine.ts';
 import type { Row } from '../../packages/host/src/log/ports/rows.ts';
 import type { Store } from '../../packages/host/src/log/ports/store.ts';
-import { openSuiteStore } from '../../packages/host/src/log/postgres/suite-store.kit.ts';
+import { openSqliteStore } from '../../packages/host/src/log/sqlite/folder/open.ts';
 import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver, type Host, type HostOptions } from '../../packages/host/src/server/create-host.ts';
 import type { App } from '../../packages/host/src/server/define-app.ts';
@@ -27,7 +27,11 @@ export interface GoldenApp extends Partial<App> {
   readonly http?: boolean;
   /** Of every run. */
   readonly callbackUrl?: string;
+  /** Opens the store that belongs to a folder. Default: the database in it. */
+  readonly openStore?: (folder: string) => Promise<Store>;
 }
+
+const inFolder = (folder: string): Promise<Store> => openSqliteStore({ folder });
 
 export class GoldenHost {
   readonly folder: string;
@@ -64,8 +68,8 @@ export class GoldenHost {
   }
 
   async #begin(): Promise<void> {
-    const { config, callbackUrl: _, ...app } = this.#app;
-    this.#store = await openSuiteStore(this.folder);
+    const { config, callbackUrl: _, openStore = inFolder, ...app } = this.#app;
+    this.#store = await openStore(this.folder);
     this.#host = await createHostOver(this.#store, {
       http: false,
       report: () => undefined,

@@ -27,6 +27,7 @@ import type { AccessLimits } from './access/limits.ts';
 import { createEditPerformer, editNode } from './artifacts/edit-run.ts';
 import { type Ask, askUrl, type Reply } from './ask.kit.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
+import { CallLimit } from './catalogue/call-limit.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
 import { hostModels } from './catalogue/models.ts';
 import { nodeOf } from './cluster/cluster.kit.ts';
@@ -236,6 +237,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       tools: {
         registry: new ToolRegistry([openTool, ownTool, scopedTool]),
         policy: { allow: ['acme:*'], tenants: { t: ['acme:*', 'acme.t:*'] } },
+        calls: new CallLimit(undefined, systemClock.now),
         listed: async () => undefined,
         open: async () => undefined,
         close: async () => undefined,
