@@ -16,11 +16,13 @@ export interface CampaignCommand {
   /** The option that sets the count. `usually` is its default. */
   readonly option: string;
   readonly usually: number;
+  /** Whether it takes `--store`. */
+  readonly hasStores?: true;
   run(options: CampaignOptions): Promise<{ readonly breaches: readonly unknown[]; readonly folder: string | null }>;
 }
 
 /** Returns the exit code: 0 when every guarantee held, 1 when one was broken, 2 for wrong usage. */
-export async function campaignCommand({ usage, option, usually, run }: CampaignCommand): Promise<number> {
+export async function campaignCommand({ usage, option, usually, hasStores, run }: CampaignCommand): Promise<number> {
   let times: number;
   let seed: string;
   let store: StoreKind;
@@ -29,7 +31,7 @@ export async function campaignCommand({ usage, option, usually, run }: CampaignC
       options: {
         [option]: { type: 'string', default: String(usually) },
         seed: { type: 'string' },
-        store: { type: 'string', default: 'sqlite' },
+        ...(hasStores && { store: { type: 'string' as const } }),
         help: { type: 'boolean' },
       },
     });
@@ -41,7 +43,7 @@ export async function campaignCommand({ usage, option, usually, run }: CampaignC
     if (!Number.isInteger(times) || times < 1) {
       throw new TypeError(`--${option} takes a whole number from 1, not "${values[option]}".`);
     }
-    store = storeKind(values.store);
+    store = storeKind(values.store ?? 'sqlite');
     seed = typeof values.seed === 'string' ? values.seed : crypto.randomUUID().slice(0, 8);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminalType, type JsonObject, type RunEventDoc } from '@cairn/protocol';
 import { fields, objects } from '../../packages/host/test/kit/json-fields.ts';
 import { createRandom, type Random } from '../../packages/host/test/kit/random.ts';
+import { campaignStore, type StoreKind } from '../campaign-store.ts';
 import type { Breach } from '../crash/breach.ts';
 import { HostProcess } from '../crash/host-process.ts';
 import { readJournal } from '../crash/journal.ts';
@@ -18,6 +19,7 @@ import type { CrewSettings } from './host-main.ts';
 export interface CrewCampaign {
   readonly kills: number;
   readonly seed: string;
+  readonly store?: StoreKind;
   /** Maximum time from the start of a run to its end. */
   readonly endWithinMs?: number;
   readonly progress?: (text: string) => void;
@@ -52,8 +54,10 @@ export async function crewCampaign(options: CrewCampaign): Promise<CrewReport> {
   const home = await mkdtemp(join(tmpdir(), 'cairn-crew-'));
   countingCrew(join(home, 'pack'));
   await using provider = await crewProvider(CHUNK_MS);
+  await using store = await campaignStore(options.store ?? 'sqlite', home);
   const settings: CrewSettings = {
-    folder: join(home, 'data'),
+    folder: store.folder,
+    store: store.store,
     journal: join(home, 'journal.ndjson'),
     key: 'crew-k7Q2xV9mB4tRz6LwYd3H',
     tenant: 'crew',

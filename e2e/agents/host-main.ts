@@ -1,4 +1,5 @@
 /** The process to kill: a real host whose agents call an external model and use counting tools. Driven over IPC. */
+import { storeConfig } from '../campaign-store.ts';
 import type { HostSettings } from '../crash/host-main.ts';
 import { openJournal } from '../crash/journal.ts';
 import { serveHost } from '../crash/serve-host.ts';
@@ -21,11 +22,11 @@ const models = (url: string) => ({
   default: 'crew/crew-1',
 });
 
-const { folder, journal, key, tenant, pack, modelUrl } = settings;
+const { journal, key, tenant, pack, modelUrl } = settings;
 await serveHost({
   config: {
     port: 0,
-    data: folder,
+    ...storeConfig(settings),
     keys: [{ key, tenant, principal: 'parent', scopes: [...scopes] }],
     packs: { folders: [pack] },
     tools: { allow: ['openwop:*', 'desk:*'] },

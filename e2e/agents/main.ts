@@ -9,6 +9,7 @@ is asked of them; afterwards nothing whose result is recorded may have happened 
 
   --kills N    how often to kill it (default 30)
   --seed S     decides the rows, the answers and the pauses (default: fresh, printed)
+  --store S    sqlite (default), or postgres: a real server of its own
   --help       this text
 
 Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every promise was kept, 1 when one was broken
@@ -19,6 +20,7 @@ Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every p
 process.exit(
   await campaignCommand({
     usage,
+    hasStores: true,
     option: 'kills',
     usually: 30,
     run: ({ times, ...options }) => crewCampaign({ kills: times, ...options }),

@@ -23,6 +23,7 @@ Progress goes to stderr, the report as JSON to stdout. Exit code: 0 when every p
 process.exit(
   await campaignCommand({
     usage,
+    hasStores: true,
     option: 'points',
     usually: 100,
     run: ({ times, ...options }) => cancelCampaign({ points: times, ...options }),

@@ -23,6 +23,7 @@ const EVENTS = 200_000;
 process.exit(
   await campaignCommand({
     usage,
+    hasStores: true,
     option: 'kills',
     usually: 20,
     run: async ({ times, ...options }) => {
