@@ -1,7 +1,7 @@
 /**
  * Runs a campaign as a command: parses the count and the seed, prints progress and the report, and sets the exit code.
  */
-import { parseArgs } from 'node:util';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type StoreKind, storeKind } from './campaign-store.ts';
 
 export interface CampaignOptions {
@@ -27,14 +27,13 @@ export async function campaignCommand({ usage, option, usually, hasStores, run }
   let seed: string;
   let store: StoreKind;
   try {
-    const { values } = parseArgs({
-      options: {
-        [option]: { type: 'string', default: String(usually) },
-        seed: { type: 'string' },
-        ...(hasStores && { store: { type: 'string' as const } }),
-        help: { type: 'boolean' },
-      },
-    });
+    const options: ParseArgsOptionsConfig = {
+      [option]: { type: 'string', default: String(usually) },
+      seed: { type: 'string' },
+      ...(hasStores && { store: { type: 'string' } }),
+      help: { type: 'boolean' },
+    };
+    const { values } = parseArgs({ options });
     if (values.help === true) {
       process.stdout.write(usage);
       return 0;
