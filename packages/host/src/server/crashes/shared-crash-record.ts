@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { isJsonObject, type Json, type RunId } from '@cairn/protocol';
 import type { Death, TakenOver } from '../../engine/ports.ts';
 import type { ExpiringRecords } from '../../log/ports/expiring.ts';
+import { LruMap } from '../../lru-map.ts';
 import type { OpenCrashRecord } from './crash-record.ts';
 import { DecisionMemory } from './decision-memory.ts';
 import type { SharedWatchData } from './shared-decision-worker.ts';
@@ -22,6 +23,9 @@ const MAX_REMEMBERED = 10_000;
 
 /** Decisions of a run that was taken over that wait for their mark: a round trip of about a millisecond each. */
 const CAREFUL_DECISIONS = 3;
+
+/** Taken-over runs that a node remembers. One that ends or goes elsewhere says no more. */
+const KNOWN_RUNS = 10_000;
 
 /** The event loop waits no longer. The thread marks the decision all the same, a little later. */
 const MARK_WITHIN_MS = 20;
@@ -40,9 +44,9 @@ export class SharedCrashRecord implements OpenCrashRecord {
   readonly #ports: SharedCrashRecordPorts;
   readonly #memory = new DecisionMemory();
   /** Deaths in runs that this node took over. */
-  readonly #deaths = new Map<RunId, readonly Death[]>();
+  readonly #deaths = new LruMap<RunId, readonly Death[]>(KNOWN_RUNS);
   /** How many decisions of a run still wait for their mark. */
-  readonly #careful = new Map<RunId, number>();
+  readonly #careful = new LruMap<RunId, number>(KNOWN_RUNS);
   readonly #ended: Promise<void>;
   #isWatched = true;
   #isMarked = false;
@@ -66,7 +70,7 @@ export class SharedCrashRecord implements OpenCrashRecord {
 
   deciding(runId: RunId, causes: readonly string[]): void {
     this.#memory.begin(runId, causes);
-    if (this.#isWatched && (this.#deaths.has(runId) || this.#careful.has(runId)))
+    if (this.#isWatched && (this.#deaths.peek(runId) ?? this.#careful.peek(runId)) !== undefined)
       this.#memory.waitForMark(MARK_WITHIN_MS);
     if (this.#isMarked) return;
     this.#isMarked = true;
@@ -81,12 +85,12 @@ export class SharedCrashRecord implements OpenCrashRecord {
   }
 
   decided(runId: RunId, causes: readonly string[]): void {
-    const left = this.#careful.get(runId);
+    const left = this.#careful.peek(runId);
     if (left !== undefined) {
       if (left > 1) this.#careful.set(runId, left - 1);
       else this.#careful.delete(runId);
     }
-    const deaths = this.#deaths.get(runId);
+    const deaths = this.#deaths.peek(runId);
     if (deaths === undefined) return;
     const kept = deaths.filter(({ cause }) => !causes.includes(cause));
     if (kept.length < deaths.length) this.#keep(runId, kept);
@@ -127,7 +131,7 @@ export class SharedCrashRecord implements OpenCrashRecord {
   }
 
   #keep(runId: RunId, deaths: readonly Death[]): void {
-    if (!this.#deaths.has(runId)) return;
+    if (this.#deaths.peek(runId) === undefined) return;
     if (deaths.length === 0) this.#deaths.delete(runId);
     else this.#deaths.set(runId, deaths);
     // One after the other: the last state counts.
