@@ -1,0 +1,82 @@
+/** Data that people did not think of: very long names, text of other directions, very many child runs, large values. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { defineAgent } from '../../packages/host/src/index.ts';
+import { creation, row, started } from '../../packages/host/src/log/ports/samples.kit.ts';
+import type { Stage } from './stage.ts';
+
+const LONG = 'Donaudampfschifffahrtsgesellschaft'.repeat(60);
+/** The mark at its beginning turns the direction of what follows, also beyond its end. */
+const TURNED = '\u202Eשלום, עולם! مرحبا بالعالم \u202E';
+const EMOJI = '👩‍👩‍👧‍👦🏴‍☠️🇨🇭'.repeat(40);
+
+export const hostileTexts = [LONG, TURNED, EMOJI] as const;
+
+const babbler = defineAgent({
+  id: 'host:babbler',
+  persona: LONG.slice(0, 100),
+  label: `${TURNED}${LONG}`.slice(0, 100),
+  description: `${TURNED} ${EMOJI} ${LONG}`.slice(0, 400),
+  instructions: 'You say too much.',
+  rehearsal: { turns: [[{ think: LONG }, { say: `# ${TURNED}\n\n${LONG}\n\n${EMOJI}\n\n\`\`\`\n${LONG}\n\`\`\`` }]] },
+});
+
+export const hostileApp = { agents: [babbler], tools: [] };
+
+const CHILDREN = 10_000;
+/** Of one event. An event has at most 1 MiB. */
+const LARGE = 1_000_000;
+const LARGE_EVENTS = 5;
+
+export interface HostilePlaces {
+  /** A run of 10,000 child runs. */
+  readonly family: string;
+  /** A run whose events hold 5 MB. */
+  readonly large: string;
+  /** A conversation with somebody who says too much, and a file of 5 MB in it. */
+  readonly talk: string;
+  /** A run with a name of each kind. */
+  readonly named: string;
+}
+
+export async function hostile(stage: Stage): Promise<HostilePlaces> {
+  const { client, store } = stage;
+  const tenant = 'dev';
+  const named: string[] = [];
+  for (const text of hostileTexts) {
+    const tags = [text.slice(0, 200), TURNED];
+    named.push((await client.runs.create({ workflowId: 'review', inputs: { title: text }, tags })).runId);
+  }
+  const family = 'run_family' as RunId;
+  const contextId = 'ctx_family' as ContextId;
+  await store.log.append(creation(family, { create: { tenant, contextId, originRunId: family } }));
+  const childOf = (n: number) => `run_family.${n}` as RunId;
+  for (let n = 0; n < CHILDREN; n += 1) {
+    const create = { tenant, contextId, originRunId: childOf(n), parentRunId: family };
+    await store.log.append(
+      creation(childOf(n), { create, rows: [started({ workflowId: 'child', parentRunId: family })] }),
+    );
+  }
+  for (let n = 0; n < CHILDREN; n += 1_000) {
+    const rows = Array.from({ length: 1_000 }, (_, i) =>
+      row('node.dispatched', {
+        nodeId: 'each',
+        payload: JSON.stringify({ nodeId: 'each', childRunId: childOf(n + i), childWorkflowId: 'child' }),
+      }),
+    );
+    await store.log.append({ runId: family, rows });
+  }
+  const large = 'run_large' as RunId;
+  await store.log.append(
+    creation(large, { create: { tenant, contextId: 'ctx_large' as ContextId, originRunId: large } }),
+  );
+  for (let n = 0; n < LARGE_EVENTS; n += 1)
+    await store.log.append({
+      runId: large,
+      rows: [row('acme.large', { payload: JSON.stringify({ n, text: 'x'.repeat(LARGE) }) })],
+    });
+  const talk = client.context();
+  const { taskId } = await talk.send(`${TURNED} ${LONG}`, { agentId: 'host:babbler' });
+  await client.runs.wait(taskId);
+  await talk.artifacts.save(`${LONG.slice(0, 100)}.txt`, `${LONG}\n`.repeat(2_500), {});
+  return { family, large, talk: talk.id ?? '', named: named[0] ?? '' };
+}
