@@ -49,20 +49,14 @@ export async function hostile(stage: Stage): Promise<HostilePlaces> {
   const family = 'run_family' as RunId;
   const contextId = 'ctx_family' as ContextId;
   await store.log.append(creation(family, { create: { tenant, contextId, originRunId: family } }));
-  const childOf = (n: number) => `run_family.${n}` as RunId;
   for (let n = 0; n < CHILDREN; n += 1) {
-    const create = { tenant, contextId, originRunId: childOf(n), parentRunId: family };
-    await store.log.append(
-      creation(childOf(n), { create, rows: [started({ workflowId: 'child', parentRunId: family })] }),
-    );
+    const childRunId = `run_family.${n}` as RunId;
+    const create = { tenant, contextId, originRunId: childRunId, parentRunId: family };
+    const rows = [started({ workflowId: 'child', parentRunId: family }), row('run.completed')];
+    await store.log.append(creation(childRunId, { create, rows }));
   }
-  for (let n = 0; n < CHILDREN; n += 1_000) {
-    const rows = Array.from({ length: 1_000 }, (_, i) =>
-      row('node.dispatched', {
-        nodeId: 'each',
-        payload: JSON.stringify({ nodeId: 'each', childRunId: childOf(n + i), childWorkflowId: 'child' }),
-      }),
-    );
+  for (let n = 0; n < CHILDREN; n += 500) {
+    const rows = Array.from({ length: 500 }, (_, i) => childRows(`run_family.${n + i}`)).flat();
     await store.log.append({ runId: family, rows });
   }
   const large = 'run_large' as RunId;
@@ -79,4 +73,15 @@ export async function hostile(stage: Stage): Promise<HostilePlaces> {
   await client.runs.wait(taskId);
   await talk.artifacts.save(`${LONG.slice(0, 100)}.txt`, `${LONG}\n`.repeat(2_500), {});
   return { family, large, talk: talk.id ?? '', named: named[0] ?? '' };
+}
+
+/** The start and the end of a child run in the log of its parent. */
+function childRows(childRunId: string) {
+  const [nodeId, callId, step, attempt] = ['each', childRunId, 'child', 1] as const;
+  const begun = { nodeId, childRunId, childWorkflowId: 'child' };
+  const ended = { nodeId, callId, step, attempt, childRunId, outcome: { status: 'completed' } };
+  return [
+    row('node.dispatched', { nodeId, payload: JSON.stringify(begun) }),
+    row('cairn.step.returned', { nodeId, payload: JSON.stringify(ended) }),
+  ];
 }
