@@ -46,13 +46,17 @@ export async function hostile(stage: Stage): Promise<HostilePlaces> {
     const tags = [text.slice(0, 200), TURNED];
     named.push((await client.runs.create({ workflowId: 'review', inputs: { title: text }, tags })).runId);
   }
+  // The host shows a run to its owner, and together with its definition.
+  const definitionHash = (await store.log.head(named[0] as RunId))?.record.definitionHash;
+  const owner = { tenant, principal: 'ada' };
+  const begun = (fields: object = {}) => started({ definitionHash, workflowId: 'review', owner, ...fields });
   const family = 'run_family' as RunId;
   const contextId = 'ctx_family' as ContextId;
-  await store.log.append(creation(family, { create: { tenant, contextId, originRunId: family } }));
+  await store.log.append(creation(family, { create: { tenant, contextId, originRunId: family }, rows: [begun()] }));
   for (let n = 0; n < CHILDREN; n += 1) {
     const childRunId = `run_family.${n}` as RunId;
     const create = { tenant, contextId, originRunId: childRunId, parentRunId: family };
-    const rows = [started({ workflowId: 'child', parentRunId: family }), row('run.completed')];
+    const rows = [begun({ parentRunId: family }), row('run.completed')];
     await store.log.append(creation(childRunId, { create, rows }));
   }
   for (let n = 0; n < CHILDREN; n += 500) {
@@ -61,7 +65,7 @@ export async function hostile(stage: Stage): Promise<HostilePlaces> {
   }
   const large = 'run_large' as RunId;
   await store.log.append(
-    creation(large, { create: { tenant, contextId: 'ctx_large' as ContextId, originRunId: large } }),
+    creation(large, { create: { tenant, contextId: 'ctx_large' as ContextId, originRunId: large }, rows: [begun()] }),
   );
   for (let n = 0; n < LARGE_EVENTS; n += 1)
     await store.log.append({

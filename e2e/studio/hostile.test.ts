@@ -40,7 +40,7 @@ const screens: readonly Opened[] = [
   { name: 'a run with a very long name', path: () => `/runs/${places.named}`, ready: '.run-title h1' },
   { name: 'the inbox', path: () => '/inbox', ready: '.entry .name' },
   { name: 'a conversation', path: () => `/chat/${places.talk}`, ready: '.said[data-role="agent"]' },
-  { name: 'an agent', path: () => '/agents/host:babbler', ready: 'article h1' },
+  { name: 'an agent', path: () => '/agents/host:babbler', ready: 'article h2' },
   { name: 'the artifacts', path: () => '/artifacts', ready: '.artifact-row .name' },
   { name: 'a comparison', path: () => `/compare/${places.named}/${places.large}`, ready: '.compare-side strong' },
 ];
@@ -60,20 +60,20 @@ test('no screen threw', () => {
   expect(complaints).toEqual([]);
 });
 
-/** Elements that are wider than the window, but for those inside a frame that scrolls or cuts. */
+/** Elements that are wider than the window, but for those inside a frame that scrolls, and for text that ends in dots. */
 const stickingOut = (of: Page): Promise<readonly string[]> =>
   of.evaluate(() => {
     const isOut = (element: Element) => element.getBoundingClientRect().right > innerWidth + 1;
+    const isFrame = (element: Element): boolean => {
+      const { overflowX, textOverflow } = getComputedStyle(element);
+      return (overflowX === 'auto' || overflowX === 'scroll' || textOverflow === 'ellipsis') && !isOut(element);
+    };
     const isFramed = (element: Element): boolean => {
-      for (
-        let around = element.parentElement;
-        around !== null && around !== document.body;
-        around = around.parentElement
-      )
-        if (getComputedStyle(around).overflowX !== 'visible' && !isOut(around)) return true;
+      for (let around = element.parentElement; around !== null; around = around.parentElement)
+        if (isFrame(around)) return true;
       return false;
     };
-    return [...document.querySelectorAll('#root *')]
+    return [...document.querySelectorAll('#root *:not(.only-read)')]
       .filter((element) => element.getClientRects().length > 0 && isOut(element) && !isFramed(element))
       .slice(0, 3)
       .map((element) => `${element.tagName} ${element.getAttribute('class')}`);

@@ -32,6 +32,14 @@ const failing = (page: Page, path: string) =>
 
 const all: readonly Scene[] = [
   { name: 'runs', path: '/runs', act: (page) => page.keyboard.press('j') },
+  {
+    name: 'runs-unfolded',
+    path: '/runs',
+    act: async (page) => {
+      await page.locator('button.unfold').first().click();
+      await page.waitForTimeout(500);
+    },
+  },
   { name: 'runs-filtered', path: '/runs?status=failed' },
   { name: 'runs-no-match', path: '/runs?tag=unheard' },
   { name: 'runs-empty', path: '/runs', isEmpty: true },
@@ -112,6 +120,8 @@ const { runId: other } = await stage.client.runs.create({
   inputs: { topic: 'Wind power on the Gaspé' },
 });
 await stage.client.runs.wait(other);
+// A run that starts others, one of which asks.
+await stage.client.runs.create({ workflowId: 'newsroom', inputs: { story: 'The new bridge over the harbour' } });
 const runIds: Readonly<Record<string, string>> = {
   crew,
   other,

@@ -111,6 +111,38 @@ test('rows that take long are folded in many frames, and the rest is told as beh
   host.end();
 });
 
+test('only a transition that the first snapshot does not cover asks for another', async () => {
+  const { client, ...host } = scripted(20);
+  const gets: string[] = [];
+  const paused = (sequence: number): EventDoc => ({ ...eventAt(sequence), type: 'run.paused', payload: {} });
+  const late = Promise.withResolvers<void>();
+  const source = new RunSource(
+    {
+      ...client,
+      async *follow() {
+        for (let sequence = 0; sequence < 20; sequence += 1) yield paused(sequence);
+        await late.promise;
+        yield paused(20);
+        await new Promise(() => undefined);
+      },
+      runs: {
+        get: async (runId) => {
+          gets.push(runId);
+          return { ...snapshot, status: 'paused' };
+        },
+      },
+    },
+    'run_a',
+    quickFrames().frames,
+  );
+  await until(source, ({ phase, history }) => phase === 'live' && history.lastSeq === 19);
+  expect(gets).toEqual([]);
+  late.resolve();
+  await until(source, (data) => data.snapshot?.status === 'paused');
+  expect(gets).toEqual(['run_a']);
+  host.end();
+});
+
 test('a reader who may not see the last rows is not behind for ever', async () => {
   const host = scripted(30, (sequence) => sequence < 25);
   const source = new RunSource(host.client, 'run_a', quickFrames().frames);

@@ -54,6 +54,8 @@ export class RunSource {
   #data: RunData;
   #isDrawn = true;
   #isSnapshotOld = false;
+  /** The last row that the first snapshot covers. */
+  #snapshotSeq = -1;
 
   constructor(client: RunClient, runId: string, frames: Frames = pageFrames) {
     this.#client = client;
@@ -99,6 +101,7 @@ export class RunSource {
     const { signal } = connected;
     try {
       for await (const { atSeq, ...snapshot } of this.#client.watch(this.#runId, { signal })) {
+        this.#snapshotSeq = atSeq;
         this.#change({ snapshot, headSeq: Math.max(atSeq, this.#data.headSeq), phase: 'reading', error: null });
         break;
       }
@@ -136,7 +139,7 @@ export class RunSource {
       if (signal.aborted) return;
       const row = rowOf(event);
       this.#queue.push(row);
-      if (isTransition(row.type)) this.#isSnapshotOld = true;
+      if (row.seq > this.#snapshotSeq && isTransition(row.type)) this.#isSnapshotOld = true;
       this.#draw();
     }
     await this.#refreshSnapshot(signal);
