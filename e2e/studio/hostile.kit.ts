@@ -9,7 +9,7 @@ const LONG = 'Donaudampfschifffahrtsgesellschaft'.repeat(60);
 const TURNED = '\u202Eשלום, עולם! مرحبا بالعالم \u202E';
 const EMOJI = '👩‍👩‍👧‍👦🏴‍☠️🇨🇭'.repeat(40);
 
-export const hostileTexts = [LONG, TURNED, EMOJI] as const;
+const hostileTexts = [LONG, TURNED, EMOJI] as const;
 
 const babbler = defineAgent({
   id: 'host:babbler',
