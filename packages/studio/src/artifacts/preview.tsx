@@ -2,7 +2,9 @@
  * The content of an artifact, shown without any right of this page: a text stays text, Markdown becomes React elements,
  * an image is an image. A page of HTML is shown as its source; nothing in it ever runs.
  */
+
 import { createElement } from 'react';
+import { Code } from '../parts/code.tsx';
 import { Value } from '../run/marks.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import '../run/run.css';
@@ -43,7 +45,7 @@ export function Preview({ content }: { readonly content: Content }) {
 
 function Text({ text, mimeType }: { readonly text: string; readonly mimeType: string | null }) {
   if (mimeType !== null && bare(mimeType) === 'text/markdown') return <Markdown text={text} />;
-  return <pre className="code preview-text">{text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}\n…` : text}</pre>;
+  return <Code className="preview-text" parts={[text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}\n…` : text]} />;
 }
 
 /** Longer texts are cut. The download has all of it. */

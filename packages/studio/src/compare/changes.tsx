@@ -1,6 +1,7 @@
 /** One changed value, and the changed lines of a text. */
 import type { ArtifactDiff, DiffEntry } from '@cairn/protocol';
 import { createElement, type ReactNode } from 'react';
+import { Code } from '../parts/code.tsx';
 import { pretty } from '../run/words.ts';
 
 type ValueChange = DiffEntry['changes'][number];
@@ -13,12 +14,11 @@ export function Change({ change }: { readonly change: ValueChange }) {
       {path === '' ? null : <code className="label">{path}</code>}
       {text === undefined ? (
         <div className="change-sides">
-          {a === undefined ? null : <pre className="code removed">{pretty(a)}</pre>}
-          {b === undefined ? null : <pre className="code added">{pretty(b)}</pre>}
+          {a === undefined ? null : <Code className="removed" parts={[pretty(a)]} />}
+          {b === undefined ? null : <Code className="added" parts={[pretty(b)]} />}
         </div>
       ) : (
-        // The parts of a text never change places: they need no keys.
-        createElement('pre', { className: 'code' }, ...text.map(shownPart))
+        <Code parts={text.map(shownPart)} />
       )}
     </div>
   );
@@ -31,8 +31,9 @@ function shownPart({ op, text }: TextPart): ReactNode {
 
 type Hunk = NonNullable<ArtifactDiff['content']['hunks']>[number];
 
-export const Hunks = ({ hunks }: { readonly hunks: readonly Hunk[] }) =>
-  createElement('pre', { className: 'code hunks' }, ...hunks.flatMap(shownHunk));
+export const Hunks = ({ hunks }: { readonly hunks: readonly Hunk[] }) => (
+  <Code className="hunks" parts={hunks.flatMap(shownHunk)} />
+);
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 

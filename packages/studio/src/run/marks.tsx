@@ -1,5 +1,7 @@
 /** Small parts of the run screen: marks of status, ids, values. */
+
 import { type ReactNode, useState } from 'react';
+import { Code } from '../parts/code.tsx';
 import { CopyButton } from '../parts/copied.tsx';
 import { shortId } from '../parts/figures.ts';
 import { Mark, type Tone } from '../parts/status.tsx';
@@ -46,7 +48,7 @@ export function Id({ of }: { readonly of: string }) {
 }
 
 /** JSON, or text as it is. */
-export const Value = ({ of }: { readonly of: unknown }) => <pre className="code">{pretty(of)}</pre>;
+export const Value = ({ of }: { readonly of: unknown }) => <Code parts={[pretty(of)]} />;
 
 /** Something that is folded until it is wanted. Its content is made only then. */
 export function Folded({

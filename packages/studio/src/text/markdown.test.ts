@@ -20,7 +20,7 @@ test('headings, lists, code, quotes, emphasis and links are shown', () => {
     '<ul><li>one</li><li>two</li></ul>',
     '<ol><li>first</li></ol>',
     '<blockquote>said</blockquote>',
-    '<pre class="code">let a = 1;</pre>',
+    '<pre class="code" tabindex="0">let a = 1;</pre>',
   ])
     expect(shown).toContain(part);
 });
@@ -45,7 +45,7 @@ test.for([
   for (const [, tag = '', attributes = ''] of tags) {
     expect(allowed).toContain(tag);
     const names = [...attributes.matchAll(/([a-zA-Z-]+)="/g)].map(([, name]) => name);
-    expect(['class', 'href', 'target', 'rel']).toEqual(expect.arrayContaining(names));
+    expect(['class', 'href', 'target', 'rel', 'tabindex']).toEqual(expect.arrayContaining(names));
     expect(attributes).not.toMatch(/href="(?!https?:|mailto:)/);
   }
 });

@@ -1,5 +1,7 @@
 /** Shows the text of an agent: Markdown as React elements, never as HTML. */
+
 import { createElement, memo, type ReactNode } from 'react';
+import { Code } from '../parts/code.tsx';
 import { type Block, type Inline, markdownBlocks } from './markdown-blocks.ts';
 import './markdown.css';
 
@@ -17,7 +19,7 @@ function shownBlock(block: Block): ReactNode {
     case 'quote':
       return createElement('blockquote', null, ...shownInlines(block.inlines));
     case 'code':
-      return <pre className="code">{block.text}</pre>;
+      return <Code parts={[block.text]} />;
     case 'list': {
       const items = block.items.map((item) => createElement('li', null, ...shownInlines(item)));
       return createElement(block.isOrdered ? 'ol' : 'ul', null, ...items);
