@@ -122,9 +122,12 @@ test('runs that a run started are folded into its row, by hand and by key, and a
   await links(children[0]?.runId ?? '').waitFor();
   await stage.client.runs.cancel(runId);
   await page.goto(`${stage.url}/runs`);
+  await rows().first().waitFor();
 });
 
 test('filters live in the address, in the words of the command line', async () => {
+  // A page that is still loading hears no keys.
+  await rows().first().waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('status:failed');
   await page.keyboard.press('Enter');
