@@ -2,7 +2,7 @@
 import type { RunId } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import type { Commit } from '../packages/host/src/log/ports/event-log.ts';
-import type { SqliteStore } from './measured-store.ts';
+import type { MeasuredStore } from './measured-store.ts';
 import { machineMs } from './stream-pace.ts';
 
 export interface AgentTimes {
@@ -21,7 +21,7 @@ export interface AgentTimes {
 /** Starts a run. Returns its id immediately, and its times once the run ends. */
 export async function startAgentRun(
   engine: Engine,
-  { log }: SqliteStore,
+  { log }: MeasuredStore,
   tenant: string,
   workflowId: string,
 ): Promise<{ readonly runId: RunId; readonly times: Promise<AgentTimes> }> {

@@ -10,8 +10,8 @@ import { agentWorkflows, type BareTurns, bareTurns, benchAgents, benchTool } fro
 import { type AgentTimes, startAgentRun } from './agent-run.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { fairnessCommands, fairnessWorkflows, neighbour } from './fairness-load.ts';
-import { openMeasuredStore, type SqliteStore } from './measured-store.ts';
-import { type Emitted, machineMs, paced, STREAM_PAYLOAD, STREAM_TYPE } from './stream-pace.ts';
+import { type MeasuredStore, openMeasuredPostgres, openMeasuredStore } from './measured-store.ts';
+import { streamCommands } from './stream-load.ts';
 import { taskCommands } from './task-load.ts';
 import { treeCommands, treeWorkflows } from './tree-load.ts';
 import { wakingCommands, wakingWorkflows } from './waking-load.ts';
@@ -43,6 +43,8 @@ const step = defineStep({
 
 const config: ConfigInput = {
   port: 0,
+  // The same for all nodes of a database.
+  hostId: 'bench',
   // For the supervisors that follow a plan.
   conformance: true,
   keys: [{ key: KEY, tenant: TENANT, principal: 'bench' }, neighbour],
@@ -58,13 +60,14 @@ const config: ConfigInput = {
 };
 
 function hostCommands() {
-  let running: { readonly store: SqliteStore; readonly engine: Engine } | undefined;
+  let running: { readonly store: MeasuredStore; readonly engine: Engine } | undefined;
   let agentRun: Promise<AgentTimes> | undefined;
   return {
-    serve: async ({ folder }: { readonly folder: string }): Promise<Target> => {
-      const store = await openMeasuredStore(folder);
+    /** `url` is that of the Postgres that holds the log instead of the folder. */
+    serve: async ({ folder, url }: { readonly folder: string; readonly url?: string }): Promise<Target> => {
+      const store = url === undefined ? await openMeasuredStore(folder) : await openMeasuredPostgres(url);
       const host = await createHostOver(store, {
-        storeFolder: folder,
+        ...(url === undefined && { storeFolder: folder }),
         steps: [step],
         agents: benchAgents,
         tools: [benchTool],
@@ -84,23 +87,7 @@ function hostCommands() {
       return process.memoryUsage().heapUsed;
     },
 
-    /** Starts a run that waits for a person, so that only the benchmark writes to it. */
-    waitingRun: async () => {
-      const { engine, store } = present(running);
-      const { runId } = await engine.start({ tenant: TENANT, workflowId: 'bench-gate', inputs: {}, options: {} });
-      return { runId, lastSeq: present(await store.log.head(runId)).seq };
-    },
-
-    emit: ({ runId, count, everyMs }: StreamLoad & { readonly everyMs: number }) =>
-      emitted(present(running).store, runId, (append) => paced(count, everyMs, () => append(1))),
-
-    /** Writes at full speed with several step-sized appends in flight, like a run with many branches. */
-    burst: ({ runId, count }: StreamLoad) =>
-      emitted(present(running).store, runId, async (append) => {
-        for (let made = 0; made < count; made += BURST_ROWS * BURST_APPENDS) {
-          await Promise.all(Array.from({ length: BURST_APPENDS }, () => append(BURST_ROWS)));
-        }
-      }),
+    ...streamCommands(() => present(running), TENANT),
 
     /** Starts an agent run. `agentTimes` waits for its end. */
     startAgent: async ({ workflowId }: { readonly workflowId: string }) => {
@@ -128,43 +115,7 @@ function hostCommands() {
   };
 }
 
-interface StreamLoad {
-  readonly runId: RunId;
-  readonly count: number;
-}
-
-/** Rows per append and appends in flight during a burst. */
-const BURST_ROWS = 4;
-const BURST_APPENDS = 16;
-
-/** Appends rows to a run and returns the commit time of each. */
-async function emitted(
-  { log }: SqliteStore,
-  runId: RunId,
-  work: (append: (rows: number) => Promise<unknown>) => Promise<void>,
-): Promise<Emitted> {
-  const at: number[] = [];
-  let firstSeq = -1;
-  // The feed sends in a microtask, after every follower, including this one, has been notified.
-  const stop = log.follow((commit) => {
-    if (commit.runId !== runId) return;
-    if (firstSeq < 0) firstSeq = present(commit.rows[0]).seq;
-    const now = machineMs();
-    for (let row = 0; row < commit.rows.length; row++) at.push(now);
-  });
-  const appends: Promise<unknown>[] = [];
-  await work((rows) => {
-    const row = { at: Date.now(), type: STREAM_TYPE, nodeId: 'gate', audience: 'client' as const, task: null };
-    const done = log.append({ runId, rows: Array.from({ length: rows }, () => ({ ...row, payload: STREAM_PAYLOAD })) });
-    appends.push(done);
-    return done;
-  });
-  await Promise.all(appends);
-  stop();
-  return { firstSeq, at };
-}
-
-async function timeRun(engine: Engine, store: SqliteStore, workflowId: string): Promise<TimedRun> {
+async function timeRun(engine: Engine, store: MeasuredStore, workflowId: string): Promise<TimedRun> {
   const ended = Promise.withResolvers<void>();
   const counts = new Map<string, { events: number; clientEvents: number }>();
   const stepTimes: number[] = [];

@@ -1,6 +1,7 @@
 /** The load generator: a separate process that drives a server in a closed loop and checks the responses. */
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
+import { present } from '../packages/host/test/kit/present.ts';
 import { CALL_NUMBER, type CallLoad } from './calls.ts';
 import { cpuMs, serveCommands } from './child.ts';
 import { HttpConnection, requestText } from './http-connection.ts';
@@ -15,6 +16,11 @@ interface RunLoad {
   readonly workflowId: string;
   readonly concurrency: number;
   readonly count: number;
+}
+
+/** The same load on several nodes: the clients are dealt out to them. */
+interface SpreadLoad extends Omit<RunLoad, 'target'> {
+  readonly targets: readonly Target[];
 }
 
 interface PacedRuns {
@@ -57,15 +63,24 @@ const commands = {
 
   /** The same with minimal client overhead: bare sockets that only look for the end of the stream. */
   runs: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
-    closedLoop(target, concurrency, count, async (connection) => {
-      const runId = await createRun(connection, target, workflowId);
-      const path = `/v1/runs/${runId}/events?streamMode=debug`;
-      const request = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
-      const reply = expectStatus(await connection.send(request), 200, path);
-      if (!reply.body.includes('\nevent: run.completed\n')) {
-        throw unexpected(`the stream of ${runId} ended without run.completed: ${reply.body.slice(-300)}`);
-      }
-    }),
+    closedLoop(target, concurrency, count, (connection) => runToItsEnd(connection, target, workflowId)),
+
+  runsOnNodes: async ({ targets, workflowId, concurrency, count }: SpreadLoad): Promise<LoadResult> => {
+    const clients = Array.from({ length: concurrency }, (_, n) => {
+      const target = present(targets[n % targets.length]);
+      return { target, connection: new HttpConnection(target.port) };
+    });
+    const result = await loop(
+      clients.map(
+        ({ connection, target }) =>
+          () =>
+            runToItsEnd(connection, target, workflowId),
+      ),
+      count,
+    );
+    for (const { connection } of clients) connection.close();
+    return result;
+  },
 
   /** Creates runs without watching them. */
   creates: ({ target, workflowId, concurrency, count }: RunLoad): Promise<LoadResult> =>
@@ -189,6 +204,15 @@ interface PollEnd {
 }
 
 export type LoadCommands = typeof commands;
+
+async function runToItsEnd(connection: HttpConnection, target: Target, workflowId: string): Promise<void> {
+  const runId = await createRun(connection, target, workflowId);
+  const path = `/v1/runs/${runId}/events?streamMode=debug`;
+  const request = requestText({ method: 'GET', path, key: target.key, accept: 'text/event-stream' });
+  const reply = expectStatus(await connection.send(request), 200, path);
+  if (reply.body.includes('\nevent: run.completed\n')) return;
+  throw unexpected(`the stream of ${runId} ended without run.completed: ${reply.body.slice(-300)}`);
+}
 
 async function createRun(connection: HttpConnection, target: Target, workflowId: string): Promise<string> {
   const body = JSON.stringify({ workflowId, inputs: {} });

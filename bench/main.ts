@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { present } from '../packages/host/test/kit/present.ts';
 import { acrossGroup } from './across-figures.ts';
@@ -17,7 +16,9 @@ import { forkGroup } from './fork-figures.ts';
 import { listGroup } from './list-figures.ts';
 import { logGroup } from './log-figures.ts';
 import { longRunGroup } from './long-run-figures.ts';
+import { readOptions, type StoreName } from './options.ts';
 import type { Group, Plan } from './plan.ts';
+import { postgresGroups } from './postgres/groups.ts';
 import { replayGroup } from './replay-figures.ts';
 import { runGroup } from './run-figures.ts';
 import { streamGroup } from './stream-figures.ts';
@@ -26,7 +27,7 @@ import { suspendedGroup } from './suspended-figures.ts';
 import { taskGroup } from './task-figures.ts';
 import { wakingGroup } from './waking-figures.ts';
 
-const groups: readonly Group[] = [
+const sqliteGroups: readonly Group[] = [
   logGroup,
   runGroup,
   longRunGroup,
@@ -46,51 +47,66 @@ const groups: readonly Group[] = [
   studioGroup,
 ];
 
-const help = `npm run bench [-- name...] [--quick] [--json]
+const groupsOf: Readonly<Record<StoreName, readonly Group[]>> = { sqlite: sqliteGroups, postgres: postgresGroups };
+
+const listed = (groups: readonly Group[]): string =>
+  groups
+    .flatMap(({ name, about, figures }) => [
+      `  ${name.padEnd(10)} ${about}`,
+      ...figures.map((one) => `${' '.repeat(13)}${one}`),
+    ])
+    .join('\n');
+
+const help = `npm run bench [-- name...] [--store sqlite|postgres] [--quick] [--json]
 
 Measures what Cairn does beside what the machine allows, in the same run, and prints one JSON line
 per figure on stdout; progress and a table go to stderr. Ends with 1 when a figure misses its bar.
 
-  name      a group or a figure; without one, everything
+  name      a group or a figure; without one, everything of the store
+  --store   what keeps the log: sqlite (the default), or postgres, with nodes on a server of its own
   --quick   short rounds: shows that it works, not what it reaches
   --json    nothing but the JSON lines, and errors
   --help    this text
 
-${groups.map((group) => `  ${group.name.padEnd(10)} ${group.about}\n${group.figures.map((name) => `             ${name}`).join('\n')}`).join('\n')}
+${listed(sqliteGroups)}
+
+With --store postgres:
+
+${listed(postgresGroups)}
 
 Figures are only worth reading from a machine that does nothing else. See docs/benchmarks.md.
 `;
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { quick: { type: 'boolean' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
-  });
-  if (values.help === true) {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
     process.stdout.write(help);
     return 0;
   }
-  const chosen = choose(positionals);
+  const chosen = choose(groupsOf[options.store], options.names);
   const out = join(import.meta.dirname, 'out');
   mkdirSync(out, { recursive: true });
-  const quick = values.quick === true;
+  const { quick, json } = options;
   const plan: Plan = {
     folder: mkdtempSync(join(out, 'data-')),
     flushes: openFlushCounter(out),
     quick,
     rounds: quick ? 1 : 3,
-    progress: (text) => values.json !== true && process.stderr.write(`${text}\n`),
+    progress: (text) => !json && process.stderr.write(`${text}\n`),
   };
   process.on('exit', () => rmSync(plan.folder, { recursive: true, force: true }));
   process.once('SIGINT', () => process.exit(130));
   plan.progress(`data in ${plan.folder}, on ${plan.flushes.device}`);
   const lines = await measure(chosen, plan, await strangersNote(plan));
-  if (values.json !== true) process.stderr.write(table(lines));
+  if (!json) process.stderr.write(table(lines));
   return lines.every((line) => line.pass) ? 0 : 1;
 }
 
 /** Selects the groups to run, each with the figures to print. */
-function choose(names: readonly string[]): readonly { readonly group: Group; readonly figures: readonly string[] }[] {
+function choose(
+  groups: readonly Group[],
+  names: readonly string[],
+): readonly { readonly group: Group; readonly figures: readonly string[] }[] {
   const known = groups.flatMap((group) => [group.name, ...group.figures]);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
@@ -152,10 +168,15 @@ function table(lines: readonly FigureLine[]): string {
   return `\n${all.map((row) => row.map((cell, column) => cell.padEnd(present(widths[column]))).join('  ')).join('\n')}\n`;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!isCairnError(error)) throw error;
-  process.stderr.write(`${error.message}\n${error.hint ?? ''}\n`);
-  process.exitCode = error.code === 'config_invalid' ? 2 : 1;
+async function exitCode(): Promise<number> {
+  try {
+    return await main();
+  } catch (error) {
+    if (!isCairnError(error)) throw error;
+    process.stderr.write(`${error.message}\n${error.hint ?? ''}\n`);
+    return error.code === 'config_invalid' ? 2 : 1;
+  }
 }
+
+// Not `process.exitCode`: what starts Postgres ends a process that has nothing left to do, with 0.
+process.exit(await exitCode());

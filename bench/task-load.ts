@@ -3,7 +3,7 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import type { NewRow } from '../packages/host/src/log/ports/rows.ts';
 import { taskFaces } from '../packages/host/src/log/task-faces.ts';
 import { present } from '../packages/host/test/kit/present.ts';
-import type { SqliteStore } from './measured-store.ts';
+import type { MeasuredStore } from './measured-store.ts';
 
 /** Runs whose rows take turns, so that the index of the context has an entry for each of their appends. */
 const INTERLEAVED = 10;
@@ -40,7 +40,7 @@ function turnOf(runId: RunId, tenant: string): readonly [readonly NewRow[], read
   ];
 }
 
-export const taskCommands = (store: () => SqliteStore, tenant: string) => ({
+export const taskCommands = (store: () => MeasuredStore, tenant: string) => ({
   /** A context of so many runs. Returns its id and its newest cursor. */
   contextOfRuns: async ({ runs }: { readonly runs: number }) => {
     const { log } = store();

@@ -2,7 +2,7 @@
 import type { RunId, WorkflowDefinition } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineWorkflow } from '../packages/host/src/index.ts';
-import type { SqliteStore } from './measured-store.ts';
+import type { MeasuredStore } from './measured-store.ts';
 
 /** Concurrent workers per decision. */
 const FAN_OUT = 100;
@@ -38,7 +38,7 @@ export const treeWorkflows: readonly WorkflowDefinition[] = [worker, ...Object.v
 
 interface Host {
   readonly engine: Engine;
-  readonly store: SqliteStore;
+  readonly store: MeasuredStore;
 }
 
 interface TimedTree {

@@ -3,7 +3,7 @@ import type { RunId, WorkflowDefinition } from '@cairn/protocol';
 import type { Engine } from '../packages/host/src/engine/engine.ts';
 import { defineWorkflow } from '../packages/host/src/index.ts';
 import { cpuMs } from './child.ts';
-import type { SqliteStore } from './measured-store.ts';
+import type { MeasuredStore } from './measured-store.ts';
 
 /** One delay after the other, so that the run wakes once for each node. */
 function delays(id: string, count: number, delayMs: number): WorkflowDefinition {
@@ -31,7 +31,7 @@ export interface Waking {
 }
 
 export const wakingCommands = (
-  running: () => { readonly engine: Engine; readonly store: SqliteStore },
+  running: () => { readonly engine: Engine; readonly store: MeasuredStore },
   tenant: string,
 ) => ({
   /** Starts `count` runs, one every `everyMs`, or one after the other. */
@@ -65,7 +65,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 /** Milliseconds since the epoch, with fractions. */
 const preciseNow = () => performance.timeOrigin + performance.now();
 
-function watchWakes({ log }: SqliteStore) {
+function watchWakes({ log }: MeasuredStore) {
   const fireAt = new Map<string, number>();
   const firstCpu = new Map<RunId, number>();
   const lastCpu = new Map<RunId, number>();
