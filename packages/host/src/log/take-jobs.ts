@@ -20,7 +20,7 @@ interface Queued {
  * Limits of one transaction; the rest waits for the next turn. At 11 microseconds a row, a transaction blocks the event
  * loop for about 3 ms and a sync. Other requests run between two transactions.
  */
-const MAX_ROWS = 256;
+export const MAX_ROWS = 256;
 const MAX_BYTES = 262_144;
 
 /**
@@ -42,12 +42,13 @@ export interface Taken<Job> {
   readonly bytes: number;
 }
 
-export function takeJobs<Job extends Queued>(queue: readonly Job[]): Taken<Job> {
-  const whole = filled(queue);
+/** `maxRows` may ask for less than the limit. */
+export function takeJobs<Job extends Queued>(queue: readonly Job[], maxRows = MAX_ROWS): Taken<Job> {
+  const whole = filled(queue, maxRows);
   if (whole.jobs.length === queue.length) return { ...whole, left: [] };
   const order = inFairOrder(queue);
-  let { jobs, rows, bytes } = filled(order);
-  const overtaking = overtakers(order.slice(jobs.length, jobs.length + MAX_LOOKED_AT), MAX_ROWS - rows);
+  let { jobs, rows, bytes } = filled(order, maxRows);
+  const overtaking = overtakers(order.slice(jobs.length, jobs.length + MAX_LOOKED_AT), maxRows - rows);
   for (const { work } of overtaking) {
     rows += work.rows;
     bytes += work.bytes;
@@ -58,10 +59,10 @@ export function takeJobs<Job extends Queued>(queue: readonly Job[]): Taken<Job> 
 }
 
 /** As much as one transaction takes from the front. */
-function filled<Job extends Queued>(queue: readonly Job[]): Omit<Taken<Job>, 'left'> {
+function filled<Job extends Queued>(queue: readonly Job[], maxRows: number): Omit<Taken<Job>, 'left'> {
   let [rows, bytes, count] = [0, 0, 0];
   for (const { work } of queue) {
-    if (count > 0 && (rows + work.rows > MAX_ROWS || bytes + work.bytes > MAX_BYTES)) break;
+    if (count > 0 && (rows + work.rows > maxRows || bytes + work.bytes > MAX_BYTES)) break;
     rows += work.rows;
     bytes += work.bytes;
     count += 1;

@@ -46,7 +46,7 @@ export function postgresEventLog(ports: EventLogPorts): EventLog {
 }
 
 async function forkAndTell({ database, heads, writer, tail }: EventLogPorts, run: ForkRun): Promise<void> {
-  tail.begin();
+  const end = tail.begin();
   try {
     const forked = await forkRuns({ database, heads, writer }, run);
     const contextOf = new Map([run, ...(run.others ?? [])].map(({ runId, contextId }) => [runId, contextId]));
@@ -56,7 +56,7 @@ async function forkAndTell({ database, heads, writer, tail }: EventLogPorts, run
     });
     await tail.deliver(delivered);
   } finally {
-    tail.end();
+    end();
   }
 }
 

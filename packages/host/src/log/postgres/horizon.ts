@@ -11,6 +11,14 @@ interface Sample {
   readonly running: readonly string[];
 }
 
+/** What was known before a query. */
+interface Begun {
+  readonly settled: number;
+  readonly open: Sample | null;
+}
+
+export const sampleOf = (last: number, running: string): Sample => ({ last, running: JSON.parse(running) });
+
 export class Horizon {
   readonly #queries: Queries;
   readonly #delay: (ms: number) => Promise<void>;
@@ -33,24 +41,31 @@ export class Horizon {
     return this.#settled;
   }
 
-  async #look(): Promise<Sample> {
-    // The sample before the query: what another look finds meanwhile may be newer than the answer.
-    const open = this.#open;
-    const [[last, text] = [0, '[]']] = await this.#queries.rows<[number, string]>(
-      'SELECT last, running FROM cairn.horizon()',
-    );
-    const running: readonly string[] = JSON.parse(text);
-    if (open !== null && !open.running.some((one) => running.includes(one))) {
-      this.#settle(open.last);
-      if (this.#open === open) this.#open = null;
-    }
-    const sample = { last, running };
-    if (running.length === 0) this.#settle(last);
-    else this.#open ??= sample;
-    return sample;
+  /** To be called before a query. Its answer may be older than what another query finds meanwhile. */
+  begin(): Begun {
+    return { settled: this.#settled, open: this.#open };
   }
 
-  #settle(last: number): void {
-    this.#settled = Math.max(this.#settled, last);
+  /** Takes the sample of a query. Returns up to which cursor all is settled for whoever reads after that sample. */
+  take(sample: Sample, { settled, open }: Begun): number {
+    let end = settled;
+    if (open !== null && !open.running.some((one) => sample.running.includes(one))) {
+      end = Math.max(end, open.last);
+      if (this.#open === open) this.#open = null;
+    }
+    if (sample.running.length === 0) end = Math.max(end, sample.last);
+    else this.#open ??= sample;
+    this.#settled = Math.max(this.#settled, end);
+    return end;
+  }
+
+  async #look(): Promise<Sample> {
+    const begun = this.begin();
+    const [[last, running] = [0, '[]']] = await this.#queries.rows<[number, string]>(
+      'SELECT last, running FROM cairn.horizon()',
+    );
+    const sample = sampleOf(last, running);
+    this.take(sample, begun);
+    return sample;
   }
 }

@@ -107,7 +107,6 @@ export async function assemblePostgresStore(
       wakeUps?.notify();
       return tail.deliver(delivered);
     },
-    end: () => tail.end(),
   };
   const commit = new GroupCommit({ database, heads, writer, delay, tail: told });
   wakeUps?.open();

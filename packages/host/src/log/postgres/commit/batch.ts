@@ -15,9 +15,21 @@ import { lockKey } from '../lock-key.ts';
 import { memoryChange } from '../memories/memory-words.ts';
 import { idempotencyLock } from '../records/idempotency.ts';
 import { encodeJson } from '../text-codec.ts';
+import { scalars, texts } from './array-literal.ts';
 import type { Relied } from './facts.ts';
 
-export const COMMIT = `SELECT cairn.commit($1::integer, $2::text::jsonb, $3::text::jsonb, $4::text::jsonb, $5::boolean)::text`;
+/** The types of the columns of groups and of rows, in the order of `arguments`. */
+const GROUP_TYPES =
+  'bigint text text bigint bigint text bigint text bigint bigint text bigint boolean boolean bigint'.split(' ');
+const ROW_TYPES =
+  'integer bigint bigint integer integer integer integer smallint text text text text text text text'.split(' ');
+
+export const COMMIT = `SELECT cairn.commit($1::integer, $2::integer, $3::boolean, $4::text::jsonb, ${[
+  ...GROUP_TYPES,
+  ...ROW_TYPES,
+]
+  .map((type, place) => `$${place + 5}::${type}[]`)
+  .join()})::text`;
 
 /** What a batch does to one run. */
 export interface Group {
@@ -30,13 +42,27 @@ export interface Group {
   wake: { isReset: boolean; at: number | null };
   readonly relied: Relied;
   isNamedContext: boolean;
+  /** Of the rows that count for the tenant. */
+  bytes: number;
+}
+
+interface Sent {
+  readonly writer: number;
+  readonly lane?: number;
+  /** Whether nothing is written unless every group is right. */
+  readonly isAll: boolean;
+}
+
+interface GroupedRow {
+  readonly group: number;
+  readonly row: Row;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
 export class Batch {
   readonly groups = new Map<RunId, Group>();
-  readonly #rows: Json[] = [];
+  readonly #rows: GroupedRow[] = [];
   readonly #more = new Map<string, Json[]>();
   readonly #locks = new Map<number, boolean>();
 
@@ -59,8 +85,8 @@ export class Batch {
     if (relied.edition !== null) group.relied.edition = relied.edition;
     if (relied.aloneIn !== null) group.relied.aloneIn = relied.aloneIn;
     if (append.isNamedContext === true) group.isNamedContext = true;
-    for (const row of rows) this.#rows.push(rowJson(g, row));
-    this.#add('usage', { g, t: tenant, b: bytesOf(append.rows) });
+    for (const row of rows) this.#rows.push({ group: g, row });
+    group.bytes += bytesOf(append.rows);
     const isNew = append.create !== undefined;
     const isChanged = isNew || head.record !== previous.record;
     if (isNew) this.lock(`starts ${tenant}`, false);
@@ -104,12 +130,17 @@ export class Batch {
     this.#locks.set(key, isAlone || this.#locks.get(key) === true);
   }
 
-  /** The arguments of `COMMIT`. */
-  arguments(writer: number, isAll: boolean): readonly Value[] {
-    const groups = [...this.groups.values()].map(groupJson);
+  /** The arguments of `COMMIT`. Batches of one writer that are under way at once have different lanes. */
+  arguments({ writer, lane = 0, isAll }: Sent): readonly Value[] {
+    const groups = [...this.groups.values()];
     const more: Record<string, readonly Json[]> = Object.fromEntries(this.#more);
+    const created = groups.filter(({ before }) => before === null);
+    const relied = groups.filter(reliesOnMore);
+    if (created.length > 0) more.created = created.map(createdJson);
+    if (relied.length > 0) more.relied = relied.map(reliedJson);
     if (this.#locks.size > 0) more.locks = [...this.#locks].map(([k, x]) => ({ k, x }));
-    return [writer, encodeJson(groups), encodeJson(this.#rows), encodeJson(more), isAll];
+    const rest = Object.keys(more).length === 0 ? null : encodeJson(more);
+    return [writer, lane, isAll, rest, ...groupColumns(groups), ...rowColumns(this.#rows)];
   }
 
   #addInterrupt(g: number, interrupt: InterruptRecord, of: RunRecord): void {
@@ -138,6 +169,7 @@ export class Batch {
       wake: { isReset: false, at: null },
       relied: { deadOwner: null, edition: null, aloneIn: null },
       isNamedContext: false,
+      bytes: 0,
     };
     this.groups.set(runId, group);
     return group;
@@ -153,51 +185,54 @@ export class Batch {
 /** What lists filter by beside the columns of a run. */
 const isListed = ({ tags, parentRunId }: RunRecord): boolean => tags.length > 0 || parentRunId !== null;
 
-function rowJson(g: number, row: Row): Json {
-  return {
-    g,
-    s: row.seq,
-    a: row.at,
-    f: row.face,
-    z: row.payload.length,
-    zt: row.task?.length ?? 0,
-    b: rowBytes(row),
-    u: row.audience === 'client' ? 0 : 1,
-    y: row.type,
-    n: row.nodeId,
-    c: row.cause === null ? null : JSON.stringify(row.cause),
-    r: row.rowHash,
-    h: row.hash,
-    p: row.payload,
-    k: row.task,
-  };
-}
+const rowColumns = (rows: readonly GroupedRow[]): readonly string[] => [
+  scalars(rows.map(({ group }) => group)),
+  scalars(rows.map(({ row }) => row.seq)),
+  scalars(rows.map(({ row }) => row.at)),
+  scalars(rows.map(({ row }) => row.face)),
+  scalars(rows.map(({ row }) => row.payload.length)),
+  scalars(rows.map(({ row }) => row.task?.length ?? 0)),
+  scalars(rows.map(({ row }) => rowBytes(row))),
+  scalars(rows.map(({ row }) => (row.audience === 'client' ? 0 : 1))),
+  texts(rows.map(({ row }) => row.type)),
+  texts(rows.map(({ row }) => row.nodeId)),
+  texts(rows.map(({ row }) => (row.cause === null ? null : JSON.stringify(row.cause)))),
+  texts(rows.map(({ row }) => row.rowHash)),
+  texts(rows.map(({ row }) => row.hash)),
+  texts(rows.map(({ row }) => row.payload)),
+  texts(rows.map(({ row }) => row.task)),
+];
 
-function groupJson(group: Group): Json {
-  const { place, runId, before, head, wake, relied, isNamedContext } = group;
-  const { record } = head;
-  return {
-    i: place,
-    k: before?.key ?? null,
-    id: runId,
-    c: record.contextId,
-    t: record.tenant,
-    ...(before !== null && { es: before.head.seq, ef: before.head.fence, eo: before.head.owner }),
-    s: head.seq,
-    h: head.hash,
-    a: head.at,
-    f: head.fence,
-    o: head.owner,
-    w: wake.at,
-    wr: wake.isReset,
-    ov: record.endedAt !== null || record.importedAt !== null,
-    n: isNamedContext,
-    e: relied.edition,
-    al: relied.aloneIn,
-    ...(relied.deadOwner !== null && { dead: relied.deadOwner.owner, now: relied.deadOwner.now }),
-    ...(before === null && createJson(record)),
-  };
-}
+const groupColumns = (groups: readonly Group[]): readonly string[] => [
+  scalars(groups.map(({ before }) => before?.key ?? null)),
+  texts(groups.map(({ head }) => head.record.contextId)),
+  texts(groups.map(({ head }) => head.record.tenant)),
+  scalars(groups.map(({ before }) => before?.head.seq ?? null)),
+  scalars(groups.map(({ before }) => before?.head.fence ?? null)),
+  texts(groups.map(({ before }) => before?.head.owner ?? null)),
+  scalars(groups.map(({ head }) => head.seq)),
+  texts(groups.map(({ head }) => head.hash)),
+  scalars(groups.map(({ head }) => head.at)),
+  scalars(groups.map(({ head }) => head.fence)),
+  texts(groups.map(({ head }) => head.owner)),
+  scalars(groups.map(({ wake }) => wake.at)),
+  scalars(groups.map(({ wake }) => wake.isReset)),
+  scalars(groups.map(({ head: { record } }) => record.endedAt !== null || record.importedAt !== null)),
+  scalars(groups.map(({ bytes }) => bytes)),
+];
+
+const reliesOnMore = ({ isNamedContext, relied }: Group): boolean =>
+  isNamedContext || relied.edition !== null || relied.aloneIn !== null || relied.deadOwner !== null;
+
+const reliedJson = ({ place, isNamedContext, relied }: Group): Json => ({
+  g: place,
+  n: isNamedContext,
+  e: relied.edition,
+  al: relied.aloneIn,
+  ...(relied.deadOwner !== null && { dead: relied.deadOwner.owner, now: relied.deadOwner.now }),
+});
+
+const createdJson = ({ place, runId, head }: Group): Json => ({ g: place, id: runId, ...createJson(head.record) });
 
 const recordJson = (record: RunRecord): Json => ({
   workflow: record.workflowId,

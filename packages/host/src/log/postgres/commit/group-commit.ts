@@ -1,9 +1,12 @@
-/** Commits all appends that wait in one round trip, so that many runs share the cost of one flush of the database. */
+/**
+ * Commits appends that wait in one round trip, so that many runs share the cost of one flush of the database. Two batches
+ * are under way at a time: the database writes one while this node admits the next.
+ */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { storeClosed } from '../../errors.ts';
 import type { Append, Appended, Commit } from '../../ports/event-log.ts';
 import { bodySize } from '../../ports/rows.ts';
-import { takeJobs } from '../../take-jobs.ts';
+import { MAX_ROWS, takeJobs } from '../../take-jobs.ts';
 import type { Database } from '../database.ts';
 import { isDisconnected, isTransient, storeError } from '../errors.ts';
 import type { HeadCache } from '../heads.ts';
@@ -18,6 +21,12 @@ import type { AppendJob } from './job.ts';
 const RECONNECTS = 40;
 const RECONNECT_MS = 250;
 
+/** Batches under way at a time, each of other runs. */
+const LANES = 2;
+
+/** Work of at least so many rows is shared out to all lanes. */
+const SHARED_ROWS = 32;
+
 /** An append whose run others keep changing is refused after so many attempts. */
 const ATTEMPTS = 50;
 
@@ -30,12 +39,10 @@ export interface Delivered {
 
 /** Tells followers. */
 export interface CommitTail {
-  /** Before a transaction that writes rows. */
-  begin(): void;
-  /** In order, before the appends resolve. */
+  /** Before a transaction that writes rows. Returns what to call after it, whatever became of it. */
+  begin(): () => void;
+  /** In the order of each context, before the appends resolve. */
   deliver(delivered: readonly Delivered[]): Promise<void> | void;
-  /** After it, whatever became of it. */
-  end(): void;
 }
 
 export interface CommitPorts {
@@ -51,8 +58,13 @@ export class GroupCommit {
   readonly bytes = new TenantBytes();
   readonly #ports: CommitPorts;
   #queue: AppendJob[] = [];
-  #running: Promise<void> | null = null;
+  readonly #free = Array.from({ length: LANES }, (_, lane) => lane);
+  /** Runs of batches under way. What else is appended to them waits. */
+  readonly #underWay = new Set<RunId>();
+  #rowsUnderWay = 0;
+  #isFilling = false;
   #isClosed = false;
+  readonly #idle: (() => void)[] = [];
   #commits = 0;
   #rows = 0;
 
@@ -69,35 +81,70 @@ export class GroupCommit {
     if (this.#isClosed) return Promise.reject(storeClosed());
     return new Promise<Appended>((resolve, reject) => {
       this.#queue.push({ append, work: this.#workOf(append), attempts: 0, resolve, reject });
-      this.#running ??= this.#run();
+      this.#fillLater();
     });
   }
 
   /** Rejects new work and waits until all accepted work is durable or rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#running;
+    if (this.#queue.length > 0 || this.#free.length < LANES)
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  async #run(): Promise<void> {
-    // What is submitted in this turn of the event loop joins the first batch.
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    while (this.#queue.length > 0) {
-      const { jobs, left } = takeJobs(this.#queue);
-      this.#queue = left;
-      await this.#commit(jobs);
+  /** What is submitted in this turn of the event loop shares batches. */
+  #fillLater(): void {
+    if (this.#isFilling || this.#free.length === 0) return;
+    this.#isFilling = true;
+    setImmediate(() => {
+      this.#isFilling = false;
+      this.#fill();
+    });
+  }
+
+  #fill(): void {
+    for (let lane = this.#free.shift(); lane !== undefined; lane = this.#free.shift()) {
+      const jobs = this.#take();
+      if (jobs.length === 0) {
+        this.#free.unshift(lane);
+        return;
+      }
+      void this.#runLane(lane, jobs);
     }
-    this.#running = null;
   }
 
-  async #commit(jobs: readonly AppendJob[]): Promise<void> {
+  /** The next batch: no more than the share of a lane, so that the others have work too. */
+  #take(): readonly AppendJob[] {
+    const ready = this.#queue.filter(({ append }) => !this.#underWay.has(append.runId));
+    const rows = ready.reduce((sum, { work }) => sum + work.rows, this.#rowsUnderWay);
+    const share = rows < SHARED_ROWS ? undefined : Math.min(MAX_ROWS, Math.ceil(rows / LANES));
+    const { jobs } = takeJobs(ready, share);
+    const taken = new Set(jobs);
+    this.#queue = this.#queue.filter((job) => !taken.has(job));
+    return jobs;
+  }
+
+  async #runLane(lane: number, jobs: readonly AppendJob[]): Promise<void> {
+    const runs = new Set(jobs.map(({ append }) => append.runId));
+    const rows = jobs.reduce((sum, { work }) => sum + work.rows, 0);
+    for (const runId of runs) this.#underWay.add(runId);
+    this.#rowsUnderWay += rows;
+    await this.#commit(lane, jobs);
+    for (const runId of runs) this.#underWay.delete(runId);
+    this.#rowsUnderWay -= rows;
+    this.#free.push(lane);
+    if (this.#queue.length > 0) this.#fillLater();
+    else if (this.#free.length === LANES) for (const go of this.#idle.splice(0)) go();
+  }
+
+  async #commit(lane: number, jobs: readonly AppendJob[]): Promise<void> {
     try {
       const admission = await admitJobs(jobs, {
         ...this.#ports,
         queries: this.#ports.database.accepted,
         bytes: this.bytes,
       });
-      await this.#write(admission);
+      await this.#write(lane, admission);
       this.#queue = [...admission.deferred, ...this.#queue];
     } catch (error) {
       for (const { append, reject } of jobs) {
@@ -107,21 +154,20 @@ export class GroupCommit {
     }
   }
 
-  async #write(admission: Admission): Promise<void> {
-    const { tail } = this.#ports;
-    tail.begin();
+  async #write(lane: number, admission: Admission): Promise<void> {
+    const end = this.#ports.tail.begin();
     try {
-      const committed = admission.batch.isEmpty ? nothing : await this.#send(admission);
+      const committed = admission.batch.isEmpty ? nothing : await this.#send(lane, admission);
       await this.#finish(admission, committed);
     } finally {
-      tail.end();
+      end();
     }
   }
 
   /** Sends the batch until the database says what became of it. A repeated group that was written before is found. */
-  async #send(admission: Admission): Promise<Committed> {
+  async #send(lane: number, admission: Admission): Promise<Committed> {
     const { database, writer, delay } = this.#ports;
-    const values = admission.batch.arguments(writer, false);
+    const values = admission.batch.arguments({ writer, lane, isAll: false });
     let isUnsure = false;
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -9,7 +9,7 @@ import { MAX_PAGE_BYTES } from '../../ports/event-log.ts';
 import type { Row } from '../../ports/rows.ts';
 import type { Delivered } from '../commit/group-commit.ts';
 import type { Queries } from '../database.ts';
-import type { Horizon } from '../horizon.ts';
+import { type Horizon, sampleOf } from '../horizon.ts';
 import { ROW_COLUMNS, type RowColumns, rowOf, views } from '../rows/columns.ts';
 import { OwnRanges } from './own-ranges.ts';
 
@@ -20,18 +20,17 @@ const { columns, size } = views.all;
 
 type Found = [...RowColumns, runId: RunId, contextId: ContextId];
 
+const LOOK = `SELECT last, running, ${ROW_COLUMNS}, run_id, context_id
+  FROM cairn.look($1::bigint, $2::integer, ${PAGE_ROWS}, ${MAX_PAGE_BYTES})`;
+
 /** Bodies beyond the page are not sent. Imported runs are told to nobody. */
-const page = (where: string): string => `SELECT ${ROW_COLUMNS}, run_id, context_id FROM (
+const OF_CONTEXT = `SELECT ${ROW_COLUMNS}, run_id, context_id FROM (
     SELECT *, sum(size) OVER (ORDER BY cursor) - size AS before FROM (
       SELECT ${columns}, ${size} AS size, r.id AS run_id, r.context AS context_id
       FROM cairn.events e JOIN cairn.runs r ON r.key = e.run AND r.imported_at IS NULL
-      WHERE ${where} ORDER BY e.cursor LIMIT ${PAGE_ROWS}) found
+      WHERE e.context = (SELECT key FROM cairn.contexts WHERE id = $3::text) AND e.cursor > $1::bigint AND e.cursor < $2::bigint
+      ORDER BY e.cursor LIMIT ${PAGE_ROWS}) found
   ) counted WHERE before < ${MAX_PAGE_BYTES} ORDER BY cursor`;
-
-const OTHERS = page('e.cursor > $1::bigint AND e.cursor <= $2::bigint AND e.writer <> $3::integer');
-const OF_CONTEXT = page(
-  'e.context = (SELECT key FROM cairn.contexts WHERE id = $3::text) AND e.cursor > $1::bigint AND e.cursor < $2::bigint',
-);
 
 export interface TailPorts {
   readonly queries: Queries;
@@ -47,26 +46,23 @@ export class Tail {
   #position: number;
   /** The newest row that was told of each context, where it is after the position. */
   readonly #told = new Map<ContextId, number>();
-  /** Own transactions under way. Rows of others are told between them, so that none overtakes an own one. */
-  #underWay = 0;
-  #atRest: (() => void)[] = [];
-  #reading: Promise<void> | null = null;
-  #isAskedAgain = false;
+  /** Own transactions under way. */
+  readonly #underWay = new Set<Promise<void>>();
+  #reading: Promise<boolean> | null = null;
 
   constructor(ports: TailPorts, position: number) {
     this.#ports = ports;
     this.#position = position;
   }
 
-  /** Call it before an own transaction that writes rows, and `end` once its rows were delivered or it failed. */
-  begin(): void {
-    this.#underWay += 1;
-  }
-
-  end(): void {
-    this.#underWay -= 1;
-    if (this.#underWay > 0) return;
-    for (const go of this.#atRest.splice(0)) go();
+  /** Call it before an own transaction that writes rows, and the result once its rows were delivered or it failed. */
+  begin(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#underWay.add(promise);
+    return () => {
+      this.#underWay.delete(promise);
+      resolve();
+    };
   }
 
   /** Tells of own commits, in order. What others wrote in the same context before them is told first. */
@@ -77,13 +73,9 @@ export class Tail {
     }
   }
 
-  /** Reads what others wrote. One reads at a time; a call meanwhile reads again afterwards. */
-  read(): Promise<void> {
-    if (this.#reading !== null) {
-      this.#isAskedAgain = true;
-      return this.#reading;
-    }
-    this.#reading = this.#readAll().finally(() => {
+  /** Reads what others wrote, as far as it is settled. Returns whether there is more to come. One reads at a time. */
+  read(): Promise<boolean> {
+    this.#reading ??= this.#readAll().finally(() => {
       this.#reading = null;
     });
     return this.#reading;
@@ -109,41 +101,37 @@ export class Tail {
 
   #tellOwn(contextId: ContextId, commits: readonly Commit[]): void {
     for (const commit of commits) {
-      const [first, last] = [commit.rows[0], commit.rows.at(-1)];
-      if (first === undefined || last === undefined) continue;
-      this.#own.add(first.cursor, last.cursor, commit.rows.length);
+      const last = commit.rows.at(-1);
+      // What was told already filled the gap before another own commit, whose answer was faster.
+      if (last === undefined || last.cursor <= this.#toldOf(contextId)) continue;
+      this.#own.add(commit.rows.map(({ cursor }) => cursor));
       this.#note(contextId, last.cursor);
       this.#ports.followers.tell(commit);
     }
   }
 
-  async #readAll(): Promise<void> {
-    do {
-      this.#isAskedAgain = false;
-      const end = await this.#ports.horizon.end();
-      while (this.#position < end) await this.#readSome(end);
-    } while (this.#isAskedAgain);
-  }
-
-  async #readSome(end: number): Promise<void> {
-    const { queries, writer } = this.#ports;
-    const after = this.#position;
-    if (this.#own.covers(after, end)) {
-      await this.#rested();
-      this.#moveTo(end);
-      return;
+  async #readAll(): Promise<boolean> {
+    const { queries, horizon, writer } = this.#ports;
+    for (;;) {
+      this.#moveTo(this.#own.endAfter(this.#position));
+      const begun = horizon.begin();
+      const [first, ...answer] = await queries.rows<[last: number, running: string, ...Found]>(LOOK, [
+        this.#position,
+        writer,
+      ]);
+      if (first === undefined) return false;
+      const sample = sampleOf(first[0], first[1]);
+      const settled = Math.min(horizon.take(sample, begun), sample.last);
+      // A transaction that begins from here on draws greater cursors than those that were found.
+      await Promise.all(this.#underWay);
+      const found = answer.map(([, , ...columnsOf]) => columnsOf);
+      const rows = found.filter(([, cursor]) => cursor <= settled);
+      this.#tellRows(rows);
+      const last = rows.at(-1);
+      const isFull = last !== undefined && rows.length === found.length && (rows.length >= PAGE_ROWS || isCut(rows));
+      this.#moveTo(isFull ? last[1] : settled);
+      if (!isFull) return this.#position < sample.last;
     }
-    const found = await queries.rows<Found>(OTHERS, [after, end, writer]);
-    await this.#rested();
-    this.#tellRows(found);
-    // A page that is not full was the last one.
-    const last = found.at(-1)?.[1] ?? end;
-    this.#moveTo(found.length < PAGE_ROWS && !isCut(found) ? end : last);
-  }
-
-  /** Waits until no own transaction is under way. */
-  #rested(): Promise<void> | void {
-    if (this.#underWay > 0) return new Promise((resolve) => this.#atRest.push(resolve));
   }
 
   #moveTo(position: number): void {

@@ -7,8 +7,11 @@ import type { Pool } from '../database.ts';
 
 const CHANNEL = 'cairn_commits';
 
-/** Commits within this time share a notification. */
+/** Commits within this time share a notification, and notifications within it a look. */
 const GATHER_MS = 10;
+
+/** Until the first look for what was not settled at the last one. */
+const SETTLE_MS = 2;
 
 /** Between two looks without a notification; more often while none comes through, as behind a transaction pooler. */
 const LOOK_MS = 1_000;
@@ -27,8 +30,8 @@ export interface WakeUpPorts {
   readonly listener: Pool;
   /** Names this node among those that notify. */
   readonly name: string;
-  /** Looks for what others wrote. */
-  readonly look: () => Promise<void>;
+  /** Looks for what others wrote. Resolves with whether there is more to come. */
+  readonly look: () => Promise<boolean>;
   /** A look that failed. The next one is tried all the same. */
   readonly onFault: (error: unknown) => void;
   /** Milliseconds of a clock that never goes back. */
@@ -46,6 +49,12 @@ export class WakeUps {
   #isClosed = false;
   #unlisten: (() => Promise<void>) | null = null;
   #sending: Promise<unknown> = Promise.resolve();
+  #nextLook: NodeJS.Timeout | null = null;
+  #lastLookAt = Number.NEGATIVE_INFINITY;
+  #isLooking = false;
+  #isAskedAgain = false;
+  /** Whether the last look left something to come. */
+  #isBehind = false;
 
   constructor(ports: WakeUpPorts) {
     this.#ports = ports;
@@ -74,6 +83,7 @@ export class WakeUps {
     this.#isClosed = true;
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#nextLook !== null) clearTimeout(this.#nextLook);
     await this.#sending;
     await this.#unlisten?.().catch(() => {});
   }
@@ -114,11 +124,34 @@ export class WakeUps {
     this.#sentAt = null;
   }
 
-  #look(): void {
-    if (this.#isClosed) return;
-    this.#ports.look().catch((error: unknown) => {
-      if (!this.#isClosed) this.#ports.onFault(error);
-    });
+  /** At once when it is quiet. */
+  #look(waitMs = this.#lastLookAt + GATHER_MS - this.#ports.elapsedMs()): void {
+    this.#isAskedAgain = this.#isLooking;
+    if (this.#isClosed || this.#isLooking || this.#nextLook !== null) return;
+    if (waitMs <= 0) {
+      void this.#lookNow();
+      return;
+    }
+    this.#nextLook = setTimeout(() => {
+      this.#nextLook = null;
+      void this.#lookNow();
+    }, waitMs);
+  }
+
+  async #lookNow(): Promise<void> {
+    const { look, elapsedMs, onFault } = this.#ports;
+    this.#isLooking = true;
+    this.#lastLookAt = elapsedMs();
+    const wasBehind = this.#isBehind;
+    try {
+      this.#isBehind = await look();
+    } catch (error) {
+      this.#isBehind = false;
+      if (!this.#isClosed) onFault(error);
+    }
+    this.#isLooking = false;
+    if (this.#isBehind && !wasBehind) this.#look(SETTLE_MS);
+    else if (this.#isBehind || this.#isAskedAgain) this.#look();
   }
 
   #schedule(): void {

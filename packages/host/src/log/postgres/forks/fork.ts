@@ -119,7 +119,7 @@ async function write(queries: Queries, { planned, writer, run }: Plan): Promise<
     batch.add(append, first, { before: null, relied: facts.relied });
     admitted.push({ runId, rows: first.rows });
   }
-  const [[text] = ['{}']] = await queries.rows<[string]>(COMMIT, batch.arguments(writer, true));
+  const [[text] = ['{}']] = await queries.rows<[string]>(COMMIT, batch.arguments({ writer, isAll: true }));
   const committed: Committed = JSON.parse(text);
   const placeOf = (runId: RunId): number => batch.groups.get(runId)?.place ?? -1;
   for (const { run: one, shared } of planned) {

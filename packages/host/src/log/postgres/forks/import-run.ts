@@ -53,7 +53,7 @@ async function refuse(queries: Queries, run: ImportRun): Promise<void> {
 }
 
 async function commit(queries: Queries, batch: Batch, writer: number, runId: RunId): Promise<number> {
-  const [[text] = ['{}']] = await queries.rows<[string]>(COMMIT, batch.arguments(writer, true));
+  const [[text] = ['{}']] = await queries.rows<[string]>(COMMIT, batch.arguments({ writer, isAll: true }));
   const committed: Committed = JSON.parse(text);
   const key = committed.runs[0];
   if (typeof key !== 'number') throw runExists(runId);

@@ -92,7 +92,7 @@ export async function addUsage(
 ): Promise<void> {
   await queries.changed(
     `INSERT INTO cairn.usage (tenant, writer, log_bytes, blob_bytes) VALUES ($1::text, $2::integer, $3::bigint, $4::bigint)
-       ON CONFLICT (tenant, writer) DO UPDATE SET log_bytes = usage.log_bytes + excluded.log_bytes,
+       ON CONFLICT (tenant, writer, lane) DO UPDATE SET log_bytes = usage.log_bytes + excluded.log_bytes,
          blob_bytes = usage.blob_bytes + excluded.blob_bytes`,
     [tenant, writer, logBytes, bytes],
   );

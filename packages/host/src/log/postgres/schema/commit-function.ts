@@ -6,15 +6,24 @@
  * them, so that the cursors of a context grow in commit order, and a run that starts knows all memories before it.
  */
 export const commitFunction = `
-  CREATE FUNCTION cairn.commit(p_writer integer, p_groups jsonb, p_rows jsonb, p_more jsonb, p_all boolean)
-    RETURNS jsonb LANGUAGE plpgsql AS $$
+  CREATE FUNCTION cairn.commit(p_writer integer, p_lane integer, p_all boolean, p_more jsonb,
+      g_run bigint[], g_context text[], g_tenant text[], g_old_seq bigint[], g_old_fence bigint[], g_old_owner text[],
+      g_seq bigint[], g_hash text[], g_at bigint[], g_fence bigint[], g_owner text[], g_wake bigint[], g_reset boolean[],
+      g_over boolean[], g_bytes bigint[],
+      r_group integer[], r_seq bigint[], r_at bigint[], r_face integer[], r_payload_size integer[], r_task_size integer[],
+      r_bytes integer[], r_audience smallint[], r_type text[], r_node text[], r_cause text[], r_row_hash text[],
+      r_hash text[], r_payload text[], r_task text[])
+    RETURNS json LANGUAGE plpgsql
+    -- Its statements look rows up by key, however large the tables are: planned once, and never for a table as it was.
+    SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
   DECLARE
+    v_locked bigint[] := g_run;
+    v_refused integer[] := '{}';
     v_runs bigint[];
     v_contexts bigint[];
+    v_befores bigint[];
     v_failed integer[];
-    v_cursors jsonb;
-    v_befores jsonb;
-    v_usage jsonb;
+    v_cursors bigint[];
   BEGIN
     -- A reader of the whole log relies on it: whoever draws a cursor has a transaction number before.
     PERFORM pg_current_xact_id();
@@ -22,154 +31,198 @@ export const commitFunction = `
       PERFORM CASE WHEN l.x THEN pg_advisory_xact_lock(l.k) ELSE pg_advisory_xact_lock_shared(l.k) END
         FROM (SELECT * FROM jsonb_to_recordset(p_more -> 'locks') AS l (k bigint, x boolean) ORDER BY k) l;
     END IF;
-    PERFORM 1 FROM cairn.heads WHERE run IN (
-        SELECT g.k FROM jsonb_to_recordset(p_groups) AS g (k bigint) WHERE g.k IS NOT NULL
-        UNION SELECT r.key FROM jsonb_to_recordset(p_more -> 'wakes') AS w (id text) JOIN cairn.runs r ON r.id = w.id)
-      ORDER BY run FOR UPDATE;
-    INSERT INTO cairn.contexts (id, tenant, head, edition)
-      SELECT DISTINCT ON (g.c) g.c, g.t, 0, 0 FROM jsonb_to_recordset(p_groups) AS g (k bigint, c text, t text)
-        WHERE g.k IS NULL AND NOT EXISTS (SELECT 1 FROM cairn.contexts c WHERE c.id = g.c) ORDER BY g.c
-      ON CONFLICT (id) DO NOTHING;
-    PERFORM 1 FROM cairn.contexts WHERE id IN (SELECT g.c FROM jsonb_to_recordset(p_groups) AS g (c text))
-      ORDER BY id FOR UPDATE;
-
-    SELECT array_agg(CASE WHEN x.is_right THEN coalesce(x.k, 0) END ORDER BY x.i), array_agg(x.context ORDER BY x.i),
-        jsonb_agg(x.head ORDER BY x.i), array_agg(x.i) FILTER (WHERE NOT x.is_right)
-      INTO v_runs, v_contexts, v_befores, v_failed
-      FROM (
-        SELECT g.i, g.k, c.key AS context, c.head,
-          (CASE WHEN g.k IS NULL
-            THEN NOT EXISTS (SELECT 1 FROM cairn.runs r WHERE r.id = g.id)
-              AND NOT EXISTS (SELECT 1 FROM cairn.purged_runs p WHERE p.id = g.id)
-            ELSE coalesce(h.seq = g.es AND h.fence = g.ef AND h.owner IS NOT DISTINCT FROM g.eo, false) END)
-          AND (NOT coalesce(g.n, false) OR c.tenant = g.t)
-          AND (g.e IS NULL OR c.edition = g.e)
-          AND (g.al IS NULL OR NOT EXISTS (
-            SELECT 1 FROM cairn.runs r WHERE r.tenant = g.t AND r.scope = g.al AND r.scope IS NOT NULL
-              AND r.ended_at IS NULL AND r.imported_at IS NULL AND r.fork_mode IS DISTINCT FROM 'replay'))
-          AND (g.dead IS NULL OR NOT EXISTS (SELECT 1 FROM cairn.sessions s WHERE s.owner = g.dead AND s.until > g.now))
-          AS is_right
-        FROM jsonb_to_recordset(p_groups) AS g (i integer, k bigint, id text, c text, t text, es bigint, ef bigint, eo text,
-          n boolean, e bigint, al text, dead text, now bigint)
-        LEFT JOIN cairn.heads h ON h.run = g.k
-        JOIN cairn.contexts c ON c.id = g.c
-      ) x;
-    IF p_more ? 'idempotency' OR p_more ? 'blobs' THEN
-      v_failed := v_failed || cairn.refused(p_more);
-      v_runs := (SELECT array_agg(CASE WHEN (o - 1)::integer = ANY (v_failed) THEN NULL ELSE k END ORDER BY o)
-        FROM unnest(v_runs) WITH ORDINALITY AS x (k, o));
+    IF p_more ? 'wakes' THEN
+      v_locked := v_locked || ARRAY(SELECT r.key FROM jsonb_to_recordset(p_more -> 'wakes') AS w (id text)
+        JOIN cairn.runs r ON r.id = w.id);
     END IF;
-    IF p_all AND v_failed IS NOT NULL AND cardinality(v_failed) > 0 THEN
+    PERFORM 1 FROM cairn.heads WHERE run = ANY (v_locked) ORDER BY run FOR UPDATE;
+    IF p_more ? 'created' THEN
+      INSERT INTO cairn.contexts (id, tenant, head, edition)
+        SELECT DISTINCT ON (g_context[w.g + 1]) g_context[w.g + 1], g_tenant[w.g + 1], 0, 0
+          FROM jsonb_to_recordset(p_more -> 'created') AS w (g integer)
+          WHERE NOT EXISTS (SELECT 1 FROM cairn.contexts c WHERE c.id = g_context[w.g + 1]) ORDER BY g_context[w.g + 1]
+        ON CONFLICT (id) DO NOTHING;
+    END IF;
+    PERFORM 1 FROM cairn.contexts WHERE id = ANY (g_context) ORDER BY id FOR UPDATE;
+    SELECT array_agg(c.key ORDER BY g.i), array_agg(c.head ORDER BY g.i) INTO v_contexts, v_befores
+      FROM unnest(g_context) WITH ORDINALITY AS g (c, i) JOIN cairn.contexts c ON c.id = g.c;
+    IF p_more ?| ARRAY['created', 'relied', 'idempotency', 'blobs'] THEN
+      v_refused := cairn.refused(p_more, g_context, g_tenant);
+    END IF;
+
+    -- What the writer expects of a run is compared here. Null stands for a group that was not right.
+    WITH moved AS (
+      UPDATE cairn.heads h SET seq = g.s, hash = g.h, at = g.a, fence = g.f, owner = g.o, is_over = g.ov,
+          wake_at = CASE WHEN g.wr THEN g.w ELSE least(h.wake_at, g.w) END
+        FROM unnest(g_run, g_old_seq, g_old_fence, g_old_owner, g_seq, g_hash, g_at, g_fence, g_owner, g_wake, g_reset, g_over)
+          WITH ORDINALITY AS g (k, es, ef, eo, s, h, a, f, o, w, wr, ov, i)
+        WHERE h.run = g.k AND h.seq = g.es AND h.fence = g.ef AND h.owner IS NOT DISTINCT FROM g.eo
+          AND g.i - 1 <> ALL (v_refused)
+        RETURNING g.i, h.run
+    )
+    SELECT array_agg(CASE WHEN g.k IS NULL THEN CASE WHEN g.i - 1 <> ALL (v_refused) THEN 0 END ELSE m.run END ORDER BY g.i)
+      INTO v_runs FROM unnest(g_run) WITH ORDINALITY AS g (k, i) LEFT JOIN moved m ON m.i = g.i;
+    v_failed := ARRAY(SELECT (x.i - 1)::integer FROM unnest(v_runs) WITH ORDINALITY AS x (run, i) WHERE x.run IS NULL);
+    IF p_all AND cardinality(v_failed) > 0 THEN
       RAISE EXCEPTION 'stale' USING ERRCODE = 'CA001';
     END IF;
-
-    WITH created AS (
-      INSERT INTO cairn.runs (id, tenant, context, context_key, origin, parent, workflow, definition, principal, status, node, tags,
-          error_code, error_message, created_at, ended_at, imported_at, scope, fork_source, fork_seq, fork_mode,
-          summary)
-        SELECT g.id, g.t, g.c, v_contexts[g.i + 1], g.origin, g.parent, g.workflow, g.definition, g.principal, g.status, g.node,
-          g.tags, g.error_code, g.error_message, g.created_at, g.ended_at, g.imported_at, g.scope, g.fork_source, g.fork_seq, g.fork_mode,
-          g.summary
-        FROM jsonb_to_recordset(p_groups) AS g (i integer, k bigint, id text, c text, t text, origin text, parent text,
-          workflow text, definition text, principal text, status text, node text, tags text, error_code text,
-          error_message text, created_at bigint, ended_at bigint, imported_at bigint, scope text, fork_source text,
-          fork_seq bigint, fork_mode text, summary text)
-        WHERE g.k IS NULL AND v_runs[g.i + 1] IS NOT NULL ORDER BY g.i
-      RETURNING key, id
-    ), begun AS (
+    IF p_more ? 'created' THEN
+      v_runs := cairn.create_runs(p_more -> 'created', v_runs, v_contexts, g_context, g_tenant);
       INSERT INTO cairn.heads (run, tenant, seq, hash, at, fence, owner, wake_at, is_over)
-        SELECT created.key, g.t, g.s, g.h, g.a, g.f, g.o, g.w, g.ov FROM created JOIN jsonb_to_recordset(p_groups) AS
-          g (k bigint, id text, t text, s bigint, h text, a bigint, f bigint, o text, w bigint, ov boolean)
-          ON g.id = created.id AND g.k IS NULL
-    )
-    SELECT array_agg(coalesce(created.key, v_runs[g.i + 1]) ORDER BY g.i) INTO v_runs
-      FROM jsonb_to_recordset(p_groups) AS g (i integer, id text, k bigint)
-      LEFT JOIN created ON created.id = g.id AND g.k IS NULL;
-
-    UPDATE cairn.heads h SET seq = g.s, hash = g.h, at = g.a, fence = g.f, owner = g.o, is_over = g.ov,
-        wake_at = CASE WHEN g.wr THEN g.w ELSE least(h.wake_at, g.w) END
-      FROM jsonb_to_recordset(p_groups) AS g (i integer, k bigint, s bigint, h text, a bigint, f bigint, o text, w bigint,
-        wr boolean, ov boolean)
-      WHERE h.run = g.k AND v_runs[g.i + 1] IS NOT NULL;
+        SELECT g.run, g.t, g.s, g.h, g.a, g.f, g.o, g.w, g.ov
+          FROM unnest(g_run, v_runs, g_tenant, g_seq, g_hash, g_at, g_fence, g_owner, g_wake, g_over)
+            AS g (k, run, t, s, h, a, f, o, w, ov)
+          WHERE g.k IS NULL AND g.run IS NOT NULL;
+    END IF;
 
     WITH wrote AS (
       INSERT INTO cairn.events (run, seq, cursor, context, at, writer, face, payload_size, task_size, bytes, audience, type, node, cause,
           row_hash, hash, payload, task)
         SELECT v_runs[g + 1], s, nextval('cairn.cursors'), v_contexts[g + 1], a, p_writer, f, z, zt, b, u, y, n, c, r, h, p, k
-        FROM (SELECT * FROM ROWS FROM (jsonb_to_recordset(p_rows) AS (g integer, s bigint, a bigint, f integer, z integer,
-            zt integer, b integer, u smallint, y text, n text, c text, r text, h text, p text, k text)) WITH ORDINALITY
-          AS x (g, s, a, f, z, zt, b, u, y, n, c, r, h, p, k, o) WHERE v_runs[g + 1] IS NOT NULL ORDER BY o) ordered
+        FROM unnest(r_group, r_seq, r_at, r_face, r_payload_size, r_task_size, r_bytes, r_audience, r_type, r_node, r_cause,
+          r_row_hash, r_hash, r_payload, r_task) AS x (g, s, a, f, z, zt, b, u, y, n, c, r, h, p, k)
+        WHERE v_runs[g + 1] IS NOT NULL
       RETURNING cursor, context
-    ), moved AS (
+    ), heads AS (
       UPDATE cairn.contexts c SET head = m.head FROM (SELECT context, max(cursor) AS head FROM wrote GROUP BY context) m
         WHERE c.key = m.context
     )
-    SELECT jsonb_agg(cursor ORDER BY cursor) INTO v_cursors FROM wrote;
+    SELECT array_agg(cursor) INTO v_cursors FROM wrote;
 
     IF p_more IS NOT NULL THEN
-      v_usage := cairn.commit_more(p_writer, v_runs, p_groups, p_more);
+      PERFORM cairn.commit_more(v_runs, p_more);
     END IF;
-    RETURN jsonb_build_object('failed', coalesce(to_jsonb(v_failed), '[]'), 'cursors', v_cursors, 'runs', to_jsonb(v_runs),
-      'contexts', to_jsonb(v_contexts), 'befores', v_befores, 'usage', v_usage);
+    RETURN json_build_object('failed', v_failed, 'cursors', v_cursors, 'runs', v_runs, 'befores', v_befores,
+      'usage', cairn.add_usage(p_writer, p_lane, v_runs, g_tenant, g_bytes));
   END $$;`;
 
 /** What few batches have: checks of idempotency keys and blobs, and everything beside rows and heads. */
 export const moreFunctions = `
-  CREATE FUNCTION cairn.refused(p_more jsonb) RETURNS integer[] LANGUAGE plpgsql AS $$
+  CREATE FUNCTION cairn.refused(p_more jsonb, g_context text[], g_tenant text[]) RETURNS integer[] LANGUAGE plpgsql AS $$
+  DECLARE
+    v_refused integer[];
   BEGIN
+    v_refused := ARRAY(
+      SELECT w.g FROM jsonb_to_recordset(p_more -> 'created') AS w (g integer, id text)
+        WHERE EXISTS (SELECT 1 FROM cairn.runs r WHERE r.id = w.id)
+          OR EXISTS (SELECT 1 FROM cairn.purged_runs p WHERE p.id = w.id)
+      UNION SELECT w.g FROM jsonb_to_recordset(p_more -> 'relied') AS w (g integer, n boolean, e bigint, al text, dead text,
+          now bigint) JOIN cairn.contexts c ON c.id = g_context[w.g + 1]
+        WHERE (coalesce(w.n, false) AND c.tenant <> g_tenant[w.g + 1])
+          OR (w.e IS NOT NULL AND c.edition <> w.e)
+          OR (w.al IS NOT NULL AND EXISTS (
+            SELECT 1 FROM cairn.runs r WHERE r.tenant = g_tenant[w.g + 1] AND r.scope = w.al AND r.scope IS NOT NULL
+              AND r.ended_at IS NULL AND r.imported_at IS NULL AND r.fork_mode IS DISTINCT FROM 'replay'))
+          OR (w.dead IS NOT NULL AND EXISTS (SELECT 1 FROM cairn.sessions s WHERE s.owner = w.dead AND s.until > w.now)));
+    IF NOT p_more ?| ARRAY['idempotency', 'blobs'] THEN
+      RETURN v_refused;
+    END IF;
     PERFORM 1 FROM cairn.idempotency d JOIN jsonb_to_recordset(p_more -> 'idempotency') AS w (t text, e text, k text)
       ON d.tenant = w.t AND d.endpoint = w.e AND d.key = w.k ORDER BY d.tenant, d.endpoint, d.key FOR UPDATE OF d;
     PERFORM 1 FROM cairn.blobs b JOIN jsonb_to_recordset(p_more -> 'blobs') AS w (t text, h text)
       ON b.tenant = w.t AND b.sha256 = w.h ORDER BY b.key FOR UPDATE OF b;
-    RETURN (SELECT array_agg(x.g) FROM (
+    RETURN v_refused || ARRAY(
       SELECT w.g FROM jsonb_to_recordset(p_more -> 'idempotency') AS w (g integer, t text, e text, k text, by text)
         LEFT JOIN cairn.idempotency d ON d.tenant = w.t AND d.endpoint = w.e AND d.key = w.k
         WHERE CASE WHEN d.key IS NULL THEN w.by IS NOT NULL
           ELSE NOT coalesce(d.state = 'pending' AND d.owner = w.by, false) END
       UNION SELECT w.g FROM jsonb_to_recordset(p_more -> 'blobs') AS w (g integer, t text, h text)
-        WHERE NOT EXISTS (SELECT 1 FROM cairn.blobs b WHERE b.tenant = w.t AND b.sha256 = w.h)) x);
+        WHERE NOT EXISTS (SELECT 1 FROM cairn.blobs b WHERE b.tenant = w.t AND b.sha256 = w.h));
   END $$;
 
-  CREATE FUNCTION cairn.commit_more(p_writer integer, p_runs bigint[], p_groups jsonb, p_more jsonb)
-    RETURNS jsonb LANGUAGE plpgsql AS $$
+  -- Gives the groups that create a run its key.
+  CREATE FUNCTION cairn.create_runs(p_created jsonb, p_runs bigint[], p_contexts bigint[], g_context text[], g_tenant text[])
+    RETURNS bigint[] LANGUAGE plpgsql AS $$
+  BEGIN
+    WITH wanted AS (
+      SELECT * FROM jsonb_to_recordset(p_created) AS w (g integer, id text, origin text, parent text,
+          workflow text, definition text, principal text, status text, node text, tags text, error_code text,
+          error_message text, created_at bigint, ended_at bigint, imported_at bigint, scope text, fork_source text,
+          fork_seq bigint, fork_mode text, summary text)
+        WHERE p_runs[w.g + 1] IS NOT NULL ORDER BY w.g
+    ), created AS (
+      INSERT INTO cairn.runs (id, tenant, context, context_key, origin, parent, workflow, definition, principal, status, node, tags,
+          error_code, error_message, created_at, ended_at, imported_at, scope, fork_source, fork_seq, fork_mode,
+          summary)
+        SELECT w.id, g_tenant[w.g + 1], g_context[w.g + 1], p_contexts[w.g + 1], w.origin, w.parent, w.workflow, w.definition,
+          w.principal, w.status, w.node, w.tags, w.error_code, w.error_message, w.created_at, w.ended_at, w.imported_at, w.scope,
+          w.fork_source, w.fork_seq, w.fork_mode, w.summary
+        FROM wanted w
+      RETURNING key, id
+    )
+    SELECT array_agg(coalesce(c.key, x.run) ORDER BY x.i) INTO p_runs FROM unnest(p_runs) WITH ORDINALITY AS x (run, i)
+      LEFT JOIN wanted w ON w.g + 1 = x.i LEFT JOIN created c ON c.id = w.id;
+    RETURN p_runs;
+  END $$;
+
+  -- Counts the bytes of a batch, and returns those of its tenants from all writers.
+  CREATE FUNCTION cairn.add_usage(p_writer integer, p_lane integer, p_runs bigint[], g_tenant text[], g_bytes bigint[])
+    RETURNS json LANGUAGE plpgsql AS $$
+  DECLARE
+    v_usage json;
+  BEGIN
+    WITH mine AS (
+      INSERT INTO cairn.usage (tenant, writer, lane, log_bytes, blob_bytes)
+        SELECT x.t, p_writer, p_lane, sum(CASE WHEN x.run IS NULL THEN 0 ELSE x.b END), 0
+          FROM unnest(p_runs, g_tenant, g_bytes) AS x (run, t, b) GROUP BY x.t ORDER BY x.t
+        ON CONFLICT (tenant, writer, lane) DO UPDATE SET log_bytes = usage.log_bytes + excluded.log_bytes
+        RETURNING tenant, log_bytes + blob_bytes AS bytes)
+    SELECT json_object_agg(m.tenant, m.bytes + coalesce((SELECT sum(u.log_bytes + u.blob_bytes) FROM cairn.usage u
+      WHERE u.tenant = m.tenant AND (u.writer, u.lane) <> (p_writer, p_lane)), 0)) INTO v_usage FROM mine m;
+    RETURN v_usage;
+  END $$;
+
+  CREATE FUNCTION cairn.commit_more(p_runs bigint[], p_more jsonb) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     v_run bigint;
   BEGIN
-    UPDATE cairn.runs r SET workflow = w.workflow, definition = w.definition, principal = w.principal, status = w.status,
-        node = w.node, tags = w.tags, scope = w.scope, error_code = w.error_code, error_message = w.error_message,
-        ended_at = w.ended_at, summary = w.summary
-      FROM jsonb_to_recordset(p_more -> 'records') AS w (g integer, workflow text, definition text, principal text,
-        status text, node text, tags text, scope text, error_code text, error_message text, ended_at bigint,
-        summary text)
-      WHERE r.key = p_runs[w.g + 1];
-    INSERT INTO cairn.interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant, title)
-      SELECT p_runs[w.g + 1], w.id, w.node, w.kind, w.open, w.at, w.seq, w.votes, w.tenant, w.title FROM
-        ROWS FROM (jsonb_to_recordset(p_more -> 'interrupts') AS (g integer, id text, node text, kind text, open smallint,
-          at bigint, seq bigint, votes text, tenant text, title text)) WITH ORDINALITY
-          AS w (g, id, node, kind, open, at, seq, votes, tenant, title, o) WHERE p_runs[w.g + 1] IS NOT NULL ORDER BY w.o
-      ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
-        seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant, title = excluded.title;
-    INSERT INTO cairn.sessions (owner, until)
-      SELECT w.owner, max(w.until) FROM jsonb_to_recordset(p_more -> 'sessions') AS w (g integer, owner text, until bigint)
-        WHERE p_runs[w.g + 1] IS NOT NULL GROUP BY w.owner ORDER BY w.owner
-      ON CONFLICT (owner) DO UPDATE SET until = greatest(sessions.until, excluded.until)
-        WHERE sessions.until < excluded.until;
-    UPDATE cairn.heads h SET wake_at = least(h.wake_at, w.at)
-      FROM (SELECT r.key, min(x.at) AS at FROM jsonb_to_recordset(p_more -> 'wakes') AS x (g integer, id text, at bigint)
-        JOIN cairn.runs r ON r.id = x.id WHERE p_runs[x.g + 1] IS NOT NULL GROUP BY r.key) w
-      WHERE h.run = w.key AND NOT h.is_over;
-    INSERT INTO cairn.idempotency (tenant, endpoint, key, digest, state, owner, lease_until, status, headers, body, at, run)
-      SELECT w.t, w.e, w.k, w.digest, w.state, w.owner, w.until, w.status, w.headers, w.body, w.at, p_runs[w.g + 1]
-        FROM jsonb_to_recordset(p_more -> 'idempotency') AS w (g integer, t text, e text, k text, digest text, state text,
-          owner text, until bigint, status integer, headers text, body text, at bigint)
-        WHERE p_runs[w.g + 1] IS NOT NULL
-      ON CONFLICT (tenant, endpoint, key) DO UPDATE SET digest = excluded.digest, state = excluded.state,
-        owner = excluded.owner, lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers,
-        body = excluded.body, at = excluded.at, run = excluded.run;
-    INSERT INTO cairn.index_checkpoints (run, seq, body)
-      SELECT p_runs[w.g + 1], w.seq, w.body FROM jsonb_to_recordset(p_more -> 'indexes') AS w (g integer, seq bigint, body text)
-        WHERE p_runs[w.g + 1] IS NOT NULL
-      ON CONFLICT (run, seq) DO UPDATE SET body = excluded.body;
+    IF p_more ? 'records' THEN
+      UPDATE cairn.runs r SET workflow = w.workflow, definition = w.definition, principal = w.principal, status = w.status,
+          node = w.node, tags = w.tags, scope = w.scope, error_code = w.error_code, error_message = w.error_message,
+          ended_at = w.ended_at, summary = w.summary
+        FROM jsonb_to_recordset(p_more -> 'records') AS w (g integer, workflow text, definition text, principal text,
+          status text, node text, tags text, scope text, error_code text, error_message text, ended_at bigint,
+          summary text)
+        WHERE r.key = p_runs[w.g + 1];
+    END IF;
+    IF p_more ? 'interrupts' THEN
+      INSERT INTO cairn.interrupts (run, id, node, kind, open, requested_at, seq, votes, tenant, title)
+        SELECT p_runs[w.g + 1], w.id, w.node, w.kind, w.open, w.at, w.seq, w.votes, w.tenant, w.title FROM
+          ROWS FROM (jsonb_to_recordset(p_more -> 'interrupts') AS (g integer, id text, node text, kind text, open smallint,
+            at bigint, seq bigint, votes text, tenant text, title text)) WITH ORDINALITY
+            AS w (g, id, node, kind, open, at, seq, votes, tenant, title, o) WHERE p_runs[w.g + 1] IS NOT NULL ORDER BY w.o
+        ON CONFLICT (run, id) DO UPDATE SET open = excluded.open, requested_at = excluded.requested_at,
+          seq = excluded.seq, votes = excluded.votes, tenant = excluded.tenant, title = excluded.title;
+    END IF;
+    IF p_more ? 'sessions' THEN
+      INSERT INTO cairn.sessions (owner, until)
+        SELECT w.owner, max(w.until) FROM jsonb_to_recordset(p_more -> 'sessions') AS w (g integer, owner text, until bigint)
+          WHERE p_runs[w.g + 1] IS NOT NULL GROUP BY w.owner ORDER BY w.owner
+        ON CONFLICT (owner) DO UPDATE SET until = greatest(sessions.until, excluded.until)
+          WHERE sessions.until < excluded.until;
+    END IF;
+    IF p_more ? 'wakes' THEN
+      UPDATE cairn.heads h SET wake_at = least(h.wake_at, w.at)
+        FROM (SELECT r.key, min(x.at) AS at FROM jsonb_to_recordset(p_more -> 'wakes') AS x (g integer, id text, at bigint)
+          JOIN cairn.runs r ON r.id = x.id WHERE p_runs[x.g + 1] IS NOT NULL GROUP BY r.key) w
+        WHERE h.run = w.key AND NOT h.is_over;
+    END IF;
+    IF p_more ? 'idempotency' THEN
+      INSERT INTO cairn.idempotency (tenant, endpoint, key, digest, state, owner, lease_until, status, headers, body, at, run)
+        SELECT w.t, w.e, w.k, w.digest, w.state, w.owner, w.until, w.status, w.headers, w.body, w.at, p_runs[w.g + 1]
+          FROM jsonb_to_recordset(p_more -> 'idempotency') AS w (g integer, t text, e text, k text, digest text, state text,
+            owner text, until bigint, status integer, headers text, body text, at bigint)
+          WHERE p_runs[w.g + 1] IS NOT NULL
+        ON CONFLICT (tenant, endpoint, key) DO UPDATE SET digest = excluded.digest, state = excluded.state,
+          owner = excluded.owner, lease_until = excluded.lease_until, status = excluded.status, headers = excluded.headers,
+          body = excluded.body, at = excluded.at, run = excluded.run;
+    END IF;
+    IF p_more ? 'indexes' THEN
+      INSERT INTO cairn.index_checkpoints (run, seq, body)
+        SELECT p_runs[w.g + 1], w.seq, w.body FROM jsonb_to_recordset(p_more -> 'indexes') AS w (g integer, seq bigint, body text)
+          WHERE p_runs[w.g + 1] IS NOT NULL
+        ON CONFLICT (run, seq) DO UPDATE SET body = excluded.body;
+    END IF;
     FOR v_run IN SELECT p_runs[w.g + 1] FROM jsonb_to_recordset(p_more -> 'listed') AS w (g integer)
         WHERE p_runs[w.g + 1] IS NOT NULL LOOP
       PERFORM cairn.relist(v_run);
@@ -184,13 +237,6 @@ export const moreFunctions = `
     IF p_more ? 'artifacts' THEN
       PERFORM cairn.apply_artifacts(p_runs, p_more -> 'artifacts');
     END IF;
-    INSERT INTO cairn.usage (tenant, writer, log_bytes, blob_bytes)
-      SELECT w.t, p_writer, sum(w.b), 0 FROM jsonb_to_recordset(p_more -> 'usage') AS w (g integer, t text, b bigint)
-        WHERE p_runs[w.g + 1] IS NOT NULL GROUP BY w.t ORDER BY w.t
-      ON CONFLICT (tenant, writer) DO UPDATE SET log_bytes = usage.log_bytes + excluded.log_bytes;
-    RETURN (SELECT jsonb_object_agg(x.tenant, x.bytes) FROM (
-      SELECT u.tenant, sum(u.log_bytes + u.blob_bytes) AS bytes FROM cairn.usage u WHERE u.tenant IN
-        (SELECT w.t FROM jsonb_to_recordset(p_more -> 'usage') AS w (t text)) GROUP BY u.tenant) x);
   END $$;
 
   -- What lists filter by beside the columns of a run: its tags, and the waits of the runs below it.

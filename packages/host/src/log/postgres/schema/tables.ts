@@ -3,7 +3,7 @@
 /**
  * `heads` is narrow and has room on its pages: each append updates one, mostly in place. `contexts.head` is the cursor of
  * the newest row that was written in a context. The row of a context is locked until the commit, so that cursors of a
- * context become visible in order. `usage` has a row for each tenant and writer: writers never wait for each other.
+ * context become visible in order. `usage` has a row for each tenant, writer and lane: batches never wait for each other there.
  */
 export const logTables = `
   CREATE SEQUENCE cairn.cursors;
@@ -136,9 +136,10 @@ export const logTables = `
   CREATE TABLE cairn.usage (
     tenant text COLLATE "C",
     writer integer,
+    lane integer DEFAULT 0,
     log_bytes bigint NOT NULL,
     blob_bytes bigint NOT NULL,
-    PRIMARY KEY (tenant, writer)
+    PRIMARY KEY (tenant, writer, lane)
   ) WITH (fillfactor = 50);
 
   CREATE TABLE cairn.purged_runs (
