@@ -60,7 +60,9 @@ const config: ConfigInput = {
 };
 
 function hostCommands() {
-  let running: { readonly store: MeasuredStore; readonly engine: Engine } | undefined;
+  let running:
+    | { readonly store: MeasuredStore; readonly engine: Engine; readonly close: () => Promise<void> }
+    | undefined;
   let agentRun: Promise<AgentTimes> | undefined;
   return {
     /** `url` is that of the Postgres that holds the log instead of the folder. */
@@ -74,9 +76,12 @@ function hostCommands() {
         workflows: [...workflows, ...agentWorkflows, ...treeWorkflows, ...fairnessWorkflows, ...wakingWorkflows],
         config,
       });
-      running = { store, engine: host.engine };
+      running = { store, engine: host.engine, close: () => host.close() };
       return { port: Number(new URL(present(host.url)).port), key: KEY };
     },
+
+    /** Ends the host, so that this process can serve another store. */
+    close: () => present(running).close(),
 
     usage: () => ({ cpuMs: cpuMs(), commits: present(running).store.stats().commits }),
 

@@ -40,10 +40,14 @@ async function runFigures(plan: Plan, wanted: readonly string[]): Promise<readon
   const figures: Figure[] = [];
   // The nodes join one after the other; each is warm before it counts.
   for (let count = 1; count <= MOST_NODES; count++) {
-    const node = started.use(await startNode(url, freshFolder(plan, 'node')));
+    const runs = { workflowId: WORKFLOW, concurrency: CONCURRENCY };
+    const node = started.use(
+      await startNode(url, freshFolder(plan, 'node'), (target) =>
+        field.load.ask('runs', { ...runs, target, count: plan.quick ? 60 : 6_000 }),
+      ),
+    );
     nodes.push(node);
-    const warmUp = { workflowId: WORKFLOW, concurrency: CONCURRENCY, count: plan.quick ? 60 : 1_500 };
-    await field.load.ask('watchedRuns', { ...warmUp, target: node.target });
+    await field.load.ask('watchedRuns', { ...runs, target: node.target, count: plan.quick ? 60 : 600 });
     if (wanted.includes(nameOf(count))) figures.push(await onNodes(field, nodes));
   }
   return figures;
@@ -56,16 +60,16 @@ async function onNodes({ plan, url, load }: Field, nodes: readonly Node[]): Prom
   const clientCores: number[] = [];
   const name = nameOf(nodes.length);
   const runs = { targets: nodes.map(({ target }) => target), workflowId: WORKFLOW, concurrency: CONCURRENCY };
-  for (let round = 0; round < (plan.quick ? 1 : 5); round++) {
+  for (let round = 0; round < plan.rounds; round++) {
     const before = await usageOf(nodes);
     const flushes = plan.flushes.read();
     const begin = performance.now();
-    const result: LoadResult = await load.ask('runsOnNodes', { ...runs, count: plan.quick ? 60 : 800 });
+    const result: LoadResult = await load.ask('runsOnNodes', { ...runs, count: plan.quick ? 60 : 400 });
     const ms = performance.now() - begin;
     const after = await usageOf(nodes);
     durability.push({ commits: after.commits - before.commits, flushes: plan.flushes.read() - flushes });
     clientCores.push(result.clientCores);
-    const limit = await rawRuns(url, shape, { connections: nodes.length, ms: plan.quick ? 300 : 3_000 });
+    const limit = await rawRuns(url, shape, { connections: nodes.length, ms: plan.quick ? 300 : 2_000 });
     samples.push({ value: result.perSecond, limit });
     const cores = ((after.cpuMs - before.cpuMs) / ms).toFixed(2);
     plan.progress(

@@ -101,10 +101,10 @@ class Runtime implements Engine {
       settle: (claims) => settleTakenOver({ ...this.#ports, adopt: (claim) => this.#adopt(claim) }, claims),
       adopt: (claim) => void this.#adopt(claim),
     });
-    this.#unfollow = store.log.follow((commit) => {
-      const last = commit.rows.at(-1);
-      if (last !== undefined) this.#mailboxes.get(commit.runId)?.sawCommit(last.seq);
-    });
+    this.#unfollow = store.log.follow(
+      ({ runId, rows }) => this.#mailboxes.get(runId)?.sawCommit(rows.at(-1)?.seq ?? -1),
+      ({ runId }) => this.#mailboxes.has(runId),
+    );
   }
 
   #creationPorts(pins: RunPins): RunCreationPorts {

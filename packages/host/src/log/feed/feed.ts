@@ -95,7 +95,10 @@ export class LiveFeed {
     this.#limits = { ...defaults, ...limits };
     this.pace = pace;
     this.inTurn = inTurn;
-    log.follow((commit) => this.#onCommit(commit));
+    log.follow(
+      (commit) => this.#onCommit(commit),
+      ({ contextId }) => this.#contexts.has(contextId),
+    );
   }
 
   /** Characters that all rings keep now. */

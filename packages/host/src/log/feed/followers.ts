@@ -37,4 +37,26 @@ export class Listeners<Told> {
   }
 }
 
-export class Followers extends Listeners<Commit> {}
+/** Whether a listener waits for rows of a run or a context. */
+export type Wants = (of: Pick<Commit, 'runId' | 'contextId'>) => boolean;
+
+/** Those that say what they want get it from other nodes at once, also under load. */
+export class Followers extends Listeners<Commit> {
+  readonly #wants = new Set<Wants>();
+
+  follow(listener: (commit: Commit) => void, wants?: Wants): () => void {
+    const remove = this.add(listener);
+    if (wants === undefined) return remove;
+    const entry: Wants = (of) => wants(of);
+    this.#wants.add(entry);
+    return () => {
+      this.#wants.delete(entry);
+      remove();
+    };
+  }
+
+  isWanted(of: Pick<Commit, 'runId' | 'contextId'>): boolean {
+    for (const wants of this.#wants) if (wants(of)) return true;
+    return false;
+  }
+}

@@ -48,8 +48,11 @@ export interface EventLog {
   contextTenant(contextId: ContextId): Promise<string | null>;
   /** The cursor of the newest row in a context; 0 when it has none. */
   contextHead(contextId: ContextId): Promise<number>;
-  /** Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. */
-  follow(listener: (commit: Commit) => void): () => void;
+  /**
+   * Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. Commits of
+   * other nodes come in groups while these are busy: at once if `wants` says that somebody waits for one of them.
+   */
+  follow(listener: (commit: Commit) => void, wants?: (of: Pick<Commit, 'runId' | 'contextId'>) => boolean): () => void;
   /** Up to `limit` rows after a position, in pages bounded like those of `read`. Once a position is returned, no new row appears before it. */
   changes(range: ChangesRange): Promise<Changes>;
   /** The current end position of the log. */

@@ -36,7 +36,7 @@ export function postgresEventLog(ports: EventLogPorts): EventLog {
     purged: (runId) => purgedRun(database, runId),
     contextTenant: (contextId) => contextTenant(database, contextId),
     contextHead: (contextId) => contextHead(database, contextId),
-    follow: (listener) => followers.add(listener),
+    follow: (listener, wants) => followers.follow(listener, wants),
     changes: (range) => readChanges(database, horizon, range),
     end: async () => {
       await database.rows('SELECT 1');

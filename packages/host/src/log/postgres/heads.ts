@@ -4,8 +4,9 @@ import { LruMap } from '../../lru-map.ts';
 import type { FullHead } from '../admit.ts';
 import type { InterruptRecord } from '../ports/run-index.ts';
 import { type InterruptColumns, interruptOf, RUN_COLUMNS, type RunColumns, recordOf } from '../run-columns.ts';
+import { texts } from './commit/array-literal.ts';
 import type { Queries } from './database.ts';
-import { decodeJson, encodeJson } from './text-codec.ts';
+import { decodeJson } from './text-codec.ts';
 
 /** Cached runs; a miss costs a round trip. */
 const CAPACITY = 10_000;
@@ -27,23 +28,33 @@ type HeadColumns = [
   ...RunColumns,
 ];
 
-const LOAD = `SELECT heads.seq, heads.hash, heads.at, heads.fence, heads.owner,
+const HEAD = `SELECT heads.seq, heads.hash, heads.at, heads.fence, heads.owner,
     (SELECT json_agg(json_build_array(i.id, i.node, i.kind, i.open, i.requested_at, i.seq, i.votes, i.title)
          ORDER BY i.place)
        FROM cairn.interrupts i WHERE i.run = runs.key AND i.open = 1)::text, ${RUN_COLUMNS}
-  FROM cairn.runs AS runs JOIN cairn.heads AS heads ON heads.run = runs.key
-  WHERE runs.id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`;
+  FROM cairn.runs AS runs JOIN cairn.heads AS heads ON heads.run = runs.key WHERE runs.id = `;
+
+/** By itself, because Postgres plans it once. */
+const LOAD_ONE = `${HEAD}$1::text`;
+
+/** One after the other by key, however large the tables are. */
+const LOAD = `SELECT found.* FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (${HEAD}wanted.id OFFSET 0) found`;
 
 /** The heads of the runs that exist, as of now. */
 export async function loadHeads(queries: Queries, runIds: readonly RunId[]): Promise<Map<RunId, StoredHead>> {
   const heads = new Map<RunId, StoredHead>();
-  if (runIds.length === 0) return heads;
-  for (const columns of await queries.rows<HeadColumns>(LOAD, [encodeJson(runIds)])) {
+  const [first] = runIds;
+  if (first === undefined) return heads;
+  const found =
+    runIds.length === 1
+      ? await queries.rows<HeadColumns>(LOAD_ONE, [first])
+      : await queries.rows<HeadColumns>(LOAD, [texts(runIds)]);
+  for (const columns of found) {
     const [seq, hash, at, fence, owner, asked, ...run] = columns;
     const record = recordOf(run);
     const open = new Map<string, InterruptRecord>();
-    const found: readonly InterruptColumns[] = asked === null ? [] : decodeJson(asked);
-    for (const interrupt of found) open.set(interrupt[0], interruptOf(record.runId, interrupt));
+    const asks: readonly InterruptColumns[] = asked === null ? [] : decodeJson(asked);
+    for (const interrupt of asks) open.set(interrupt[0], interruptOf(record.runId, interrupt));
     heads.set(record.runId, { key: run[0], head: { record, open, seq, hash, at, fence, owner, wakeAt: null } });
   }
   return heads;

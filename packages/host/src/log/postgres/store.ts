@@ -97,6 +97,7 @@ export async function assemblePostgresStore(
           pool,
           listener,
           name: String(writer),
+          isWanted: (of) => followers.isWanted(of),
           look: () => tail.read(),
           onFault: unlessClosed,
           elapsedMs,
@@ -104,7 +105,7 @@ export async function assemblePostgresStore(
   const told: CommitTail = {
     begin: () => tail.begin(),
     deliver: (delivered) => {
-      wakeUps?.notify();
+      wakeUps?.notify(delivered.flatMap(({ commits }) => commits));
       return tail.deliver(delivered);
     },
   };

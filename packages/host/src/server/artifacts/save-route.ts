@@ -203,9 +203,12 @@ function startedEdit(recorded: Json) {
 /** Whether the run ended in time. */
 async function ended(runId: RunId, { store, timers }: SaveSurface): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const unfollow = store.log.follow((commit) => {
-    if (commit.runId === runId && commit.rows.some(({ type }) => isTerminalType(type))) resolve(true);
-  });
+  const unfollow = store.log.follow(
+    (commit) => {
+      if (commit.runId === runId && commit.rows.some(({ type }) => isTerminalType(type))) resolve(true);
+    },
+    (of) => of.runId === runId,
+  );
   const cancel = timers.after(WITHIN_MS, () => resolve(false));
   try {
     const head = await store.log.head(runId);

@@ -36,10 +36,13 @@ export interface AdmissionPorts {
 
 export async function admitJobs(jobs: readonly AppendJob[], ports: AdmissionPorts): Promise<Admission> {
   const admitting = new Admitting(ports);
-  await admitting.loadHeads(jobs.map(({ append }) => append.runId));
+  await admitting.loadHeads(jobs.filter(mayExist).map(({ append }) => append.runId));
   for (const job of jobs) await admitting.admit(job);
   return admitting;
 }
+
+/** A run that is created exists only by mistake: the commit compares, and then it is looked up. */
+const mayExist = ({ append, attempts }: AppendJob): boolean => append.create === undefined || attempts > 0;
 
 class Admitting implements Admission {
   readonly batch = new Batch();

@@ -117,6 +117,8 @@ export class GroupCommit {
   #take(): readonly AppendJob[] {
     const ready = this.#queue.filter(({ append }) => !this.#underWay.has(append.runId));
     const rows = ready.reduce((sum, { work }) => sum + work.rows, this.#rowsUnderWay);
+    // Small batches cost more than they save: what is little waits for the batch under way.
+    if (this.#underWay.size > 0 && rows - this.#rowsUnderWay < SHARED_ROWS / LANES) return [];
     const share = rows < SHARED_ROWS ? undefined : Math.min(MAX_ROWS, Math.ceil(rows / LANES));
     const { jobs } = takeJobs(ready, share);
     const taken = new Set(jobs);

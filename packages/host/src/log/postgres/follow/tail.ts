@@ -20,6 +20,9 @@ const { columns, size } = views.all;
 
 type Found = [...RowColumns, runId: RunId, contextId: ContextId];
 
+/** As it is looked up: rows of imported runs, which are told to nobody, have no run. */
+type Looked = [last: number, running: string, ...RowColumns, runId: RunId | null, contextId: ContextId | null];
+
 const LOOK = `SELECT last, running, ${ROW_COLUMNS}, run_id, context_id
   FROM cairn.look($1::bigint, $2::integer, ${PAGE_ROWS}, ${MAX_PAGE_BYTES})`;
 
@@ -73,7 +76,7 @@ export class Tail {
     }
   }
 
-  /** Reads what others wrote, as far as it is settled. Returns whether there is more to come. One reads at a time. */
+  /** Reads what others wrote, as far as it is settled. Returns whether more is there already. One reads at a time. */
   read(): Promise<boolean> {
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = null;
@@ -115,10 +118,7 @@ export class Tail {
     for (;;) {
       this.#moveTo(this.#own.endAfter(this.#position));
       const begun = horizon.begin();
-      const [first, ...answer] = await queries.rows<[last: number, running: string, ...Found]>(LOOK, [
-        this.#position,
-        writer,
-      ]);
+      const [first, ...answer] = await queries.rows<Looked>(LOOK, [this.#position, writer]);
       if (first === undefined) return false;
       const sample = sampleOf(first[0], first[1]);
       const settled = Math.min(horizon.take(sample, begun), sample.last);
@@ -126,11 +126,11 @@ export class Tail {
       await Promise.all(this.#underWay);
       const found = answer.map(([, , ...columnsOf]) => columnsOf);
       const rows = found.filter(([, cursor]) => cursor <= settled);
-      this.#tellRows(rows);
+      this.#tellRows(rows.filter((row): row is Found => row[12] !== null));
       const last = rows.at(-1);
       const isFull = last !== undefined && rows.length === found.length && (rows.length >= PAGE_ROWS || isCut(rows));
       this.#moveTo(isFull ? last[1] : settled);
-      if (!isFull) return this.#position < sample.last;
+      if (!isFull) return rows.length < found.length;
     }
   }
 
@@ -172,7 +172,7 @@ export class Tail {
 }
 
 /** Whether the bytes ended a page. */
-function isCut(found: readonly Found[]): boolean {
+function isCut(found: readonly (readonly [...RowColumns, ...unknown[]])[]): boolean {
   let bytes = 0;
   for (const row of found) bytes += row[8].length + (row[9]?.length ?? 0);
   return bytes >= MAX_PAGE_BYTES;

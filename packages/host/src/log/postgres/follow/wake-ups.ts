@@ -3,12 +3,20 @@
  * quiet, and once for all commits of 10 ms under load. A lost notification costs time, never events: each node also looks
  * by itself.
  */
+import type { RunId } from '@cairn/protocol';
+import type { Wants } from '../../feed/followers.ts';
 import type { Pool } from '../database.ts';
 
 const CHANNEL = 'cairn_commits';
 
 /** Commits within this time share a notification, and notifications within it a look. */
 const GATHER_MS = 10;
+
+/** The same for commits that nobody here waits for, so that a busy cluster is not busy with looking. */
+const PATIENT_MS = 100;
+
+/** Postgres takes at most 8,000 bytes. */
+const MAX_PAYLOAD_BYTES = 7_500;
 
 /** Until the first look for what was not settled at the last one. */
 const SETTLE_MS = 2;
@@ -23,6 +31,12 @@ const ECHO_MS = 2_000;
 /** The flush of this small transaction is nobody's concern. */
 const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1::text, $2::text)::text";
 
+/** What a commit wrote to. */
+export type Place = Parameters<Wants>[0];
+
+/** What a notification says: who wrote, and where. Null if that is too much to say. */
+type Said = readonly [name: string, places: readonly (readonly [runId: string, contextId: string])[] | null];
+
 export interface WakeUpPorts {
   /** For notifications that go out. */
   readonly pool: Pool;
@@ -30,7 +44,9 @@ export interface WakeUpPorts {
   readonly listener: Pool;
   /** Names this node among those that notify. */
   readonly name: string;
-  /** Looks for what others wrote. Resolves with whether there is more to come. */
+  /** Whether somebody here waits for rows of a run or a context. */
+  readonly isWanted: Wants;
+  /** Looks for what others wrote. Resolves with whether it saw more, which is not settled yet. */
   readonly look: () => Promise<boolean>;
   /** A look that failed. The next one is tried all the same. */
   readonly onFault: (error: unknown) => void;
@@ -41,6 +57,8 @@ export interface WakeUpPorts {
 export class WakeUps {
   readonly #ports: WakeUpPorts;
   #gathering: NodeJS.Timeout | null = null;
+  /** Since the last notification. */
+  readonly #written = new Map<RunId, Place>();
   #lastSentAt = Number.NEGATIVE_INFINITY;
   #sentAt: number | null = null;
   /** Whether own notifications come back. */
@@ -51,8 +69,8 @@ export class WakeUps {
   #sending: Promise<unknown> = Promise.resolve();
   #nextLook: NodeJS.Timeout | null = null;
   #lastLookAt = Number.NEGATIVE_INFINITY;
+  #nextLookAt = Number.POSITIVE_INFINITY;
   #isLooking = false;
-  #isAskedAgain = false;
   /** Whether the last look left something to come. */
   #isBehind = false;
 
@@ -66,7 +84,8 @@ export class WakeUps {
   }
 
   /** There is something to read for others. */
-  notify(): void {
+  notify(places: readonly Place[] = []): void {
+    for (const place of places) this.#written.set(place.runId, place);
     if (this.#gathering !== null || this.#isClosed) return;
     const wait = this.#lastSentAt + GATHER_MS - this.#ports.elapsedMs();
     if (wait <= 0) {
@@ -89,11 +108,19 @@ export class WakeUps {
   }
 
   #send(): void {
-    const { pool, name, elapsedMs } = this.#ports;
+    const { pool, elapsedMs } = this.#ports;
     this.#lastSentAt = elapsedMs();
     this.#sentAt ??= this.#lastSentAt;
     // Whoever is not told looks by itself.
-    this.#sending = pool.sql.unsafe(NOTIFY, [CHANNEL, name], { prepare: true }).catch(() => {});
+    this.#sending = pool.sql.unsafe(NOTIFY, [CHANNEL, this.#said()], { prepare: true }).catch(() => {});
+  }
+
+  #said(): string {
+    const { name } = this.#ports;
+    const places = [...this.#written.values()].map(({ runId, contextId }) => [runId, contextId] as const);
+    this.#written.clear();
+    const said = JSON.stringify([name, places] satisfies Said);
+    return Buffer.byteLength(said) <= MAX_PAYLOAD_BYTES ? said : JSON.stringify([name, null] satisfies Said);
   }
 
   async #listen(): Promise<void> {
@@ -101,7 +128,7 @@ export class WakeUps {
     try {
       const { unlisten } = await listener.sql.listen(
         CHANNEL,
-        (name) => this.#heard(name),
+        (said) => this.#heard(JSON.parse(said) as Said),
         // Called again after each reconnection: meanwhile something may have been missed.
         () => {
           this.#look();
@@ -115,32 +142,37 @@ export class WakeUps {
     }
   }
 
-  #heard(name: string): void {
-    if (name !== this.#ports.name) {
-      this.#look();
+  #heard([name, places]: Said): void {
+    if (name === this.#ports.name) {
+      this.#isHearing = true;
+      this.#sentAt = null;
       return;
     }
-    this.#isHearing = true;
-    this.#sentAt = null;
+    const isWanted = places?.some(([runId, contextId]) => this.#ports.isWanted({ runId, contextId } as Place)) ?? true;
+    this.#look(isWanted ? GATHER_MS : PATIENT_MS);
   }
 
-  /** At once when it is quiet. */
-  #look(waitMs = this.#lastLookAt + GATHER_MS - this.#ports.elapsedMs()): void {
-    this.#isAskedAgain = this.#isLooking;
-    if (this.#isClosed || this.#isLooking || this.#nextLook !== null) return;
-    if (waitMs <= 0) {
-      void this.#lookNow();
-      return;
-    }
-    this.#nextLook = setTimeout(() => {
-      this.#nextLook = null;
-      void this.#lookNow();
-    }, waitMs);
+  /** At once when the last look was so long ago. */
+  #look(afterMs = GATHER_MS): void {
+    if (this.#isClosed) return;
+    const at = this.#lastLookAt + afterMs;
+    if (at >= this.#nextLookAt) return;
+    this.#nextLookAt = at;
+    if (!this.#isLooking) this.#lookThen();
+  }
+
+  #lookThen(): void {
+    if (this.#nextLook !== null) clearTimeout(this.#nextLook);
+    const waitMs = this.#nextLookAt - this.#ports.elapsedMs();
+    if (waitMs <= 0) void this.#lookNow();
+    else this.#nextLook = setTimeout(() => void this.#lookNow(), waitMs);
   }
 
   async #lookNow(): Promise<void> {
     const { look, elapsedMs, onFault } = this.#ports;
     this.#isLooking = true;
+    this.#nextLook = null;
+    this.#nextLookAt = Number.POSITIVE_INFINITY;
     this.#lastLookAt = elapsedMs();
     const wasBehind = this.#isBehind;
     try {
@@ -150,8 +182,9 @@ export class WakeUps {
       if (!this.#isClosed) onFault(error);
     }
     this.#isLooking = false;
-    if (this.#isBehind && !wasBehind) this.#look(SETTLE_MS);
-    else if (this.#isBehind || this.#isAskedAgain) this.#look();
+    if (this.#isClosed) return;
+    if (this.#isBehind) this.#look(wasBehind ? GATHER_MS : elapsedMs() - this.#lastLookAt + SETTLE_MS);
+    if (this.#nextLookAt < Number.POSITIVE_INFINITY) this.#lookThen();
   }
 
   #schedule(): void {

@@ -15,10 +15,12 @@ export const commitFunction = `
       r_hash text[], r_payload text[], r_task text[])
     RETURNS json LANGUAGE plpgsql
     -- Its statements look rows up by key, however large the tables are: planned once, and never for a table as it was.
-    SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
+    SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+    SET enable_mergejoin = off SET jit = off AS $$
   DECLARE
     v_locked bigint[] := g_run;
     v_refused integer[] := '{}';
+    v_moved bigint[];
     v_runs bigint[];
     v_contexts bigint[];
     v_befores bigint[];
@@ -39,8 +41,7 @@ export const commitFunction = `
     IF p_more ? 'created' THEN
       INSERT INTO cairn.contexts (id, tenant, head, edition)
         SELECT DISTINCT ON (g_context[w.g + 1]) g_context[w.g + 1], g_tenant[w.g + 1], 0, 0
-          FROM jsonb_to_recordset(p_more -> 'created') AS w (g integer)
-          WHERE NOT EXISTS (SELECT 1 FROM cairn.contexts c WHERE c.id = g_context[w.g + 1]) ORDER BY g_context[w.g + 1]
+          FROM jsonb_to_recordset(p_more -> 'created') AS w (g integer) ORDER BY g_context[w.g + 1]
         ON CONFLICT (id) DO NOTHING;
     END IF;
     PERFORM 1 FROM cairn.contexts WHERE id = ANY (g_context) ORDER BY id FOR UPDATE;
@@ -58,10 +59,11 @@ export const commitFunction = `
           WITH ORDINALITY AS g (k, es, ef, eo, s, h, a, f, o, w, wr, ov, i)
         WHERE h.run = g.k AND h.seq = g.es AND h.fence = g.ef AND h.owner IS NOT DISTINCT FROM g.eo
           AND g.i - 1 <> ALL (v_refused)
-        RETURNING g.i, h.run
+        RETURNING h.run
     )
-    SELECT array_agg(CASE WHEN g.k IS NULL THEN CASE WHEN g.i - 1 <> ALL (v_refused) THEN 0 END ELSE m.run END ORDER BY g.i)
-      INTO v_runs FROM unnest(g_run) WITH ORDINALITY AS g (k, i) LEFT JOIN moved m ON m.i = g.i;
+    SELECT coalesce(array_agg(run), '{}') INTO v_moved FROM moved;
+    SELECT array_agg(CASE WHEN g.k = ANY (v_moved) THEN g.k WHEN g.k IS NULL AND g.i - 1 <> ALL (v_refused) THEN 0 END
+        ORDER BY g.i) INTO v_runs FROM unnest(g_run) WITH ORDINALITY AS g (k, i);
     v_failed := ARRAY(SELECT (x.i - 1)::integer FROM unnest(v_runs) WITH ORDINALITY AS x (run, i) WHERE x.run IS NULL);
     IF p_all AND cardinality(v_failed) > 0 THEN
       RAISE EXCEPTION 'stale' USING ERRCODE = 'CA001';
@@ -103,9 +105,9 @@ export const moreFunctions = `
     v_refused integer[];
   BEGIN
     v_refused := ARRAY(
-      SELECT w.g FROM jsonb_to_recordset(p_more -> 'created') AS w (g integer, id text)
-        WHERE EXISTS (SELECT 1 FROM cairn.runs r WHERE r.id = w.id)
-          OR EXISTS (SELECT 1 FROM cairn.purged_runs p WHERE p.id = w.id)
+      SELECT w.g FROM jsonb_to_recordset(p_more -> 'created') AS w (g integer, id text) JOIN cairn.runs r ON r.id = w.id
+      UNION SELECT w.g FROM jsonb_to_recordset(p_more -> 'created') AS w (g integer, id text)
+        JOIN cairn.purged_runs p ON p.id = w.id
       UNION SELECT w.g FROM jsonb_to_recordset(p_more -> 'relied') AS w (g integer, n boolean, e bigint, al text, dead text,
           now bigint) JOIN cairn.contexts c ON c.id = g_context[w.g + 1]
         WHERE (coalesce(w.n, false) AND c.tenant <> g_tenant[w.g + 1])
@@ -196,8 +198,10 @@ export const moreFunctions = `
     END IF;
     IF p_more ? 'sessions' THEN
       INSERT INTO cairn.sessions (owner, until)
-        SELECT w.owner, max(w.until) FROM jsonb_to_recordset(p_more -> 'sessions') AS w (g integer, owner text, until bigint)
-          WHERE p_runs[w.g + 1] IS NOT NULL GROUP BY w.owner ORDER BY w.owner
+        -- A session that has nearly all of its time left stays as it is: batches would wait for its row.
+        SELECT w.owner, max(w.until) FROM jsonb_to_recordset(p_more -> 'sessions') AS w (g integer, owner text, until bigint,
+            enough bigint) LEFT JOIN cairn.sessions s ON s.owner = w.owner
+          WHERE p_runs[w.g + 1] IS NOT NULL AND coalesce(s.until < w.enough, true) GROUP BY w.owner ORDER BY w.owner
         ON CONFLICT (owner) DO UPDATE SET until = greatest(sessions.until, excluded.until)
           WHERE sessions.until < excluded.until;
     END IF;

@@ -19,7 +19,8 @@ export const horizonFunction = `
   CREATE FUNCTION cairn.look(p_after bigint, p_writer integer, p_rows bigint, p_bytes bigint)
     RETURNS TABLE (last bigint, running text, seq bigint, cursor bigint, at bigint, type text, node text, cause text,
       audience smallint, face integer, body text, task_body text, own_hash text, chain_hash text, run_id text, context_id text)
-    LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+    LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+    SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
   #variable_conflict use_column
   DECLARE
     v record;
@@ -31,11 +32,13 @@ export const horizonFunction = `
     IF v.last <= p_after THEN
       RETURN;
     END IF;
-    RETURN QUERY SELECT NULL::bigint, NULL::text, c.seq, c.cursor, c.at, c.type, c.node, c.cause, c.audience, c.face, c.payload,
-        c.task, c.row_hash, c.hash, c.id, c.context_id FROM (
-      SELECT *, sum(x.payload_size + x.task_size) OVER (ORDER BY x.cursor) - x.payload_size - x.task_size AS before FROM (
-        SELECT e.*, r.id, r.context AS context_id FROM cairn.events e
-          JOIN cairn.runs r ON r.key = e.run AND r.imported_at IS NULL
-          WHERE e.cursor > p_after AND e.cursor <= v.last AND e.writer <> p_writer ORDER BY e.cursor LIMIT p_rows) x) c
+    -- A row of an imported run has no id here. It counts, so that a full page is known as one.
+    RETURN QUERY SELECT NULL::bigint, NULL::text, c.seq, c.cursor, c.at, c.type, c.node, c.cause, c.audience, c.face,
+        CASE WHEN r.id IS NULL THEN '' ELSE c.payload END, CASE WHEN r.id IS NOT NULL THEN c.task END, c.row_hash, c.hash,
+        r.id, r.context
+      FROM (SELECT *, sum(x.payload_size + x.task_size) OVER (ORDER BY x.cursor) - x.payload_size - x.task_size AS before
+        FROM (SELECT * FROM cairn.events e WHERE e.cursor > p_after AND e.cursor <= v.last AND e.writer <> p_writer
+          ORDER BY e.cursor LIMIT p_rows) x) c
+      LEFT JOIN LATERAL (SELECT o.id, o.context FROM cairn.runs o WHERE o.key = c.run AND o.imported_at IS NULL) r ON true
       WHERE c.before < p_bytes ORDER BY c.cursor;
   END $$;`;
