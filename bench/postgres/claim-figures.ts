@@ -34,7 +34,7 @@ async function claimFigures(plan: Plan): Promise<readonly Figure[]> {
   for (const [name, work] of Object.entries(works)) {
     const samples: Sample[] = [];
     for (let round = plan.quick ? 0 : -1; round < plan.rounds; round++) {
-      const count = plan.quick ? 30 : 400;
+      const count = plan.quick ? 30 : 100;
       const sample = { limit: await p50(small, work, count), value: await p50(large, work, count) };
       if (round >= 0) samples.push(sample);
     }

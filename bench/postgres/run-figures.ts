@@ -43,11 +43,11 @@ async function runFigures(plan: Plan, wanted: readonly string[]): Promise<readon
     const runs = { workflowId: WORKFLOW, concurrency: CONCURRENCY };
     const node = started.use(
       await startNode(url, freshFolder(plan, 'node'), (target) =>
-        field.load.ask('runs', { ...runs, target, count: plan.quick ? 60 : 6_000 }),
+        field.load.ask('runs', { ...runs, target, count: plan.quick ? 60 : 4_000 }),
       ),
     );
     nodes.push(node);
-    await field.load.ask('watchedRuns', { ...runs, target: node.target, count: plan.quick ? 60 : 600 });
+    await field.load.ask('watchedRuns', { ...runs, target: node.target, count: plan.quick ? 60 : 400 });
     if (wanted.includes(nameOf(count))) figures.push(await onNodes(field, nodes));
   }
   return figures;

@@ -40,7 +40,7 @@ async function streamFigures(plan: Plan): Promise<readonly Figure[]> {
   const rounds: Round[] = [];
   // The first pass warms up all processes.
   for (let round = plan.quick ? 0 : -1; round < plan.rounds; round++) {
-    const pace = { count: plan.quick ? 50 : 500, everyMs: EVERY_MS };
+    const pace = { count: plan.quick ? 50 : 300, everyMs: EVERY_MS };
     const host = await betweenNodes(writer, reader, receiver, pace);
     const delays = await listening.ask('delays', await inserting.ask('emit', pace));
     const bare = { p50Ms: percentile(delays, 0.5), p99Ms: percentile(delays, 0.99) };
