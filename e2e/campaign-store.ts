@@ -8,7 +8,7 @@ import { connect, Database } from '../packages/host/src/log/postgres/database.ts
 import { migratePostgres } from '../packages/host/src/log/postgres/migrate.ts';
 import { openPostgresStore } from '../packages/host/src/log/postgres/store.ts';
 import { openSqliteStore } from '../packages/host/src/log/sqlite/folder/open.ts';
-import { startDatabase } from './cluster/database.ts';
+import { startDatabase } from '../packages/host/test/kit/test-database.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
 

