@@ -86,7 +86,9 @@ test('a question two runs down survives a kill, is answered from the inbox, and 
     '**Who was there.** The witness may be quoted without a name.',
   );
   expect((await client.inbox.list()).entries).toEqual([]);
-  const { runs } = JSON.parse((await cairn('runs', 'parent:any', '--json')).out) as { readonly runs: readonly RunSnapshot[] };
+  const { runs } = JSON.parse((await cairn('runs', 'parent:any', '--json')).out) as {
+    readonly runs: readonly RunSnapshot[];
+  };
   expect(runs.map(({ runId, status }) => [runId, status]).sort()).toEqual(
     ['', '.0', '.1', '.2', '.2.0'].map((suffix) => [`${root}${suffix}`, 'completed']),
   );
