@@ -40,6 +40,26 @@ test('an effect that is asked for again after its result is found, and one that 
   expect(promises(await checkHistory(await written(asks, end), 't'))).toEqual(['every call ends']);
 });
 
+test('a model call that failed may be made again, by a later attempt only, and no other failed call', async () => {
+  const model = (attempt: number, end?: object) =>
+    end === undefined
+      ? row('cairn.model.requested', payload({ callId: 'm', attempt }))
+      : row('cairn.model.returned', payload({ callId: 'm', attempt, ...end }));
+  const failed = { error: { code: 'model_call_failed' } };
+  const checked = async (...rows: readonly ReturnType<typeof row>[]) =>
+    promises(await checkHistory(await written(...rows, end), 't'));
+  expect(await checked(model(1), model(1, failed), model(2), model(2, { turn: {} }))).toEqual([]);
+  expect(await checked(model(1), model(1, failed), model(1), model(2, { turn: {} }))).toEqual([
+    'a recorded effect is not asked for again',
+  ]);
+  expect(await checked(model(1), model(1, failed), model(1, failed))).toEqual(['no effect is recorded twice']);
+  const broken = row('cairn.step.returned', payload({ callId: 'c1', attempt: 1, ...failed }));
+  expect(await checked(asks, broken, asks, returns)).toEqual([
+    'a recorded effect is not asked for again',
+    'no effect is recorded twice',
+  ]);
+});
+
 test('an answer that counts twice, and a question that stays open, are found', async () => {
   expect(promises(await checkHistory(await written(question, reply, reply, end), 't'))).toEqual([
     'an answer counts once',

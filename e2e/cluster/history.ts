@@ -78,19 +78,25 @@ function checkRun(run: RunRecord, rows: readonly Row[], complain: Complain): { e
 function checkCalls(runId: RunId, rows: readonly Row[], complain: Complain): number {
   const recorded = new Set<string>();
   const asked = new Set<string>();
+  /** Model calls that failed, and at which attempt. Only a later attempt may follow. */
+  const failed = new Map<string, number>();
   for (const { type, seq, payload } of rows) {
-    const { callId, status, error } = fields(JSON.parse(payload));
+    const { callId, status, error, attempt } = fields(JSON.parse(payload));
     // A call that was refused has no result.
     if (typeof callId !== 'string' || status === 'forbidden') continue;
     if (requests.has(type)) {
-      if (recorded.has(callId)) complain('a recorded effect is not asked for again', { runId, callId, seq });
+      const isOver = recorded.has(callId) || Number(attempt) <= (failed.get(callId) ?? 0);
+      if (isOver) complain('a recorded effect is not asked for again', { runId, callId, seq });
       asked.add(callId);
     }
     if (!results.has(type)) continue;
-    if (recorded.has(callId)) complain('no effect is recorded twice', { runId, callId, seq });
-    // A model call that failed may be made again.
-    if (error === undefined) recorded.add(callId);
-    else asked.delete(callId);
+    const isKnown = recorded.has(callId) || Number(attempt) <= (failed.get(callId) ?? 0);
+    if (isKnown) complain('no effect is recorded twice', { runId, callId, seq });
+    // A model call that failed has ended, and may be made again.
+    if (type === 'cairn.model.returned' && error !== undefined) {
+      failed.set(callId, Number(attempt));
+      asked.delete(callId);
+    } else recorded.add(callId);
   }
   for (const callId of asked) if (!recorded.has(callId)) complain('every call ends', { runId, callId });
   return recorded.size;
