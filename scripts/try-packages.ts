@@ -39,6 +39,8 @@ const { status } = await client.runs.get(runId);
 for (const path of ['/docs/', '/docs/concepts/log', '/docs/errors/not_found', '/docs/search-index.js']) {
   const page = await fetch(process.argv[1] + path);
   if (page.status !== 200) throw new Error(path + ' answers ' + page.status + ': the package lacks the documentation.');
+  // A page that nobody reads keeps its connection, and with it this process, until the host gives up.
+  if ((await page.text()) === '') throw new Error(path + ' is empty.');
 }
 if (status !== 'completed') throw new Error('The run is ' + status + ', not completed.');
 const options = { url: process.argv[1], key: ${JSON.stringify(key)} };

@@ -17,14 +17,17 @@ export function isNode(value: unknown): value is SyntaxNode {
 /** The nodes of a list member. Skips a missing list and empty slots. */
 export const nodes = (value: unknown): readonly SyntaxNode[] => (Array.isArray(value) ? value.filter(isNode) : []);
 
-/** Direct children, in the order of their keys. */
-export function* children(node: SyntaxNode): Generator<SyntaxNode> {
+/** Direct children, in the order of their keys. A list: a generator took a third of the time of all checks. */
+export function children(node: SyntaxNode): readonly SyntaxNode[] {
+  const found: SyntaxNode[] = [];
   for (const key in node) {
     const value = node[key];
+    if (typeof value !== 'object' || value === null) continue;
     if (Array.isArray(value)) {
-      for (const item of value) if (isNode(item)) yield item;
-    } else if (isNode(value)) yield value;
+      for (const item of value) if (isNode(item)) found.push(item);
+    } else if (isNode(value)) found.push(value);
   }
+  return found;
 }
 
 /** The text of a string literal or of a template without substitutions. Null for anything computed. */
