@@ -107,17 +107,32 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return shared;
 }
 
-/** The URL of an empty database with the current schema. */
+const TEMPLATE = 'migrated';
+let template: Promise<void> | null = null;
+
+/** The URL of an empty database with the current schema: a copy, which takes a fifth of the time of its migrations. */
 export async function freshDatabase(): Promise<string> {
   const server = await sharedPostgres();
+  template ??= makeTemplate(server);
+  await template;
   databases += 1;
   const name = `test_${databases}`;
-  await server.createDatabase(name);
-  const url = server.url(name);
+  await onDatabase(server.url('postgres'), (database) => database.rows(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`));
+  return server.url(name);
+}
+
+async function makeTemplate(server: PostgresServer): Promise<void> {
+  await server.createDatabase(TEMPLATE);
+  await onDatabase(server.url(TEMPLATE), migratePostgres);
+}
+
+async function onDatabase(url: string, use: (database: Database) => Promise<unknown>): Promise<void> {
   const pool = connect({ url, connections: 1 });
-  await migratePostgres(new Database(pool));
-  await pool.end();
-  return url;
+  try {
+    await use(new Database(pool));
+  } finally {
+    await pool.end();
+  }
 }
 
 /** Opens stores for a suite, one after the other, on one database that is emptied in between. */
