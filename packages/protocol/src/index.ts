@@ -38,6 +38,7 @@ export {
   toolSources,
   toolViews,
 } from './agents/tools.ts';
+export { childRunIdOf, isBelowRun, levelOfRun, rootOfRun, runAbove } from './child-run-id.ts';
 export type { Closed, DataOf } from './data-of.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
@@ -53,7 +54,6 @@ export {
   TerminalError,
   thrownText,
 } from './errors.ts';
-export { audienceOf } from './events/audiences.ts';
 export {
   finishReasons,
   type ModelErrorClass,
@@ -86,6 +86,7 @@ export type {
 } from './events/event.ts';
 export type { ThresholdRule } from './events/node.ts';
 export { type OrchestratorDecision, orchestratorDecision } from './events/orchestration.ts';
+export { audienceOf, isCallRequest, isCallResult, isStreamedPiece, mayNameRemoteCause } from './events/roles.ts';
 export { type Draft, type DraftOf, eventOf, foldEventOf, row, type StoredRow, typedEvent } from './events/row.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { parseEvent, runEventDoc } from './events/run-event-doc.ts';

@@ -1,5 +1,5 @@
 /** Tells when a run starts and when it ends, for the terminal of a development host. */
-import { isTerminalType, type RunId, type TerminalType } from '@cairn/protocol';
+import { isTerminalType, levelOfRun, type RunId, type TerminalType } from '@cairn/protocol';
 import type { Commit, EventLog } from '../log/ports/event-log.ts';
 import type { Row } from '../log/ports/rows.ts';
 
@@ -28,7 +28,7 @@ export function followRuns(log: Pick<EventLog, 'follow' | 'head'>, tell: (notice
     return head?.record.workflowId ?? '';
   };
   const seen = ({ runId, rows }: Commit): void => {
-    const depth = runId.split('.').length - 1;
+    const depth = levelOfRun(runId);
     const first = rows[0];
     if (first?.seq === 0) {
       const { workflowId = '' } = fieldsOf(first);

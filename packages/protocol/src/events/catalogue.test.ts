@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { audienceOf } from './audiences.ts';
 import { operatorPayloads } from './cairn.ts';
 import { eventPayloads, eventTypePattern, eventTypes, isEventType } from './catalogue.ts';
+import { isCallRequest, isCallResult } from './roles.ts';
 import { terminalPayloads } from './run.ts';
 import { isTerminalType } from './terminal-types.ts';
 
@@ -16,6 +17,17 @@ test('operators alone see what the engine asked of the outside; everything else 
 test('exactly the three ends of a run are terminal', () => {
   expect(eventTypes.filter(isTerminalType)).toEqual(Object.keys(terminalPayloads));
   expect(isTerminalType('constructor')).toBe(false);
+});
+
+test('results of calls are exactly the events that a fork can take over, and every request names its call', () => {
+  const having = (field: string) =>
+    eventTypes.filter((type) => {
+      const payload = eventPayloads[type];
+      return 'shape' in payload && Object.hasOwn(payload.shape, field);
+    });
+  expect(eventTypes.filter(isCallResult)).toEqual(having('reusedFrom'));
+  expect(having('callId')).toEqual(expect.arrayContaining(eventTypes.filter(isCallRequest)));
+  expect(eventTypes.filter(isCallRequest)).toHaveLength(3);
 });
 
 test('our own types are legal as vendor types', () => {

@@ -1,4 +1,5 @@
 /** The lines of runs on the terminal of `cairn dev`. The runs of its demo have none: they would push its link away. */
+import { rootOfRun } from '@cairn/protocol';
 import type { RunNotice } from '../../server/run-notices.ts';
 import { styleOf } from '../render/style.ts';
 import type { Terminal } from '../terminal.ts';
@@ -16,7 +17,7 @@ export class RunLines {
 
   readonly print = (notice: RunNotice): void => {
     if (this.#held !== null) this.#held.push(notice);
-    else if (!this.#silent.has(rootOf(notice.runId)))
+    else if (!this.#silent.has(rootOfRun(notice.runId)))
       this.#terminal.tell(runLine(notice, styleOf(this.#terminal.colours.err), this.#terminal.now()));
   };
 
@@ -30,6 +31,3 @@ export class RunLines {
     return this.#silent.size > 0;
   }
 }
-
-/** The id of a child run begins with that of its parent. */
-const rootOf = (runId: string): string => runId.split('.', 1)[0] ?? '';

@@ -1,5 +1,5 @@
 /** Facts: external events appended to a run. Each fact checks the current state instead of a log position. */
-import { type EventType, isCairnError, type RunId, row } from '@cairn/protocol';
+import { type EventType, isCairnError, isCallResult, type RunId, row } from '@cairn/protocol';
 import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
 import type { CallResult } from '../workflow/node-type.ts';
@@ -94,18 +94,11 @@ export function callReturned(callId: string, attempt: number, result: CallResult
   };
 }
 
-/** The rows that can hold a result. */
-const resultTypes: ReadonlySet<EventType> = new Set([
-  'agent.toolReturned',
-  'cairn.model.returned',
-  'cairn.step.returned',
-]);
-
 const marked = (drafts: readonly Draft[], reusedFrom: ReusedFrom | undefined): readonly Draft[] =>
   reusedFrom === undefined
     ? drafts
     : drafts.map((draft) =>
-        resultTypes.has(draft.type) ? ({ ...draft, payload: { ...draft.payload, reusedFrom } } as Draft) : draft,
+        isCallResult(draft.type) ? ({ ...draft, payload: { ...draft.payload, reusedFrom } } as Draft) : draft,
       );
 
 /** Fails the run, because the store refuses its rows. The decision that follows writes the rows that end it. */

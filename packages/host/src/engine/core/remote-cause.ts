@@ -1,5 +1,5 @@
 /** A cause on another host: the event there that caused this run, which the first agent event of the run repeats. */
-import type { EventOf } from '@cairn/protocol';
+import { type EventOf, mayNameRemoteCause } from '@cairn/protocol';
 import type { Draft, RemoteEvent } from './state.ts';
 
 /** What the first agent event of the run repeats; null for a run that no other host requested. */
@@ -8,20 +8,8 @@ export const remoteEventOf = ({ cause, payload }: EventOf<'run.started'>): Remot
     ? { hostId: payload.causationHostId, eventId: cause }
     : null;
 
-/** Agent events that may name a cause on another host. `agent.toolReturned` may too, but is caused by its call. */
-const agentEvents: ReadonlySet<string> = new Set([
-  'agent.reasoned',
-  'agent.toolCalled',
-  'agent.handoff',
-  'agent.decided',
-  'runOrchestrator.decided',
-  'core.workflowChain.event',
-  'core.workflowChain.confidence-escalated',
-  'prompt.composed',
-  'agent.promptResolved',
-] satisfies Draft['type'][]);
-
-export const isAgentEvent = (type: string): boolean => agentEvents.has(type);
+/** What the catalogue lets name a cause on another host is an agent event. */
+export const isAgentEvent = mayNameRemoteCause;
 
 /** The first agent event of a run that another host requested names the event there as its cause. */
 export function withRemoteCause(drafts: readonly Draft[], remoteCause: RemoteEvent): Draft[] | null {

@@ -1,5 +1,5 @@
 /** The rows by which a node starts a child run and reports its result. */
-import { type PayloadOf, type RunId, type RunStatus, row } from '@cairn/protocol';
+import { childRunIdOf, type PayloadOf, type RunId, type RunStatus, row } from '@cairn/protocol';
 import { hasRulesOf } from '../core/engine-version.ts';
 import type { Draft, OpenCall, RunError } from '../core/state.ts';
 import { CHILD_PERFORMER } from '../performer-ids.ts';
@@ -13,7 +13,7 @@ import { type Mapping, projected } from './mappings.ts';
  * runs before this one in the same decision.
  */
 export const nextChildId = ({ runId, state }: NodeContext, ahead = 0): RunId =>
-  `${runId}.${state.childCount + ahead}` as RunId;
+  childRunIdOf(runId, state.childCount + ahead);
 
 export type ChainPhase = PayloadOf<'core.workflowChain.event'>['phase'];
 

@@ -1,5 +1,5 @@
 /** Memory scopes: a run shares the memory of its parent run, unless it is isolated. */
-import type { PayloadOf, RunId } from '@cairn/protocol';
+import { levelOfRun, type PayloadOf, type RunId, runAbove } from '@cairn/protocol';
 import { z } from 'zod';
 
 /** The topmost run that shares the memory, and whether that run is isolated from its parent. */
@@ -31,11 +31,8 @@ export function memoryScopeOf({ runId, originRunId }: RunOfOrigin, recorded: Mem
   return runId === originRunId ? recorded : { ...recorded, runId: atSamePlace(runId, originRunId, recorded.runId) };
 }
 
-/** The id of a child is that of its parent with a number. A run without such a parent is alone, and has its own scope. */
+/** A run whose id names no run so far above is alone, and has its own scope. */
 function atSamePlace(runId: RunId, originRunId: RunId, above: RunId): RunId {
-  const levels = levelsOf(originRunId) - levelsOf(above);
-  const parts = runId.split('.');
-  return levels <= 0 || levels >= parts.length ? runId : (parts.slice(0, parts.length - levels).join('.') as RunId);
+  const levels = levelOfRun(originRunId) - levelOfRun(above);
+  return levels <= 0 ? runId : (runAbove(runId, levels) ?? runId);
 }
-
-const levelsOf = (runId: RunId): number => runId.split('.').length;

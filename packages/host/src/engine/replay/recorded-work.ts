@@ -2,7 +2,7 @@
  * The facts of a record by what they are about: a call, a child, an interrupt, a timer. After a divergence the events no
  * longer stand at the recorded places, so open work finds its result here. Holds positions only, never payloads.
  */
-import { isJsonObject, type JsonObject } from '@cairn/protocol';
+import { isCallRequest, isCallResult, isJsonObject, isStreamedPiece, type JsonObject } from '@cairn/protocol';
 import type { RunState } from '../core/state.ts';
 import { payloadOf, type RecordedRow } from './recorded-row.ts';
 
@@ -15,13 +15,6 @@ export interface RecordedFact {
   readonly attempt: number;
   readonly seqs: readonly number[];
 }
-
-/** Parts of an answer that is streamed. The complete text is in the result. */
-const pieces: ReadonlySet<string> = new Set(['output.chunk', 'agent.reasoning.delta', 'cairn.tool.progress']);
-
-const requests: ReadonlySet<string> = new Set(['cairn.step.requested', 'cairn.model.requested', 'agent.toolCalled']);
-
-const results: ReadonlySet<string> = new Set(['cairn.step.returned', 'cairn.model.returned', 'agent.toolReturned']);
 
 const answers: ReadonlySet<string> = new Set([
   'interrupt.resolved',
@@ -43,15 +36,15 @@ export class RecordedWork {
 
   add(row: RecordedRow): void {
     const { type, seq, cause } = row;
-    if (pieces.has(type)) return;
+    if (isStreamedPiece(type)) return;
     if (type === 'cairn.cancel.requested') this.#complete('cancel', 'run', row, 0);
     else if (type === 'cairn.timer.fired') this.#complete('timer', String(payloadOf(row).timerId), row, 0);
     else if (type === 'cairn.values.sealed' || type === 'node.dispatched') this.#loose.push(seq);
     else if (type === 'cairn.budget.returned') this.#loose.push(seq);
     else if (type === 'core.workflowChain.event') this.#addChain(row);
     else if (type === 'interrupt.requested') this.#addQuestion(payloadOf(row));
-    else if (requests.has(type)) this.#requested.set(seq, String(payloadOf(row).callId));
-    else if (results.has(type)) this.#addResult(row, payloadOf(row));
+    else if (isCallRequest(type)) this.#requested.set(seq, String(payloadOf(row).callId));
+    else if (isCallResult(type)) this.#addResult(row, payloadOf(row));
     else if (answers.has(type)) this.#addAnswer(row, payloadOf(row));
     else if (type === 'conversation.exchanged') this.#addTurn(row);
     else if (typeof cause === 'number') this.#addCaused(row, cause);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type Json, type JsonObject, RetryableError, type RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { bench, chain, settled } from '../../../test/kit/engine-bench.ts';
+import { present } from '../../../test/kit/present.ts';
 import { relayNode } from '../../../test/kit/relay-node.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
@@ -122,7 +123,7 @@ test('a row that a call emits and that does not fit is not called recorded', asy
 
 test('a driver that breaks on a result stops its run, and says so', async () => {
   const driver: NodeDriver = {
-    ...(relayNode.driver as NodeDriver),
+    ...present(relayNode.driver),
     returned: () => {
       throw new TypeError('nothing there');
     },

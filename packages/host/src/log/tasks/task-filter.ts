@@ -2,7 +2,14 @@
  * Which task events somebody sees. The one function that live streams, replays and pages use, so that none of them shows
  * what another hides. It decides by the columns of a face.
  */
-import { type TaskEventKind, type ThoughtType, type Verbosity, verbosityLevels } from '@cairn/protocol';
+import {
+  isBelowRun,
+  runAbove,
+  type TaskEventKind,
+  type ThoughtType,
+  type Verbosity,
+  verbosityLevels,
+} from '@cairn/protocol';
 import type { Row } from '../ports/rows.ts';
 import { confidenceOf, isForOperators, isOfSubtask, kindOf, thoughtTypeOf, verbosityOf } from './face-columns.ts';
 
@@ -56,19 +63,15 @@ export function shownKind(filter: TaskFilter, { face, runId }: Pick<Row, 'face' 
 export function isRawShown({ debug, kinds, taskId, subtree, subtasks }: TaskFilter, row: Pick<Row, 'face' | 'runId'>) {
   if (!debug || kinds !== null || kindOf(row.face) !== null) return false;
   if (taskId !== null && !isTask(row.runId, taskId, subtree)) return false;
-  return subtasks || !row.runId.includes('.');
+  return subtasks || runAbove(row.runId) === null;
 }
 
-/** The id of a subtask begins with that of its parent. */
 const isTask = (runId: string, taskId: string, subtree: boolean): boolean =>
-  runId === taskId ||
-  (subtree && runId.length > taskId.length && runId.startsWith(taskId) && runId[taskId.length] === '.');
+  runId === taskId || (subtree && isBelowRun(runId, taskId));
 
 /** The task that a subtask belongs to. A fork of a subtask is in a context of its own and has none. */
-export function parentOf({ face, runId }: Pick<Row, 'face' | 'runId'>): string | null {
-  const end = isOfSubtask(face) ? runId.lastIndexOf('.') : -1;
-  return end === -1 ? null : runId.slice(0, end);
-}
+export const parentOf = ({ face, runId }: Pick<Row, 'face' | 'runId'>): string | null =>
+  isOfSubtask(face) ? runAbove(runId) : null;
 
 const asksSomebody: ReadonlySet<TaskEventKind> = new Set<TaskEventKind>([
   'input-required',

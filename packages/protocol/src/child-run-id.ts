@@ -1,0 +1,27 @@
+/**
+ * The id of a child run is that of its parent with a number. Only this file builds and reads it, so that a filter finds
+ * the runs of a tree without looking any of them up.
+ */
+import type { RunId } from './ids.ts';
+
+export const childRunIdOf = (parent: RunId, index: number): RunId => `${parent}.${index}` as RunId;
+
+/** The number of runs above a run, by its id. */
+export const levelOfRun = (id: string): number => id.split('.').length - 1;
+
+/** The run so many levels above; null when the id names none. */
+export function runAbove(id: string, levels = 1): RunId | null {
+  let end = id.length;
+  for (let i = 0; i < levels; i += 1) {
+    end = id.lastIndexOf('.', end - 1);
+    if (end <= 0) return null;
+  }
+  return id.slice(0, end) as RunId;
+}
+
+/** The topmost run of the tree. */
+export const rootOfRun = (id: string): string => id.split('.', 1)[0] ?? id;
+
+/** Whether a run is below another one, at any level. */
+export const isBelowRun = (id: string, above: string): boolean =>
+  id.length > above.length && id.startsWith(above) && id[above.length] === '.';
