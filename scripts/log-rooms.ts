@@ -32,7 +32,7 @@ export const logRooms: readonly Room[] = [
   {
     name: 'log/postgres',
     path: `${log}/postgres`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map'],
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map', 'utf8'],
     packages: ['postgres'],
     builtins: ['node:crypto', 'node:timers/promises'],
     world: ['timer', 'node', 'process'],

@@ -6,7 +6,6 @@ import type {
   EventId,
   ForkMode,
   ForkOverlay,
-  Json,
   JsonObject,
   NodeTypeDescriptor,
   RemoteParent,
@@ -18,6 +17,7 @@ import type {
 } from '@cairn/protocol';
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
 import type { RequestKey } from '../log/ports/idempotency.ts';
+import type { AnswerRequest } from './core/answers/answers.ts';
 import type { Step, TraceContext } from './ports.ts';
 import type { SharedCounters } from './shares/shared-counters.ts';
 import type { TenantShares } from './shares/tenant-shares.ts';
@@ -75,20 +75,9 @@ export interface RunStarted {
   readonly status: RunStatus;
 }
 
-export interface AnswerInterrupt {
+export interface AnswerInterrupt extends AnswerRequest {
   readonly tenant: string;
   readonly runId: RunId;
-  /** Identifies the interrupt: by the waiting node, as in the request path, or by `interruptId`. */
-  readonly nodeId?: string | undefined;
-  readonly interruptId?: string | undefined;
-  readonly value: Json;
-  readonly principal?: string | undefined;
-  /** For an answer with a one-time token: its id. In a conversation it takes one turn, as a person. */
-  readonly tokenId?: string | undefined;
-  /** The host that answers with its own key, and may not answer for users. */
-  readonly peer?: string | undefined;
-  /** The host itself has carried out the sign-in, or knows that the user refused. */
-  readonly completesSignIn?: boolean | undefined;
   readonly idempotency?: IdempotentRequest<InterruptAnswered> | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** The columns of runs and interrupts as every database has them, and their conversion to records. */
 import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
 import type { RunFork } from './ports/event-log.ts';
-import type { InterruptRecord, RunRecord, RunSummary, Vote } from './ports/run-index.ts';
+import type { InterruptRecord, ListedRun, RunPage, RunRecord, RunSummary, Vote } from './ports/run-index.ts';
 import { noSummary } from './run-summary.ts';
 
 /** Columns of a run. The key is first. */
@@ -58,6 +58,29 @@ export function recordOf(run: RunColumns): RunRecord {
     summary: parseSummary(run[21]),
   };
 }
+
+/** A run as the list reads it: the status that the list shows, then its columns. */
+export type ListColumns = [shown: RunStatus, ...RunColumns];
+
+/** Characters of tags, summaries and error messages on one page. One run more may fit on it, however large. */
+const PAGE_CHARS = 262_144;
+
+/** A page of the run list. Reads one run more than the page has, to know whether more follow. */
+export function runPageOf(found: Iterable<ListColumns>, limit: number): RunPage {
+  const runs: ListedRun[] = [];
+  let last = 0;
+  let chars = 0;
+  for (const [shownStatus, ...columns] of found) {
+    if (runs.length === limit || chars > PAGE_CHARS) return { runs, nextCursor: String(last) };
+    runs.push({ ...recordOf(columns), shownStatus });
+    [last] = columns;
+    chars += charsOf(columns);
+  }
+  return { runs, nextCursor: null };
+}
+
+/** The columns that have no small bound. */
+const charsOf = (columns: RunColumns): number => columns[11].length + (columns[13]?.length ?? 0) + columns[21].length;
 
 export const forkOf = (
   sourceRunId: RunId | null,

@@ -1,28 +1,11 @@
 /** A frame says what the event document of the protocol says, whatever the columns and bodies hold. */
-import type { ContextId, EventId, RunId } from '@cairn/protocol';
+import type { EventId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../ports/rows.ts';
 import { docText, sseFrame } from './frame.ts';
 import { everything, rendered } from './lens.ts';
+import { plain } from './plain-row.kit.ts';
 import { seqOf } from './range.ts';
-
-const plain: Row = {
-  runId: 'run_1' as RunId,
-  seq: 7,
-  contextId: 'ctx_1' as ContextId,
-  cursor: 99,
-  at: Date.UTC(2026, 10, 15, 12, 30, 1, 5),
-  type: 'node.started',
-  nodeId: 'n1',
-  cause: 6,
-  audience: 'client',
-  payload: '{"nodeId":"n1"}',
-  task: null,
-  face: 0,
-  rowHash: 'r',
-  hash: 'h',
-};
 
 describe('an event document', () => {
   it('has the fields of the wire, with full ids and an ISO timestamp', () => {

@@ -1,26 +1,8 @@
 /** A lens decides which rows a subscriber sees, under which name and as what text. */
-import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../ports/rows.ts';
 import { everything, type Lens, payloads, rendered } from './lens.ts';
+import { plain } from './plain-row.kit.ts';
 import { cursorOf, seqOf } from './range.ts';
-
-const plain: Row = {
-  runId: 'run_1' as RunId,
-  seq: 7,
-  contextId: 'ctx_1' as ContextId,
-  cursor: 99,
-  at: Date.UTC(2026, 10, 15, 12, 30, 1, 5),
-  type: 'node.started',
-  nodeId: 'n1',
-  cause: 6,
-  audience: 'client',
-  payload: '{"nodeId":"n1"}',
-  task: null,
-  face: 0,
-  rowHash: 'r',
-  hash: 'h',
-};
 
 describe('a lens', () => {
   const rows = ['a', 'hidden', 'b', 'hidden'].map((type, seq) => ({ ...plain, type, seq }));

@@ -1,34 +1,16 @@
 /** Credentials in SQLite: few small rows, written when a user signs in or a token is refreshed. */
-import type { CredentialRecord, Credentials, SignInAttempt } from '../ports/credentials.ts';
+import type { Credentials, SignInAttempt } from '../ports/credentials.ts';
+import { CREDENTIAL_COLUMNS, type CredentialColumns, credentialOf } from '../record-columns.ts';
 import type { Connection } from './connection.ts';
 import { query } from './query.ts';
 
-type Columns = [
-  ref: string,
-  tenant: string,
-  principal: string,
-  provider: string,
-  scopes: string,
-  sealed: string,
-  expiresAt: number | null,
-  storedAt: number,
-];
-
-const COLUMNS = 'ref, tenant, principal, provider, scopes, sealed, expires_at, stored_at';
-
-function recordOf(columns: Columns): CredentialRecord {
-  const [ref, tenant, principal, provider, scopesText, sealed, expiresAt, storedAt] = columns;
-  const scopes: readonly string[] = JSON.parse(scopesText);
-  return { ref, tenant, principal, provider, scopes, sealed, expiresAt, storedAt };
-}
-
 export function sqliteCredentials(connection: Connection): Credentials {
   const { db, writer, read } = connection;
-  const put = db.prepare(`INSERT OR REPLACE INTO credentials (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
-  const one = query<Columns>(db, `SELECT ${COLUMNS} FROM credentials WHERE ref = ?`);
-  const ofUser = query<Columns>(
+  const put = db.prepare(`INSERT OR REPLACE INTO credentials (${CREDENTIAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const one = query<CredentialColumns>(db, `SELECT ${CREDENTIAL_COLUMNS} FROM credentials WHERE ref = ?`);
+  const ofUser = query<CredentialColumns>(
     db,
-    `SELECT ${COLUMNS} FROM credentials WHERE tenant = ? AND principal = ? ORDER BY provider`,
+    `SELECT ${CREDENTIAL_COLUMNS} FROM credentials WHERE tenant = ? AND principal = ? ORDER BY provider`,
   );
   const drop = db.prepare('DELETE FROM credentials WHERE tenant = ? AND principal = ? AND ref = ?');
   return {
@@ -44,9 +26,9 @@ export function sqliteCredentials(connection: Connection): Credentials {
     get: async (ref) =>
       read(() => {
         const found = one.get(ref);
-        return found === undefined ? null : recordOf(found);
+        return found === undefined ? null : credentialOf(found);
       }),
-    list: async (tenant, principal) => read(() => ofUser.all(tenant, principal).map(recordOf)),
+    list: async (tenant, principal) => read(() => ofUser.all(tenant, principal).map(credentialOf)),
     drop: ({ tenant, principal, ref }) =>
       writer.submit({ rows: 1, bytes: 0, apply: () => Number(drop.run(tenant, principal, ref).changes) > 0 }),
     ...attemptsIn(connection),

@@ -4,11 +4,11 @@ import {
   type IdempotencyKey,
   type IdempotencyRecord,
   type IdempotencyRecords,
-  type IdempotencyState,
   mayClaim,
   maySave,
   pendingRecord,
 } from '../ports/idempotency.ts';
+import { IDEMPOTENCY_COLUMNS, type IdempotencyColumns, idempotencyRecordOf } from '../record-columns.ts';
 import type { Connection } from './connection.ts';
 import { query } from './query.ts';
 
@@ -26,27 +26,11 @@ export function idempotencyWriter(db: DatabaseSync): (record: IdempotencyRecord,
   };
 }
 
-type Columns = [
-  requestDigest: string,
-  state: IdempotencyState,
-  owner: string | null,
-  until: number | null,
-  status: number,
-  headers: string,
-  body: string,
-  at: number,
-];
-
 export function idempotencyReader(db: DatabaseSync): (key: IdempotencyKey) => IdempotencyRecord | null {
-  const find = query<Columns>(
-    db,
-    `SELECT digest, state, owner, lease_until, status, headers, body, at FROM idempotency WHERE ${KEY}`,
-  );
-  return ({ tenant, endpoint, key }) => {
-    const found = find.get(tenant, endpoint, key);
-    if (found === undefined) return null;
-    const [requestDigest, state, owner, until, status, headers, body, at] = found;
-    return { tenant, endpoint, key, requestDigest, state, owner, until, status, headers, body, at };
+  const find = query<IdempotencyColumns>(db, `SELECT ${IDEMPOTENCY_COLUMNS} FROM idempotency WHERE ${KEY}`);
+  return (key) => {
+    const found = find.get(key.tenant, key.endpoint, key.key);
+    return found === undefined ? null : idempotencyRecordOf(key, found);
   };
 }
 

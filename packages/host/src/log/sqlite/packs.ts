@@ -1,16 +1,15 @@
 /** Packs in SQLite. Keeps every version ever installed, so that a version never changes its meaning. */
 import { packVersionExists } from '../errors.ts';
-import type { PackRecord, Packs } from '../ports/packs.ts';
+import type { Packs } from '../ports/packs.ts';
+import { type PackColumns, packOf } from '../record-columns.ts';
 import type { Connection } from './connection.ts';
 import { query } from './query.ts';
-
-type Columns = [tenant: string, name: string, version: string, hash: string, installedAt: number, body: string];
 
 export function sqlitePacks({ db, writer, read }: Connection): Packs {
   const known = query<[hash: string]>(db, 'SELECT hash FROM packs WHERE tenant = ? AND name = ? AND version = ?');
   // A version that is put again counts as the last installed: it gets a new place.
   const put = db.prepare('INSERT OR REPLACE INTO packs VALUES (NULL, ?, ?, ?, ?, ?, ?, 0)');
-  const all = query<Columns>(
+  const all = query<PackColumns>(
     db,
     `SELECT tenant, name, version, hash, installed_at, body FROM packs WHERE place IN
        (SELECT max(place) FROM packs WHERE tenant = ? AND removed = 0 GROUP BY name) ORDER BY name`,
@@ -35,12 +34,3 @@ export function sqlitePacks({ db, writer, read }: Connection): Packs {
       writer.submit({ rows: 1, bytes: 0, apply: () => Number(drop.run(tenant, name).changes) > 0 }),
   };
 }
-
-const packOf = ([tenant, name, version, hash, installedAt, body]: Columns): PackRecord => ({
-  tenant,
-  name,
-  version,
-  hash,
-  installedAt,
-  body,
-});

@@ -1,11 +1,9 @@
 /** One A2A peer of the configuration: its card, its calls, and its tool. */
-import type { Json } from '@cairn/protocol';
 import { z } from 'zod';
-import { hostileArguments } from '../../agents/tools/hostile-arguments.ts';
+import { schemaArguments } from '../../agents/tools/schema-arguments.ts';
 import type { HostToolContext, Tool } from '../../agents/tools/tool.ts';
 import { A2A_SCOPE } from '../../agents/tools/tool-registry.ts';
 import type { Report, Sha256 } from '../../engine/ports.ts';
-import { schemaProblems } from '../../engine/values/schemas.ts';
 import type { CallOrigin } from '../peers/call-origin.ts';
 import type { PeerCard } from './agent-card.ts';
 import { type CallPorts, callPeer, type OpenPeer, type PeerInput } from './call-peer.ts';
@@ -87,12 +85,7 @@ export class A2aPeer {
       secrets: [],
       untrusted: true,
       egress: 'host-owned',
-      check(input: Json) {
-        const hostile = hostileArguments(input);
-        if (hostile !== null) return { ok: false, problems: [hostile] };
-        const problems = schemaProblems(inputSchema, input);
-        return problems.length === 0 ? { ok: true, input } : { ok: false, problems };
-      },
+      check: (input) => schemaArguments(inputSchema, input),
       safetyOf: () => 'idempotent',
       run: (input, context) => callPeer(this.#callPorts, withoutAbsent(peerInput.parse(input)), context),
       outputProblems: () => [],

@@ -1,10 +1,11 @@
 /** Caps the sessions of a principal and of a tenant: beyond a cap, the oldest session ends. */
+import { LruMap } from '../../lru-map.ts';
 
 /** Sessions of one principal, and of one tenant, that count at a time. */
 const MAX_PER_PRINCIPAL = 64;
 const MAX_PER_TENANT = 1_000;
 
-/** Principals and tenants that are remembered. Beyond it the oldest are forgotten and counted anew. */
+/** Principals and tenants that are remembered. Beyond it, those without a session for longest are forgotten and counted anew. */
 const MAX_NAMES = 10_000;
 
 export interface CappedSession {
@@ -17,7 +18,7 @@ export interface CappedSession {
 
 export class SessionCaps {
   /** When the sessions of each name that count were opened, oldest first. A restart learns them as they are used. */
-  readonly #opened = new Map<string, number[]>();
+  readonly #opened = new LruMap<string, number[]>(MAX_NAMES);
   readonly #now: () => number;
   readonly #lifeMs: number;
 
@@ -36,16 +37,14 @@ export class SessionCaps {
 
   #fits(name: string, openedAt: number, max: number): boolean {
     const since = this.#now() - this.#lifeMs;
-    const live = (this.#opened.get(name) ?? []).filter((one) => one > since);
+    const live = (this.#opened.peek(name) ?? []).filter((one) => one > since);
     if (!live.includes(openedAt)) {
       if (live.length >= max && openedAt < (live[0] ?? 0)) return false;
       live.push(openedAt);
       live.sort((a, b) => a - b);
       if (live.length > max) live.shift();
     }
-    this.#opened.delete(name);
     this.#opened.set(name, live);
-    if (this.#opened.size > MAX_NAMES) this.#opened.delete(this.#opened.keys().next().value ?? '');
     return true;
   }
 }

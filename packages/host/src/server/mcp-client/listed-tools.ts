@@ -1,8 +1,8 @@
 /** The tools that an MCP server lists, as tools of the host. What a server says is checked before anything uses it. */
 
-import type { Json, JsonObject } from '@cairn/protocol';
+import type { JsonObject } from '@cairn/protocol';
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
-import { hostileArguments } from '../../agents/tools/hostile-arguments.ts';
+import { schemaArguments } from '../../agents/tools/schema-arguments.ts';
 import type { HostToolContext, Tool } from '../../agents/tools/tool.ts';
 import { MAX_MCP_TOOL_ID, MCP_SCOPE, mcpToolIdPattern } from '../../agents/tools/tool-registry.ts';
 import type { StepSafety } from '../../engine/ports.ts';
@@ -89,12 +89,7 @@ export function hostTool(server: McpServerSettings, tool: KnownTool, call: CallT
     secrets: [],
     untrusted: true,
     egress: 'host-owned',
-    check(input: Json) {
-      const hostile = hostileArguments(input);
-      if (hostile !== null) return { ok: false, problems: [hostile] };
-      const problems = schemaProblems(inputSchema, input);
-      return problems.length === 0 ? { ok: true, input } : { ok: false, problems };
-    },
+    check: (input) => schemaArguments(inputSchema, input),
     safetyOf: () => safety,
     run: (input, context) => call(tool, input as JsonObject, context),
     outputProblems: (result) => (outputSchema === undefined ? [] : schemaProblems(outputSchema, result)),

@@ -12,8 +12,8 @@ import {
 import type { UniqueId } from '../../engine/ports.ts';
 import type { RequestKey } from '../../log/ports/idempotency.ts';
 import type { SubscriptionRecord } from '../../log/ports/subscriptions.ts';
-import type { ClusterJob } from '../cluster/cluster-job.ts';
 import type { ClusterNode } from '../cluster/cluster-node.ts';
+import { DeliveryJob } from '../cluster/delivery-job.ts';
 import { thereIsNo } from '../http/unknown-id.ts';
 import type { DeriveKeys, Keys } from '../secrets/host-secret.ts';
 import { gateOf } from './circuit.ts';
@@ -35,10 +35,7 @@ export class Webhooks {
   readonly #ports: WebhookPorts;
   readonly #keys: Keys;
   readonly #callbackKeys: Keys;
-  readonly #job: ClusterJob;
-  /** Set while this node delivers. */
-  #deliveries: Deliveries | null = null;
-  #unfollow: () => void = () => {};
+  readonly #job: DeliveryJob<Deliveries>;
   /** One entry per tenant with callbacks; resolves once the subscription is stored. */
   readonly #callbacks = new Map<string, Promise<void>>();
 
@@ -47,33 +44,20 @@ export class Webhooks {
     this.#keys = ports.deriveKeys('webhook-secret');
     this.#callbackKeys = ports.deriveKeys('callback-secret');
     const delivering = { ...ports, keys: this.#keys, secretOf: (tenant: string) => this.callbackSecret(tenant) };
-    this.#job = ports.clusterNode.job('webhooks', async (lease) => {
-      const deliveries = new Deliveries(delivering, lease);
-      this.#deliveries = deliveries;
-      await deliveries.reload();
-      return {
-        close: () => {
-          this.#deliveries = null;
-          return deliveries.close();
-        },
-      };
+    this.#job = new DeliveryJob(ports, {
+      name: 'webhooks',
+      failed: 'webhook.read_failed',
+      create: (lease) => new Deliveries(delivering, lease),
     });
   }
 
   /** Resumes delivery of all stored subscriptions, here or on another node. */
-  async open(): Promise<void> {
-    const { clusterNode, report } = this.#ports;
-    this.#unfollow = clusterNode.on('subscriptions.changed', () => {
-      this.#deliveries?.reload().catch((error: unknown) => {
-        report({ level: 'warn', event: 'webhook.read_failed', facts: { subscription: 'all' }, error });
-      });
-    });
-    await this.#job.open();
+  open(): Promise<void> {
+    return this.#job.open();
   }
 
-  async close(): Promise<void> {
-    this.#unfollow();
-    await this.#job.close();
+  close(): Promise<void> {
+    return this.#job.close();
   }
 
   /**
@@ -93,7 +77,7 @@ export class Webhooks {
 
   async #registered(id: string, tenant: string, request: RegisterWebhook): Promise<WebhookRegistered> {
     const { store, now } = this.#ports;
-    const position = await store.log.end();
+    const position = await store.changes.end();
     const { record, secret } = newWebhook(this.#keys, { id, tenant, request, now: now(), position });
     await store.subscriptions.put(record);
     await this.#changed();
@@ -103,7 +87,7 @@ export class Webhooks {
   async list(tenant: string): Promise<readonly Webhook[]> {
     const now = this.#ports.now();
     return (await this.#ofTenant(tenant)).map((record) => {
-      const state = this.#deliveries?.stateOf(record.id) ?? parseState(record.state);
+      const state = this.#job.running?.stateOf(record.id) ?? parseState(record.state);
       return shown(record.id, parseAgreement(record), state, now);
     });
   }
@@ -128,9 +112,9 @@ export class Webhooks {
   }
 
   async #openCallbacks(tenant: string): Promise<void> {
-    const { log, subscriptions } = this.#ports.store;
+    const { changes, subscriptions } = this.#ports.store;
     try {
-      await subscriptions.put(callbacksRecord(tenant, await log.end()));
+      await subscriptions.put(callbacksRecord(tenant, await changes.end()));
     } catch (error) {
       // This host, before it was restarted, or another node.
       if (isCairnError(error, 'conflict')) return;
@@ -149,7 +133,7 @@ export class Webhooks {
 
   /** Takes effect here at once, and on another node as soon as it hears of it. */
   async #changed(): Promise<void> {
-    await this.#deliveries?.reload();
+    await this.#job.running?.reload();
     this.#ports.clusterNode.hint('subscriptions.changed', WEBHOOK);
   }
 }

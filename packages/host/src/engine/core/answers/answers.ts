@@ -37,6 +37,7 @@ export interface AnswerRequest {
   readonly interruptId?: string | undefined;
   readonly value: Json;
   readonly principal?: string | undefined;
+  /** For an answer with a one-time token: its id. In a conversation it takes one turn, as a person. */
   readonly tokenId?: string | undefined;
   /** The host that answers with its own key, and may not answer for users. */
   readonly peer?: string | undefined;
@@ -137,7 +138,7 @@ function askedBy({ view, runId }: RunState, name: string): string | null | undef
   const interruptIds = open.map(({ interruptId }) => interruptId);
   throw new TerminalError('validation_error', {
     message: `Node ${name} of run ${runId} waits for ${open.length} answers: ${interruptIds.join(', ')}.`,
-    hint: 'Name the one that is meant in the place of the node.',
+    hint: 'Put the id of the interrupt in the place of the node.',
     details: { runId, nodeId: name, interruptIds },
   });
 }

@@ -1,5 +1,5 @@
 /** Reads and claims of artifacts in Postgres. A claim locks the context, as an append does. */
-import { type ArtifactFamily, type ContextId, invariant, type RunId } from '@cairn/protocol';
+import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import { claimedVersion, type NewestVersion } from '../../artifact-changes.ts';
 import type {
   ArtifactClaim,
@@ -8,6 +8,7 @@ import type {
   Artifacts,
   ArtifactVersion,
 } from '../../ports/artifacts.ts';
+import { type ArtifactColumns, artifactVersionOf } from '../../record-columns.ts';
 import type { Database, Queries, Value } from '../database.ts';
 
 /** A version of a run that ended before it was complete is abandoned; so is one that the cut of a branch left open. */
@@ -15,25 +16,6 @@ const COLUMNS = `a.id, a.version, a.family, r.id,
   CASE WHEN a.state = 'cut' OR a.state IN ('open', 'claimed') AND r.ended_at IS NOT NULL THEN 'abandoned'
     ELSE a.state END, a.first_seq, a.last_seq, a.size, a.name, a.mime, a.updated_at`;
 const FROM = 'FROM cairn.artifacts a JOIN cairn.runs r ON r.key = a.run';
-
-type Columns = [
-  artifactId: string,
-  version: number,
-  family: ArtifactFamily,
-  runId: RunId,
-  state: ArtifactState,
-  firstSeq: number,
-  lastSeq: number,
-  size: number,
-  name: string | null,
-  mimeType: string | null,
-  updatedAt: number,
-];
-
-const versionOf = (columns: Columns): ArtifactVersion => {
-  const [artifactId, version, family, runId, state, firstSeq, lastSeq, size, name, mimeType, updatedAt] = columns;
-  return { artifactId, version, family, runId, state, firstSeq, lastSeq, size, name, mimeType, updatedAt };
-};
 
 export function postgresArtifacts(database: Database): Artifacts {
   return {
@@ -68,11 +50,11 @@ export function postgresArtifacts(database: Database): Artifacts {
 }
 
 async function one(queries: Queries, where: string, values: readonly Value[]): Promise<ArtifactVersion | null> {
-  const [found] = await queries.rows<Columns>(
+  const [found] = await queries.rows<ArtifactColumns>(
     `SELECT ${COLUMNS} ${FROM} WHERE a.context = $1::text AND a.id = $2::text AND ${where} ORDER BY a.version DESC LIMIT 1`,
     values,
   );
-  return found === undefined ? null : versionOf(found);
+  return found === undefined ? null : artifactVersionOf(found);
 }
 
 const newest = (

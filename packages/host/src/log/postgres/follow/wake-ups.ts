@@ -4,6 +4,7 @@
  * by itself.
  */
 import type { RunId } from '@cairn/protocol';
+import { utf8Size } from '../../../utf8.ts';
 import type { Wants } from '../../feed/followers.ts';
 import type { Pool } from '../database.ts';
 
@@ -120,7 +121,7 @@ export class WakeUps {
     const places = [...this.#written.values()].map(({ runId, contextId }) => [runId, contextId] as const);
     this.#written.clear();
     const said = JSON.stringify([name, places] satisfies Said);
-    return Buffer.byteLength(said) <= MAX_PAYLOAD_BYTES ? said : JSON.stringify([name, null] satisfies Said);
+    return utf8Size(said) <= MAX_PAYLOAD_BYTES ? said : JSON.stringify([name, null] satisfies Said);
   }
 
   async #listen(): Promise<void> {

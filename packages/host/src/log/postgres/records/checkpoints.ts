@@ -1,5 +1,6 @@
 /** Run checkpoints and reader positions in Postgres. */
 import type { RunId } from '@cairn/protocol';
+import { utf8Size } from '../../../utf8.ts';
 import { type Checkpoint, type Checkpoints, isSuperseded } from '../../ports/checkpoints.ts';
 import type { Database } from '../database.ts';
 
@@ -44,6 +45,6 @@ async function put(database: Database, { runId, seq: after, format, body }: Chec
      INSERT INTO cairn.checkpoints (run, seq, format, bytes, body)
        VALUES ($1::text, $3::bigint, $4::text, $5::integer, $6::text)
        ON CONFLICT (run, seq) DO UPDATE SET format = excluded.format, bytes = excluded.bytes, body = excluded.body`,
-    [runId, superseded, after, format, Buffer.byteLength(body), body],
+    [runId, superseded, after, format, utf8Size(body), body],
   );
 }

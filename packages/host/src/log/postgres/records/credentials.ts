@@ -1,31 +1,13 @@
 /** Credentials in Postgres: few small rows, written when a user signs in or a token is refreshed. */
-import type { CredentialRecord, Credentials } from '../../ports/credentials.ts';
+import type { Credentials } from '../../ports/credentials.ts';
+import { CREDENTIAL_COLUMNS, type CredentialColumns, credentialOf } from '../../record-columns.ts';
 import type { Database } from '../database.ts';
-
-type Columns = [
-  ref: string,
-  tenant: string,
-  principal: string,
-  provider: string,
-  scopes: string,
-  sealed: string,
-  expiresAt: number | null,
-  storedAt: number,
-];
-
-const COLUMNS = 'ref, tenant, principal, provider, scopes, sealed, expires_at, stored_at';
-
-function recordOf(columns: Columns): CredentialRecord {
-  const [ref, tenant, principal, provider, scopesText, sealed, expiresAt, storedAt] = columns;
-  const scopes: readonly string[] = JSON.parse(scopesText);
-  return { ref, tenant, principal, provider, scopes, sealed, expiresAt, storedAt };
-}
 
 export function postgresCredentials(database: Database): Credentials {
   return {
     put: async ({ ref, tenant, principal, provider, scopes, sealed, expiresAt, storedAt }) => {
       await database.changed(
-        `INSERT INTO cairn.credentials (${COLUMNS})
+        `INSERT INTO cairn.credentials (${CREDENTIAL_COLUMNS})
            VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::bigint, $8::bigint)
            ON CONFLICT (ref) DO UPDATE SET tenant = excluded.tenant, principal = excluded.principal,
              provider = excluded.provider, scopes = excluded.scopes, sealed = excluded.sealed,
@@ -34,17 +16,18 @@ export function postgresCredentials(database: Database): Credentials {
       );
     },
     get: async (ref) => {
-      const [found] = await database.rows<Columns>(`SELECT ${COLUMNS} FROM cairn.credentials WHERE ref = $1::text`, [
-        ref,
-      ]);
-      return found === undefined ? null : recordOf(found);
+      const [found] = await database.rows<CredentialColumns>(
+        `SELECT ${CREDENTIAL_COLUMNS} FROM cairn.credentials WHERE ref = $1::text`,
+        [ref],
+      );
+      return found === undefined ? null : credentialOf(found);
     },
     list: async (tenant, principal) => {
-      const found = await database.rows<Columns>(
-        `SELECT ${COLUMNS} FROM cairn.credentials WHERE tenant = $1::text AND principal = $2::text ORDER BY provider`,
+      const found = await database.rows<CredentialColumns>(
+        `SELECT ${CREDENTIAL_COLUMNS} FROM cairn.credentials WHERE tenant = $1::text AND principal = $2::text ORDER BY provider`,
         [tenant, principal],
       );
-      return found.map(recordOf);
+      return found.map(credentialOf);
     },
     drop: async ({ tenant, principal, ref }) => {
       const dropped = await database.changed(

@@ -3,40 +3,23 @@ import {
   type IdempotencyKey,
   type IdempotencyRecord,
   type IdempotencyRecords,
-  type IdempotencyState,
   mayClaim,
   maySave,
   pendingRecord,
 } from '../../ports/idempotency.ts';
+import { IDEMPOTENCY_COLUMNS, type IdempotencyColumns, idempotencyRecordOf } from '../../record-columns.ts';
 import type { Database, Queries } from '../database.ts';
 import { lockKey } from '../lock-key.ts';
 
-type Columns = [
-  requestDigest: string,
-  state: IdempotencyState,
-  owner: string | null,
-  until: number | null,
-  status: number,
-  headers: string,
-  body: string,
-  at: number,
-];
-
-const FIND = `SELECT digest, state, owner, lease_until, status, headers, body, at FROM cairn.idempotency
+const FIND = `SELECT ${IDEMPOTENCY_COLUMNS} FROM cairn.idempotency
   WHERE tenant = $1::text AND endpoint = $2::text AND key = $3::text`;
 
 export const idempotencyRecord = (queries: Queries, key: IdempotencyKey): Promise<IdempotencyRecord | null> =>
   find(queries, FIND, key);
 
-async function find(
-  queries: Queries,
-  text: string,
-  { tenant, endpoint, key }: IdempotencyKey,
-): Promise<IdempotencyRecord | null> {
-  const [found] = await queries.rows<Columns>(text, [tenant, endpoint, key]);
-  if (found === undefined) return null;
-  const [requestDigest, state, owner, until, status, headers, body, at] = found;
-  return { tenant, endpoint, key, requestDigest, state, owner, until, status, headers, body, at };
+async function find(queries: Queries, text: string, key: IdempotencyKey): Promise<IdempotencyRecord | null> {
+  const [found] = await queries.rows<IdempotencyColumns>(text, [key.tenant, key.endpoint, key.key]);
+  return found === undefined ? null : idempotencyRecordOf(key, found);
 }
 
 /** Appends that record the outcome of a request lock the same name. */

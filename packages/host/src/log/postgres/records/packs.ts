@@ -1,16 +1,15 @@
 /** Packs in Postgres. Keeps every version ever installed, so that a version never changes its meaning. */
 import { packVersionExists } from '../../errors.ts';
 import type { PackRecord, Packs } from '../../ports/packs.ts';
+import { type PackColumns, packOf } from '../../record-columns.ts';
 import type { Database } from '../database.ts';
 import { lockKey } from '../lock-key.ts';
-
-type Columns = [tenant: string, name: string, version: string, hash: string, installedAt: number, body: string];
 
 export function postgresPacks(database: Database): Packs {
   return {
     put: (record) => put(database, record),
     list: async (tenant) => {
-      const found = await database.rows<Columns>(
+      const found = await database.rows<PackColumns>(
         `SELECT tenant, name, version, hash, installed_at, body FROM cairn.packs WHERE place IN
            (SELECT max(place) FROM cairn.packs WHERE tenant = $1::text AND NOT is_removed GROUP BY name) ORDER BY name`,
         [tenant],
@@ -45,12 +44,3 @@ function put(database: Database, record: PackRecord): Promise<void> {
     );
   });
 }
-
-const packOf = ([tenant, name, version, hash, installedAt, body]: Columns): PackRecord => ({
-  tenant,
-  name,
-  version,
-  hash,
-  installedAt,
-  body,
-});

@@ -1,14 +1,8 @@
 /** The run list. Every set of filters has an index of its own, which gives the runs in the order of the list. */
-import type { RunStatus } from '@cairn/protocol';
 import { parseListCursor } from '../../errors.ts';
-import type { ListedRun, RunPage, RunQuery } from '../../ports/run-index.ts';
-import { RUN_COLUMNS, type RunColumns, recordOf } from '../../run-columns.ts';
+import type { RunPage, RunQuery } from '../../ports/run-index.ts';
+import { type ListColumns, RUN_COLUMNS, runPageOf } from '../../run-columns.ts';
 import type { Queries, Value } from '../database.ts';
-
-/** Characters of tags and error messages on one page. One run more may fit on it, however large. */
-const PAGE_CHARS = 262_144;
-
-type ListColumns = [shown: RunStatus, ...RunColumns];
 
 export async function runPage(queries: Queries, query: RunQuery): Promise<RunPage> {
   const { tenant, status, workflowId, tag, parentRunId, limit, cursor } = query;
@@ -27,7 +21,7 @@ export async function runPage(queries: Queries, query: RunQuery): Promise<RunPag
   if (parentRunId === null) filters.push('AND runs.parent IS NULL');
   else add('parent', parentRunId);
   const found = await queries.rows<ListColumns>(tag === undefined ? untagged(filters) : tagged(filters), values);
-  return pageOf(found, limit);
+  return runPageOf(found, limit);
 }
 
 const untagged = (filters: readonly string[]): string =>
@@ -37,19 +31,3 @@ const untagged = (filters: readonly string[]): string =>
 const tagged = (filters: readonly string[]): string =>
   `SELECT runs.shown, ${RUN_COLUMNS} FROM cairn.run_tags AS tags JOIN cairn.runs AS runs ON runs.key = tags.run
     WHERE tags.tenant = $1::text AND tags.run < $2::bigint ${filters.join(' ')} ORDER BY tags.run DESC LIMIT $3::bigint`;
-
-function pageOf(found: readonly ListColumns[], limit: number): RunPage {
-  const runs: ListedRun[] = [];
-  let last = 0;
-  let chars = 0;
-  for (const [shownStatus, ...columns] of found) {
-    if (runs.length === limit || chars > PAGE_CHARS) return { runs, nextCursor: String(last) };
-    runs.push({ ...recordOf(columns), shownStatus });
-    [last] = columns;
-    chars += charsOf(columns);
-  }
-  return { runs, nextCursor: null };
-}
-
-/** The columns that have no small bound. */
-const charsOf = (columns: RunColumns): number => columns[11].length + (columns[13]?.length ?? 0);

@@ -1,14 +1,9 @@
 /** Reads and claims of artifacts in SQLite. */
 import type { DatabaseSync } from 'node:sqlite';
-import { type ArtifactFamily, invariant, type RunId } from '@cairn/protocol';
+import { invariant, type RunId } from '@cairn/protocol';
 import { claimedVersion, type NewestVersion } from '../../artifact-changes.ts';
-import type {
-  ArtifactClaim,
-  ArtifactState,
-  ArtifactSummary,
-  Artifacts,
-  ArtifactVersion,
-} from '../../ports/artifacts.ts';
+import type { ArtifactClaim, ArtifactState, ArtifactSummary, Artifacts } from '../../ports/artifacts.ts';
+import { type ArtifactColumns, artifactVersionOf } from '../../record-columns.ts';
 import type { HeadCache } from '../append/head-cache.ts';
 import type { Connection } from '../connection.ts';
 import { query } from '../query.ts';
@@ -21,33 +16,17 @@ const COLUMNS = `a.id, a.version, a.family, runs.id,
   a.first_seq, a.last_seq, a.size, a.name, a.mime, a.updated_at`;
 const FROM = 'FROM artifacts a JOIN runs ON runs.key = a.run';
 
-type Columns = [
-  artifactId: string,
-  version: number,
-  family: ArtifactFamily,
-  runId: RunId,
-  state: ArtifactState,
-  firstSeq: number,
-  lastSeq: number,
-  size: number,
-  name: string | null,
-  mimeType: string | null,
-  updatedAt: number,
-];
-
-const versionOf = (columns: Columns): ArtifactVersion => {
-  const [artifactId, version, family, runId, state, firstSeq, lastSeq, size, name, mimeType, updatedAt] = columns;
-  return { artifactId, version, family, runId, state, firstSeq, lastSeq, size, name, mimeType, updatedAt };
-};
-
 interface ArtifactPorts extends Connection {
   readonly heads: HeadCache;
 }
 
 export function sqliteArtifacts({ db, writer, read, heads }: ArtifactPorts): Artifacts {
-  const one = query<Columns>(db, `SELECT ${COLUMNS} ${FROM} WHERE a.context = ? AND a.id = ? AND a.version = ?`);
+  const one = query<ArtifactColumns>(
+    db,
+    `SELECT ${COLUMNS} ${FROM} WHERE a.context = ? AND a.id = ? AND a.version = ?`,
+  );
   const newestOf = (state: string) =>
-    query<Columns>(
+    query<ArtifactColumns>(
       db,
       `SELECT ${COLUMNS} ${FROM} WHERE a.context = ? AND a.id = ? AND a.state = '${state}' ORDER BY a.version DESC LIMIT 1`,
     );
@@ -59,9 +38,9 @@ export function sqliteArtifacts({ db, writer, read, heads }: ArtifactPorts): Art
   );
   const summaryOf = (contextId: string, id: string): ArtifactSummary => {
     const [current, writing] = [complete.get(contextId, id), open.get(contextId, id)];
-    const version = writing === undefined ? null : versionOf(writing);
+    const version = writing === undefined ? null : artifactVersionOf(writing);
     return {
-      current: current === undefined ? null : versionOf(current),
+      current: current === undefined ? null : artifactVersionOf(current),
       open: version?.state === 'open' ? version : null,
     };
   };
@@ -80,7 +59,7 @@ export function sqliteArtifacts({ db, writer, read, heads }: ArtifactPorts): Art
       read(() => {
         const found =
           version === undefined ? complete.get(contextId, artifactId) : one.get(contextId, artifactId, version);
-        return found === undefined ? null : versionOf(found);
+        return found === undefined ? null : artifactVersionOf(found);
       }),
   };
 }

@@ -4,6 +4,7 @@ import type { Audience } from '@cairn/protocol';
 import { faceColumns } from '../../tasks/face-columns.ts';
 import { ContextSegments } from '../contexts/segments.ts';
 import { query } from '../query.ts';
+import { changeInSteps } from './change-in-steps.ts';
 import type { Migration, RowProgress } from './migration.ts';
 
 /**
@@ -42,7 +43,6 @@ export const contextRuns: Migration = {
 
 /** One transaction: about 50 ms. */
 const STEP_ROWS = 5_000;
-const STEPS_PER_NOTICE = 20;
 
 interface IndexOptions {
   readonly stepRows: number;
@@ -59,10 +59,7 @@ type Found = [
   parent: string | null,
 ];
 
-/** Continues after the last committed step. */
 export function indexRows(db: DatabaseSync, { stepRows, onProgress }: IndexOptions): void {
-  const find = query<[position: string]>(db, "SELECT position FROM marks WHERE reader = 'cairn.context-index'");
-  const save = db.prepare("INSERT OR REPLACE INTO marks (reader, position) VALUES ('cairn.context-index', ?)");
   const following = query<Found>(
     db,
     `SELECT cursor, run, seq, audience, task, runs.context, runs.parent FROM events
@@ -70,32 +67,18 @@ export function indexRows(db: DatabaseSync, { stepRows, onProgress }: IndexOptio
   );
   const write = db.prepare('UPDATE events SET face = ? WHERE cursor = ?');
   const segments = new ContextSegments(db);
-  const ofRows = Number(db.prepare('SELECT count(*) AS n FROM events').get()?.n);
-  let place = Number(find.get()?.[0] ?? 0);
-  let rows = 0;
-  for (let steps = 1; ; steps += 1) {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      const found = following.all(place, stepRows);
-      for (const [cursor, run, seq, audience, task, context, parent] of found) {
-        segments.note(context, run, { cursor, seq });
-        const face = faceColumns(task, { audience: audienceOf(audience), isSubtask: parent !== null });
-        if (face !== 0) write.run(face, cursor);
-        place = cursor;
-      }
-      rows += found.length;
-      save.run(String(place));
-      db.exec('COMMIT');
-      if (found.length < stepRows) return;
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
+  const step = (after: number) => {
+    let place = after;
+    const found = following.all(place, stepRows);
+    for (const [cursor, run, seq, audience, task, context, parent] of found) {
+      segments.note(context, run, { cursor, seq });
+      const face = faceColumns(task, { audience: audienceOf(audience), isSubtask: parent !== null });
+      if (face !== 0) write.run(face, cursor);
+      place = cursor;
     }
-    if (steps % STEPS_PER_NOTICE > 0) continue;
-    // As for every migration of rows: nothing else checkpoints while the folder is opened.
-    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    onProgress({ rows, ofRows });
-  }
+    return { place, rows: found.length, isLast: found.length < stepRows };
+  };
+  changeInSteps(db, { reader: 'cairn.context-index', table: 'events', first: 0, step, onProgress });
 }
 
 const audienceOf = (column: number): Audience => (column === 0 ? 'client' : 'operator');

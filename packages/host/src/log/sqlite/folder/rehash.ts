@@ -10,6 +10,7 @@ import { bodySize, type Row } from '../../ports/rows.ts';
 import { type EventColumns, rowOf } from '../columns.ts';
 import { query } from '../query.ts';
 import { rowReader, type ToRow } from '../values/large-values.ts';
+import { changeInSteps } from './change-in-steps.ts';
 import type { Migration, RowProgress } from './migration.ts';
 
 export const rehashRows: Migration = {
@@ -21,7 +22,6 @@ export const rehashRows: Migration = {
 /** One transaction. Measured with rows of 500 bytes: 5,000 rows take about 60 ms and 4 MiB of WAL. */
 const STEP_ROWS = 5_000;
 const STEP_CHARS = 16_777_216;
-const STEPS_PER_NOTICE = 20;
 
 interface RehashOptions {
   readonly stepRows: number;
@@ -36,33 +36,14 @@ interface Place {
   readonly newHash: string;
 }
 
-/** Continues after the last committed step. */
 export function rehash(db: DatabaseSync, { stepRows, onProgress }: RehashOptions): void {
-  const find = query<[position: string]>(db, "SELECT position FROM marks WHERE reader = 'cairn.rehash'");
-  const save = db.prepare("INSERT OR REPLACE INTO marks (reader, position) VALUES ('cairn.rehash', ?)");
-  const step = stepper(db, stepRows);
-  const ofRows = Number(db.prepare('SELECT count(*) AS n FROM events').get()?.n);
-  const [saved] = find.get() ?? [];
-  let place: Place = saved === undefined ? { run: 0, seq: -1, oldHash: '', newHash: '' } : JSON.parse(saved);
-  let rows = 0;
-  for (let steps = 1; ; steps += 1) {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      const done = step(place);
-      place = done.place;
-      rows += done.rows;
-      save.run(JSON.stringify(place));
-      db.exec('COMMIT');
-      if (done.rows === 0) return;
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-    if (steps % STEPS_PER_NOTICE > 0) continue;
-    // Nothing else checkpoints while the folder is opened. Without this, the log would grow as large as the database.
-    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    onProgress({ rows, ofRows });
-  }
+  const rehashed = stepper(db, stepRows);
+  const first: Place = { run: 0, seq: -1, oldHash: '', newHash: '' };
+  const step = (from: Place) => {
+    const done = rehashed(from);
+    return { ...done, isLast: done.rows === 0 };
+  };
+  changeInSteps(db, { reader: 'cairn.rehash', table: 'events', first, step, onProgress });
 }
 
 /** The columns of its time. */

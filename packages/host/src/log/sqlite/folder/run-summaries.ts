@@ -7,6 +7,7 @@ import { SharedRows, type Stretches } from '../forks/stretches.ts';
 import { defineMarks, FROZEN_COLUMNS, FROZEN_UNTITLED_COLUMNS } from '../marks.ts';
 import { query } from '../query.ts';
 import { rowReader } from '../values/large-values.ts';
+import { changeInSteps } from './change-in-steps.ts';
 import type { Migration, RowProgress } from './migration.ts';
 
 export const runSummaries: Migration = {
@@ -28,7 +29,6 @@ export const summariseOlderRuns: Migration = {
 
 /** One transaction. A run may have many rows, but only those that an index shows are loaded. */
 const STEP_RUNS = 200;
-const STEPS_PER_NOTICE = 20;
 
 interface SummariseOptions {
   readonly stepRuns: number;
@@ -45,39 +45,18 @@ function markFrozen(db: DatabaseSync): void {
 
 type Found = [key: number, runId: RunId, fromSeq: number | null, isFrozen: number];
 
-/** Continues after the last committed step. */
 function summariseRuns(db: DatabaseSync, { stepRuns, onProgress }: SummariseOptions): void {
-  const find = query<[position: string]>(db, "SELECT position FROM marks WHERE reader = 'cairn.run-summaries'");
-  const save = db.prepare("INSERT OR REPLACE INTO marks (reader, position) VALUES ('cairn.run-summaries', ?)");
   const following = query<Found>(
     db,
     'SELECT key, id, fork_seq, frozen IS NOT NULL FROM runs WHERE key > ? ORDER BY key LIMIT ?',
   );
   const summarise = summariser(db);
-  const ofRows = Number(db.prepare('SELECT count(*) AS n FROM runs').get()?.n);
-  let place = Number(find.get()?.[0] ?? 0);
-  let rows = 0;
-  for (let steps = 1; ; steps += 1) {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      const found = following.all(place, stepRuns);
-      for (const run of found) {
-        summarise(run);
-        [place] = run;
-      }
-      rows += found.length;
-      save.run(String(place));
-      db.exec('COMMIT');
-      if (found.length < stepRuns) return;
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-    if (steps % STEPS_PER_NOTICE > 0) continue;
-    // As for every migration of rows: nothing else checkpoints while the folder is opened.
-    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    onProgress({ rows, ofRows });
-  }
+  const step = (after: number) => {
+    const found = following.all(after, stepRuns);
+    for (const run of found) summarise(run);
+    return { place: found.at(-1)?.[0] ?? after, rows: found.length, isLast: found.length < stepRuns };
+  };
+  changeInSteps(db, { reader: 'cairn.run-summaries', table: 'runs', first: 0, step, onProgress });
 }
 
 function summariser(db: DatabaseSync): (run: Found) => void {

@@ -1,15 +1,9 @@
 /** The run list. Every set of filters has an index of its own, which gives the runs in the order of the list. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { RunStatus } from '@cairn/protocol';
 import { parseListCursor } from '../../errors.ts';
-import type { ListedRun, RunPage, RunQuery } from '../../ports/run-index.ts';
-import { RUN_COLUMNS, type RunColumns, recordOf } from '../columns.ts';
+import type { RunPage, RunQuery } from '../../ports/run-index.ts';
+import { type ListColumns, RUN_COLUMNS, runPageOf } from '../../run-columns.ts';
 import { type Query, query } from '../query.ts';
-
-/** Characters of tags, summaries and error messages on one page. One run more may fit on it, however large. */
-const PAGE_CHARS = 262_144;
-
-type ListColumns = [shown: RunStatus, ...RunColumns];
 
 type Filter = 'workflow' | 'shown';
 
@@ -26,7 +20,7 @@ export class RunList {
     const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
     if (parentRunId !== undefined) {
       const values = parentRunId === null ? [tenant] : [tenant, parentRunId];
-      return pageOf(this.#family(parentRunId).iterate(...values, before, limit + 1), limit);
+      return runPageOf(this.#family(parentRunId).iterate(...values, before, limit + 1), limit);
     }
     const filters: Filter[] = [];
     const values: SQLInputValue[] = [tenant];
@@ -40,7 +34,7 @@ export class RunList {
       values.push(status);
     }
     const statement = this.#statement(tag !== undefined, filters);
-    return pageOf(statement.iterate(...values, before, limit + 1), limit);
+    return runPageOf(statement.iterate(...values, before, limit + 1), limit);
   }
 
   #statement(isTagged: boolean, filters: readonly Filter[]): Query<ListColumns> {
@@ -82,19 +76,3 @@ function taggedSql(filters: readonly Filter[]): string {
       AND tags.run < ?
     ORDER BY tags.run DESC LIMIT ?`;
 }
-
-function pageOf(found: Iterable<ListColumns>, limit: number): RunPage {
-  const runs: ListedRun[] = [];
-  let last = 0;
-  let chars = 0;
-  for (const [shownStatus, ...columns] of found) {
-    if (runs.length === limit || chars > PAGE_CHARS) return { runs, nextCursor: String(last) };
-    runs.push({ ...recordOf(columns), shownStatus });
-    [last] = columns;
-    chars += charsOf(columns);
-  }
-  return { runs, nextCursor: null };
-}
-
-/** The columns that have no small bound. */
-const charsOf = (columns: RunColumns): number => columns[11].length + (columns[13]?.length ?? 0) + columns[21].length;

@@ -1,8 +1,8 @@
 /** Configurations of push notifications: sets, lists and removes them, on every node. One node sends. */
 import { quoted, TerminalError } from '@cairn/protocol';
 import type { RunRecord } from '../../../log/ports/run-index.ts';
-import type { ClusterJob } from '../../cluster/cluster-job.ts';
 import type { ClusterNode } from '../../cluster/cluster-node.ts';
+import { DeliveryJob } from '../../cluster/delivery-job.ts';
 import type { DeriveKeys, Keys } from '../../secrets/host-secret.ts';
 import { type NewPush, newPushRecord, PUSH, type PushConfig, parsePushConfig, pushRecordId } from './config.ts';
 import { PushDeliveries, type PushDeliveryPorts } from './push-deliveries.ts';
@@ -20,41 +20,25 @@ const MAX_OF_TENANT = 1_000;
 export class Pushes {
   readonly #ports: PushPorts;
   readonly #keys: Keys;
-  readonly #job: ClusterJob;
-  /** Set while this node sends. */
-  #deliveries: PushDeliveries | null = null;
-  #unfollow: () => void = () => {};
+  readonly #job: DeliveryJob<PushDeliveries>;
 
   constructor(ports: PushPorts) {
     this.#ports = ports;
     this.#keys = ports.deriveKeys('a2a-push');
-    this.#job = ports.clusterNode.job('a2a-pushes', async (lease) => {
-      const deliveries = new PushDeliveries({ ...ports, keys: this.#keys }, lease);
-      this.#deliveries = deliveries;
-      await deliveries.reload();
-      return {
-        close: () => {
-          this.#deliveries = null;
-          return deliveries.close();
-        },
-      };
+    this.#job = new DeliveryJob(ports, {
+      name: 'a2a-pushes',
+      failed: 'a2a.push_failed',
+      create: (lease) => new PushDeliveries({ ...ports, keys: this.#keys }, lease),
     });
   }
 
   /** Goes on where the last host stopped: tells what changed meanwhile. */
-  async open(): Promise<void> {
-    const { clusterNode, report } = this.#ports;
-    this.#unfollow = clusterNode.on('subscriptions.changed', () => {
-      this.#deliveries?.reload().catch((error: unknown) => {
-        report({ level: 'warn', event: 'a2a.push_failed', facts: { subscription: 'all' }, error });
-      });
-    });
-    await this.#job.open();
+  open(): Promise<void> {
+    return this.#job.open();
   }
 
-  async close(): Promise<void> {
-    this.#unfollow();
-    await this.#job.close();
+  close(): Promise<void> {
+    return this.#job.close();
   }
 
   /** Throws `conflict` if the tenant has as many as it may. */
@@ -101,7 +85,7 @@ export class Pushes {
 
   /** Takes effect here at once, and on another node as soon as it hears of it. */
   async #changed(): Promise<void> {
-    await this.#deliveries?.reload();
+    await this.#job.running?.reload();
     this.#ports.clusterNode.hint('subscriptions.changed', PUSH);
   }
 }
