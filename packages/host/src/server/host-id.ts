@@ -33,7 +33,7 @@ async function keptHostId(facts: Pick<FolderFacts, 'hostId' | 'saveHostId'> | nu
 const ownPeer = (hostId: string): TerminalError =>
   new TerminalError('config_invalid', {
     message: `peers: ${quoted(hostId, 140)} is the id of this host.`,
-    hint: 'Name other hosts alone. If another host has this id, give one of them another hostId.',
+    hint: 'List only other hosts. If another host has this id, give one of them another hostId.',
   });
 
 /** Two machines may have the same name, and one machine several hosts. */

@@ -123,7 +123,7 @@ function graphOf(definition: WorkflowDefinition): Graph {
 const unfit = ({ id, typeId }: WorkflowNode, problems: readonly Problem[]): TerminalError =>
   new TerminalError('validation_error', {
     message: `The config of node ${id} does not fit ${typeId}: ${problems.map(problemText).join('; ')}.`,
-    hint: 'Register the workflow again, as this host takes it.',
+    hint: 'Correct the workflow for this host and register it again.',
     details: { nodeId: id, typeId, problems: problems.map(problemText) },
   });
 

@@ -33,7 +33,7 @@ export function storeError(error: unknown, file: string): CairnError {
   if (primary(error) === CORRUPT || primary(error) === NOT_A_DATABASE) return corrupt(file, said, error);
   return new RetryableError('store_failed', {
     message: `The database ${file} failed: ${said}.`,
-    hint: 'Look at the disk and the permissions of the data folder, then try again.',
+    hint: 'Check the disk and the permissions of the data folder, then try again.',
     cause: error,
   });
 }
@@ -42,7 +42,7 @@ export function storeError(error: unknown, file: string): CairnError {
 export const flushFailed = (error: unknown, file: string): RetryableError =>
   new RetryableError('store_failed', {
     message: `The disk did not confirm what was written to ${file}: ${error instanceof Error ? error.message : String(error)}.`,
-    hint: 'Look at the disk, then start the host again. Until then it neither reads nor writes: nobody could tell what lasts.',
+    hint: 'Check the disk, then restart the host. Until then it neither reads nor writes, because it cannot tell what is durable.',
     cause: error,
   });
 

@@ -111,7 +111,7 @@ export const wrongVersion = (peer: string, what: string): TerminalError =>
 export const elsewhere = ({ name, url }: PeerSettings, to: string): TerminalError =>
   new TerminalError('http_url_rejected', {
     message: `The peer ${name} leads to ${quoted(to, 120)}, which is not followed.`,
-    hint: `Have the operator add its origin to a2a.peers, or set an address that answers itself, instead of ${new URL(url).origin}.`,
+    hint: `Ask the operator to add its origin to a2a.peers, or set an address that answers itself, instead of ${new URL(url).origin}.`,
   });
 
 export const tooManyValues = ({ name }: PeerSettings, where: string): TerminalError =>

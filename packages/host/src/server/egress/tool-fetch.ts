@@ -57,7 +57,7 @@ function refuseUnlisted(url: string, { origins, isOpen }: Fetching['list']): voi
   if (isOpen || (URL.canParse(url) && origins.has(new URL(url).origin))) return;
   throw new TerminalError('http_url_rejected', {
     message: `${quoted(URL.canParse(url) ? new URL(url).origin : url, 120)} may not be called: it is not in tools.http.allow.`,
-    hint: 'Have the operator add its origin to tools.http.allow.',
+    hint: 'Ask the operator to add its origin to tools.http.allow.',
   });
 }
 
@@ -79,6 +79,6 @@ const fetched = ({ status, headers, body, isCut }: OutboundResponse, url: string
 
 const endless = (url: string): RetryableError =>
   new RetryableError('http_network_error', {
-    message: `${quoted(URL.canParse(url) ? new URL(url).origin : url, 120)} led on ${MAX_REDIRECTS} times and further.`,
-    hint: 'Call the address that it leads to in the end.',
+    message: `${quoted(URL.canParse(url) ? new URL(url).origin : url, 120)} redirected more than ${MAX_REDIRECTS} times.`,
+    hint: 'Call the final address instead of one that redirects.',
   });

@@ -196,7 +196,7 @@ const digest = (text: string): string => hash('sha256', text, 'base64url');
 const notConfigured = (provider: string): TerminalError =>
   new TerminalError('tool_failed', {
     message: `This host has no sign-in ${quoted(provider, 80)}.`,
-    hint: 'Have the operator add it to signIns.',
+    hint: 'Ask the operator to add it to signIns.',
   });
 
 const overOrUnknown = (): TerminalError =>
