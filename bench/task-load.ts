@@ -43,7 +43,7 @@ function turnOf(runId: RunId, tenant: string): readonly [readonly NewRow[], read
 export const taskCommands = (store: () => MeasuredStore, tenant: string) => ({
   /** A context of so many runs. Returns its id and its newest cursor. */
   contextOfRuns: async ({ runs }: { readonly runs: number }) => {
-    const { log } = store();
+    const { log, contexts } = store();
     const contextId = `ctx_bench_${runs}` as ContextId;
     for (let first = 0; first < runs; first += AT_ONCE) {
       const some = Array.from({ length: Math.min(AT_ONCE, runs - first) }, (_, i) => {
@@ -59,7 +59,7 @@ export const taskCommands = (store: () => MeasuredStore, tenant: string) => ({
         await Promise.all([...begun, ...ended]);
       }
     }
-    return { contextId, head: await log.contextHead(contextId) };
+    return { contextId, head: await contexts.head(contextId) };
   },
 
   /** So many contexts with a run that ended. Returns their ids. */

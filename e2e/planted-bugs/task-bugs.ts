@@ -46,8 +46,8 @@ export const taskBugs: readonly PlantedBug[] = [
   {
     name: 'context-of-another-tenant-is-visible',
     file: 'packages/host/src/server/contexts/context-params.ts',
-    find: `  if ((await log.contextTenant(contextId)) !== caller.tenant) throw`,
-    replace: `  if ((await log.contextTenant(contextId)) === null) throw`,
+    find: `  if ((await contexts.tenant(contextId)) !== caller.tenant) throw`,
+    replace: `  if ((await contexts.tenant(contextId)) === null) throw`,
     suite: contextEvents,
     why: 'Who knows the id of a context reads the conversation of another tenant.',
   },

@@ -144,7 +144,7 @@ export class SimNode {
           complain('no run is stopped by a fault of the engine', { node: name, event, facts, error });
       },
     });
-    this.life = { name, engine, line, clock, feed: new LiveFeed(line.log, feedLimits), stopping: false };
+    this.life = { name, engine, line, clock, feed: new LiveFeed(line, feedLimits), stopping: false };
     note(`${name} boots`);
     engine.open().catch((error: unknown) => complain('an engine opens', { node: name, error }));
   }

@@ -50,6 +50,8 @@ const full = (): RetryableError =>
 export class StoreLine implements Store {
   readonly life: string;
   readonly log: EventLog;
+  readonly changes: Store['changes'];
+  readonly contexts: Store['contexts'];
   readonly queue: Queue;
   readonly runIndex: Store['runIndex'];
   readonly definitions: Store['definitions'];
@@ -64,6 +66,7 @@ export class StoreLine implements Store {
   readonly artifacts: Store['artifacts'];
   /** No engine purges runs. */
   readonly retention: Store['retention'];
+  readonly purges: Store['purges'];
   /** Engines use neither. */
   readonly expiring: Store['expiring'];
   readonly cluster: Store['cluster'];
@@ -83,6 +86,8 @@ export class StoreLine implements Store {
     this.#world = world;
     this.#stopListening = world.base.log.follow((commit) => this.#hear(commit));
     this.log = this.#makeLog();
+    this.changes = this.#makeChanges();
+    this.contexts = this.#makeContexts();
     this.queue = this.#makeQueue();
     this.runIndex = this.#makeRunIndex();
     this.definitions = this.#makeDefinitions();
@@ -93,6 +98,7 @@ export class StoreLine implements Store {
     this.subscriptions = this.#makeSubscriptions();
     this.credentials = world.base.credentials;
     this.retention = world.base.retention;
+    this.purges = world.base.purges;
     this.blobs = this.#makeBlobs();
     this.artifacts = world.base.artifacts;
     this.expiring = world.base.expiring;
@@ -141,14 +147,9 @@ export class StoreLine implements Store {
     return {
       append: (append) => this.#write(`append ${append.runId} ${append.rows[0]?.type}`, () => this.#append(append)),
       read: (range) => this.#read(() => base.log.read(range)),
-      changes: (range) => this.#read(() => base.log.changes(range)),
-      end: () => this.#read(() => base.log.end()),
       rowsUntil: (runId, cursor) => this.#read(() => base.log.rowsUntil(runId, cursor)),
-      lastCursor: () => this.#read(() => base.log.lastCursor()),
       head: (runId) => this.#read(() => base.log.head(runId)),
       purged: (runId) => this.#read(() => base.log.purged(runId)),
-      contextTenant: (contextId) => this.#read(() => base.log.contextTenant(contextId)),
-      contextHead: (contextId) => this.#read(() => base.log.contextHead(contextId)),
       importRun: (run, rows) => this.#write(`import ${run.runId}`, () => base.log.importRun(run, rows)),
       fork: (run) =>
         this.#write(`fork ${run.runId}`, () => {
@@ -159,6 +160,26 @@ export class StoreLine implements Store {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
       },
+    };
+  }
+
+  #makeChanges(): Store['changes'] {
+    const { changes } = this.#world.base;
+    return {
+      read: (range) => this.#read(() => changes.read(range)),
+      end: () => this.#read(() => changes.end()),
+      lastCursor: () => this.#read(() => changes.lastCursor()),
+    };
+  }
+
+  #makeContexts(): Store['contexts'] {
+    const { contexts } = this.#world.base;
+    return {
+      tenant: (contextId) => this.#read(() => contexts.tenant(contextId)),
+      head: (contextId) => this.#read(() => contexts.head(contextId)),
+      runs: (query) => this.#read(() => contexts.runs(query)),
+      oldestOpen: (contextId) => this.#read(() => contexts.oldestOpen(contextId)),
+      interrupts: (contextId, interruptId) => this.#read(() => contexts.interrupts(contextId, interruptId)),
     };
   }
 
@@ -195,9 +216,6 @@ export class StoreLine implements Store {
       childCounts: (runIds) => this.#read(() => runIndex.childCounts(runIds)),
       interrupts: (runId) => this.#read(() => runIndex.interrupts(runId)),
       pending: (query) => this.#read(() => runIndex.pending(query)),
-      ofContext: (query) => this.#read(() => runIndex.ofContext(query)),
-      oldestOpen: (contextId) => this.#read(() => runIndex.oldestOpen(contextId)),
-      asked: (contextId, interruptId) => this.#read(() => runIndex.asked(contextId, interruptId)),
       tenantLogBytes: (tenant) => this.#read(() => runIndex.tenantLogBytes(tenant)),
       rebuild: () => this.#read(() => runIndex.rebuild()),
     };

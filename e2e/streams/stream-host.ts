@@ -61,7 +61,7 @@ export class StreamHost implements AsyncDisposable {
     });
     const started = await host.engine.start({ tenant: 't', workflowId: waiting.id, inputs: {}, options: {} });
     const last = present(await store.log.head(started.runId)).seq;
-    const cursor = await store.log.contextHead(started.contextId);
+    const cursor = await store.contexts.head(started.contextId);
     return new StreamHost(host, store, folder, { ...started, last, cursor });
   }
 

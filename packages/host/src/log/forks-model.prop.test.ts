@@ -128,8 +128,8 @@ const rowOf = (kind: string): NewRow => {
 
 /** Everything that a store says of these runs. */
 async function said(store: Store, runs: readonly Known[]) {
-  const { log, runIndex } = store;
-  const last = await log.lastCursor();
+  const { log, changes, runIndex } = store;
+  const last = await changes.lastCursor();
   const contexts = [...new Set(runs.map(({ contextId }) => contextId))];
   return {
     last,

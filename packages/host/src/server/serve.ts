@@ -3,7 +3,7 @@ import { TerminalError } from '@cairn/protocol';
 import { LongWork } from '../engine/shares/long-work.ts';
 import type { SharedCounters } from '../engine/shares/shared-counters.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
-import type { EventLog } from '../log/ports/event-log.ts';
+import type { Store } from '../log/ports/store.ts';
 import { thrownCode } from '../thrown-code.ts';
 import { addressMatcher } from './access/addresses.ts';
 import { createGate } from './access/gate.ts';
@@ -43,7 +43,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
   const http = createServer(
     {
       ...services,
-      feed: liveFeed(store.log),
+      feed: liveFeed(store),
       gate,
       timers: systemTimers,
       now: systemClock.now,
@@ -86,9 +86,9 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
 }
 
 /** However many clients follow a context, each turn of the event loop writes to a few of them. */
-function liveFeed(log: EventLog): LiveFeed {
+function liveFeed(store: Store): LiveFeed {
   const writes = new LongWork(laterTurns);
-  return new LiveFeed(log, {
+  return new LiveFeed(store, {
     pace: streamPace({ loopTime, elapsedMs, timers: systemTimers }),
     inTurn: (tenant, write) => void writes.take(tenant, write),
   });

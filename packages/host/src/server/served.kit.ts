@@ -211,7 +211,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
       engine,
       store,
       telemetry,
-      feed: new LiveFeed(store.log),
+      feed: new LiveFeed(store),
       gate: createGate(
         {
           bind: '127.0.0.1',

@@ -9,7 +9,7 @@ import { startProcessFigures } from './process-figures.ts';
 import { SpanExport } from './span-export.ts';
 
 export interface ExportPorts {
-  readonly store: Pick<Store, 'log' | 'checkpoints'>;
+  readonly store: Pick<Store, 'log' | 'changes' | 'checkpoints'>;
   readonly meter: Recorder;
   readonly collect: () => Promise<readonly Family[]>;
   readonly report: Report;

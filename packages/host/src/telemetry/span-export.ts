@@ -16,7 +16,7 @@ import { isSampled } from './trace-context.ts';
 export type SpanSink = (spans: readonly RunSpan[]) => Promise<'taken' | 'refused'>;
 
 export interface SpanExportPorts {
-  readonly store: Pick<Store, 'log' | 'checkpoints'>;
+  readonly store: Pick<Store, 'log' | 'changes' | 'checkpoints'>;
   readonly sink: SpanSink;
   /** The share of locally started traces that are exported. */
   readonly share: number;
@@ -120,19 +120,19 @@ export class SpanExport {
 
   /** The position after the last export; for the first export ever, the end of the log. */
   async #begin(): Promise<string> {
-    const { log, checkpoints } = this.#ports.store;
+    const { changes, checkpoints } = this.#ports.store;
     const known = await checkpoints.position(READER);
     if (known !== null) return known;
-    const end = await log.end();
+    const end = await changes.end();
     await checkpoints.putPosition(READER, end);
     return end;
   }
 
   /** Exports page by page up to the end of the log. */
   async #drain(from: string): Promise<void> {
-    const { log, checkpoints } = this.#ports.store;
+    const { changes, checkpoints } = this.#ports.store;
     for (let position = from; !this.#abandoned; ) {
-      const page = await log.changes({ after: position, limit: PAGE_ROWS, maxBytes: PAGE_BYTES, filter: null });
+      const page = await changes.read({ after: position, limit: PAGE_ROWS, maxBytes: PAGE_BYTES, filter: null });
       if (page.position === position) return;
       this.#oldestAt = page.rows[0]?.at ?? this.#oldestAt;
       const spans: RunSpan[] = [];

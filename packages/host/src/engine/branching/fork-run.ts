@@ -77,7 +77,7 @@ async function replay({ store, uniqueId, clock }: ForkPorts, request: ForkRun, s
 /** Begins the run and every run of its tree that is open at the cut. */
 async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Promise<Begun> {
   const { tenant, runId: sourceRunId, fromSeq, isWholeTree = false } = request;
-  const tree = await treePlace(ports.store.log, { source, fromSeq, isWholeTree });
+  const tree = await treePlace(ports.store, { source, fromSeq, isWholeTree });
   const id = runId(ports.uniqueId());
   const runs = await cutTree(ports, tree, { runId: id, contextId: contextId(ports.uniqueId()) });
   const focus = runs.find(({ place }) => place.source.runId === sourceRunId);

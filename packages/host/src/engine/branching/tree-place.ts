@@ -2,6 +2,7 @@
 import { type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 
 export interface TreePlace {
   /** The run that is forked, and the first seq that it does not share. */
@@ -12,6 +13,8 @@ export interface TreePlace {
   readonly cursor: number;
 }
 
+type LogPorts = Pick<Store, 'log' | 'changes'>;
+
 interface Cut {
   readonly source: RunHead;
   readonly fromSeq: number;
@@ -19,10 +22,11 @@ interface Cut {
   readonly isWholeTree: boolean;
 }
 
-export async function treePlace(log: EventLog, { source, fromSeq, isWholeTree }: Cut): Promise<TreePlace> {
+export async function treePlace(store: LogPorts, { source, fromSeq, isWholeTree }: Cut): Promise<TreePlace> {
+  const { log } = store;
   const { runId } = source.record;
   const focus = { runId, fromSeq };
-  const cursor = await cutCursor(log, source, fromSeq);
+  const cursor = await cutCursor(store, source, fromSeq);
   const top = isWholeTree ? await rootOf(log, source) : source;
   if (top === source) return { focus, top: { head: source, fromSeq }, cursor };
   const shared = await log.rowsUntil(top.record.runId, cursor);
@@ -31,11 +35,12 @@ export async function treePlace(log: EventLog, { source, fromSeq, isWholeTree }:
 }
 
 /** The end of the log for a cut after the last row of a run. */
-async function cutCursor(log: EventLog, source: RunHead, fromSeq: number): Promise<number> {
+async function cutCursor(store: LogPorts, source: RunHead, fromSeq: number): Promise<number> {
+  const { log, changes } = store;
   const recorded = await recordedBy(log, source, fromSeq);
-  if (recorded !== null) return cutCursor(log, recorded, fromSeq);
+  if (recorded !== null) return cutCursor(store, recorded, fromSeq);
   const row = await rowAt(log, source.record.runId, fromSeq);
-  return row === undefined ? log.lastCursor() : row.cursor - 1;
+  return row === undefined ? changes.lastCursor() : row.cursor - 1;
 }
 
 /**

@@ -23,7 +23,7 @@ import { recordFor } from './idempotency-record.ts';
 import { callbackDrafts, startedDraft } from './start-run.ts';
 
 export interface RunCreationPorts extends SealPorts {
-  readonly store: Pick<Store, 'log'>;
+  readonly store: Pick<Store, 'log' | 'changes' | 'contexts'>;
   readonly clock: Clock;
   readonly limits: HostLimits;
   readonly runOptions?: readonly string[];
@@ -101,12 +101,12 @@ async function refuseForeignContext(
   { tenant, mayBeginContext = false }: StartRun,
   id: ContextId,
 ): Promise<void> {
-  const owner = (await store.log.contextTenant(id)) ?? (mayBeginContext ? tenant : null);
+  const owner = (await store.contexts.tenant(id)) ?? (mayBeginContext ? tenant : null);
   if (owner !== tenant) throw contextNotFound(id);
 }
 
 const alreadyStepped = (id: RunId): RetryableError =>
   new RetryableError('conflict', {
     message: `Run ${id} is at work here already.`,
-    hint: 'Look whether it is the one that was to be started.',
+    hint: 'Read the run to see whether it is the one that you meant to start.',
   });

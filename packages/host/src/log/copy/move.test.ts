@@ -61,7 +61,7 @@ test(
     const { store, view } = await movedView(url);
     expect(view).toEqual(await folderView(folder));
     expect([await store.facts.hostId(), await store.facts.keyId()]).toEqual(['host/1', 'key-id']);
-    const last = await store.log.lastCursor();
+    const last = await store.changes.lastCursor();
     const { cursor } = await store.log.append(creation(runB));
     expect(cursor).toBe(last + 1);
   },

@@ -13,7 +13,10 @@ const halfPurged = 'run_half' as RunId;
 const bare = 'run_bare' as RunId;
 const runIds = [runA, child, long, halfPurged, bare, ...['run_s', 'run_g', 'run_g.1', 'run_f', 'run_l']] as RunId[];
 const others = ['run_pf', 'run_i'] as RunId[];
-const contexts = ['ctx_one', ...[long, halfPurged, bare, ...runIds, ...others].map((id) => `ctx_${id}`)] as ContextId[];
+const contextIds = [
+  'ctx_one',
+  ...[long, halfPurged, bare, ...runIds, ...others].map((id) => `ctx_${id}`),
+] as ContextId[];
 
 const key = { tenant: 't', endpoint: 'POST /v1/runs', key: 'k\u00001' };
 const record = { ...key, requestDigest: 'd', state: 'completed' as const, owner: null, until: null, status: 201 };
@@ -60,8 +63,8 @@ export async function everythingFolder(): Promise<string> {
     fork: { sourceRunId: 'run_s' as RunId, fromSeq: 1, mode: 'branch' },
     at: 2_000,
   });
-  await store.retention.retire(halfPurged, 9_500);
-  for (let i = 0; i < 3; i += 1) await store.retention.purgeSome(halfPurged);
+  await store.purges.retire(halfPurged, 9_500);
+  for (let i = 0; i < 3; i += 1) await store.purges.purgeSome(halfPurged);
   await records(store);
   await store.facts.saveHostId('host/1');
   await store.facts.saveKeyId('key-id');
@@ -91,9 +94,9 @@ async function records(store: Store): Promise<void> {
 
 /** Everything that callers of the ports see. Nothing of it is changed, but what only one caller gets is taken. */
 export async function viewOf(store: Store): Promise<Readonly<Record<string, unknown>>> {
-  const { log, runIndex } = store;
+  const { log, changes, runIndex, contexts } = store;
   const view: Record<string, unknown> = {
-    lastCursor: await log.lastCursor(),
+    lastCursor: await changes.lastCursor(),
     depth: await store.queue.depth(200_000),
     due: await store.queue.due(),
     workflows: await store.definitions.workflows('t'),
@@ -103,8 +106,8 @@ export async function viewOf(store: Store): Promise<Readonly<Record<string, unkn
     idempotency: await store.idempotency.get(key),
     expiring: await store.expiring.get({ kind: 'ended-session', name: 'n' }, 1),
     position: await store.checkpoints.position('webhooks'),
-    unfinished: await store.retention.unfinished(10),
-    changes: await log.changes({ after: '0', limit: 2_000, filter: null }).then(({ rows }) => rows),
+    unfinished: await store.purges.unfinished(10),
+    changes: await changes.read({ after: '0', limit: 2_000, filter: null }).then(({ rows }) => rows),
   };
   for (const tenant of ['t', 'other']) {
     view[`${tenant} runs`] = (await runIndex.list({ tenant, limit: 100 })).runs;
@@ -127,13 +130,13 @@ export async function viewOf(store: Store): Promise<Readonly<Record<string, unkn
       forks: await store.retention.forks(runId, 10),
     };
   }
-  for (const contextId of contexts) {
+  for (const contextId of contextIds) {
     view[contextId] = {
-      tenant: await log.contextTenant(contextId),
-      head: await log.contextHead(contextId),
+      tenant: await contexts.tenant(contextId),
+      head: await contexts.head(contextId),
       rows: await orRefusal(log.read({ contextId, afterCursor: 0, limit: 3_000 })),
-      runs: (await runIndex.ofContext({ contextId, limit: 50 })).runs,
-      open: await runIndex.oldestOpen(contextId),
+      runs: (await contexts.runs({ contextId, limit: 50 })).runs,
+      open: await contexts.oldestOpen(contextId),
       artifacts: await store.artifacts.list(contextId, { limit: 10 }),
     };
   }

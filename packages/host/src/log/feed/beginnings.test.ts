@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
 import { context, creation, row, runA, runB } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
-import { counted } from './counted-store.kit.ts';
+import { countReads } from './counted-store.kit.ts';
 import { LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.kit.ts';
 
@@ -13,8 +13,8 @@ const fact = (store: Store, runId = runA, type = 'x') => store.log.append({ runI
 describe('a young run', () => {
   it('is followed from its first event without a read of the log', async () => {
     const store = inMemoryStore();
-    const { reads, log } = counted(store);
-    const feed = new LiveFeed(log);
+    const { reads, counted } = countReads(store);
+    const feed = new LiveFeed(counted);
     await store.log.append(creation(runA));
     await fact(store);
     const sink = collector();
@@ -28,8 +28,11 @@ describe('a young run', () => {
 
   it('is followed from its first event, with all runs of the context that it began, without a read of the log', async () => {
     const store = inMemoryStore();
-    const { reads, log } = counted(store);
-    const feed = new LiveFeed({ ...log, contextTenant: () => Promise.reject(new Error('Nothing is read.')) });
+    const { reads, counted } = countReads(store);
+    const feed = new LiveFeed({
+      ...counted,
+      contexts: { ...store.contexts, tenant: () => Promise.reject(new Error('Nothing is read.')) },
+    });
     await store.log.append(creation(runA));
     await fact(store);
     const sink = collector();
@@ -43,8 +46,8 @@ describe('a young run', () => {
 
   it('is read from the log when another run of its context was followed meanwhile', async () => {
     const store = inMemoryStore();
-    const { reads, log } = counted(store);
-    const feed = new LiveFeed(log);
+    const { reads, counted } = countReads(store);
+    const feed = new LiveFeed(counted);
     await store.log.append(creation(runA));
     await store.log.append(creation(runB));
     const passing = feed.subscribe({ runId: runB, after: -1 }, collector());
@@ -60,7 +63,7 @@ describe('a young run', () => {
 
   it('is read from the log by who comes after all others have left', async () => {
     const store = inMemoryStore();
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     await store.log.append(creation(runA));
     const passing = feed.subscribe({ runId: runA, after: -1 }, collector());
     await settled();
@@ -78,8 +81,8 @@ describe('a young run', () => {
       [row('x', { payload: `"${'x'.repeat(40_000)}"` })],
     ]) {
       const store = inMemoryStore();
-      const { reads, log } = counted(store);
-      const feed = new LiveFeed(log);
+      const { reads, counted } = countReads(store);
+      const feed = new LiveFeed(counted);
       await store.log.append(creation(runA));
       await store.log.append({ runId: runA, rows });
       const sink = collector();
@@ -92,8 +95,8 @@ describe('a young run', () => {
 
   it('is forgotten when many younger ones have begun', async () => {
     const store = inMemoryStore();
-    const { reads, log } = counted(store);
-    const feed = new LiveFeed(log);
+    const { reads, counted } = countReads(store);
+    const feed = new LiveFeed(counted);
     await store.log.append(creation(runA));
     for (let i = 0; i < 128; i += 1) {
       const runId = `run_young_${i}` as RunId;

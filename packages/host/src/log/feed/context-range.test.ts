@@ -28,7 +28,7 @@ it('gives the task faces of every run, from the log and live, and goes on when a
   await store.log.append(creation(runA, { rows: [face('a'), row('hidden')] }));
   await store.log.append(creation(runB));
   const sink = collector();
-  new LiveFeed(store.log).subscribe({ contextId, afterCursor: 0, lens: tasks }, sink);
+  new LiveFeed(store).subscribe({ contextId, afterCursor: 0, lens: tasks }, sink);
   await settled();
   await store.log.append({ runId: runB, rows: [face('b')] });
   await store.log.append({ runId: runA, rows: [row('hidden'), face('c'), row('run.completed')] });
@@ -43,7 +43,7 @@ it('shares the ring with the ranges of its runs, and each subscriber gets its ow
   const store = inMemoryStore();
   await store.log.append(creation(runA));
   await store.log.append(creation(runB));
-  const feed = new LiveFeed(store.log);
+  const feed = new LiveFeed(store);
   const [whole, one] = [collector(), collector()];
   feed.subscribe({ contextId, afterCursor: 2, lens: tasks }, whole);
   feed.subscribe({ runId: runB, after: 0 }, one);
@@ -57,7 +57,7 @@ it('shares the ring with the ranges of its runs, and each subscriber gets its ow
 
 it('leaves no beginning of a run behind that lacks what came while it was followed', async () => {
   const store = inMemoryStore();
-  const feed = new LiveFeed(store.log);
+  const feed = new LiveFeed(store);
   await store.log.append(creation(runA));
   const passing = feed.subscribe({ contextId, afterCursor: 0 }, collector());
   await settled();
@@ -72,7 +72,7 @@ it('leaves no beginning of a run behind that lacks what came while it was follow
 
 it('ends at once for a context that has no run', async () => {
   const sink = collector();
-  new LiveFeed(inMemoryStore().log).subscribe({ contextId: 'ctx_none' as ContextId, afterCursor: 0 }, sink);
+  new LiveFeed(inMemoryStore()).subscribe({ contextId: 'ctx_none' as ContextId, afterCursor: 0 }, sink);
   await settled();
   expect([sink.chunks, sink.ended]).toEqual([[], 1]);
 });

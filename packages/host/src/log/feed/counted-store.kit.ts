@@ -2,12 +2,11 @@
 import type { RunRows } from '../ports/event-log.ts';
 import type { Store } from '../ports/store.ts';
 
-export function counted(store: Store) {
+export function countReads(store: Store) {
   const reads: RunRows[] = [];
   const read: Store['log']['read'] = (range) => {
     reads.push(range as RunRows);
     return store.log.read(range);
   };
-  const log = { ...store.log, read };
-  return { reads, log };
+  return { reads, counted: { ...store, log: { ...store.log, read } } };
 }

@@ -29,7 +29,7 @@ describe('a feed without time to write each event by itself', () => {
   async function followed() {
     const store = inMemoryStore();
     const pace = manual();
-    const feed = new LiveFeed(store.log, { pace });
+    const feed = new LiveFeed(store, { pace });
     const create = { tenant: 't', contextId: 'ctx_other' as ContextId, originRunId: runB };
     await store.log.append(creation(runA));
     await store.log.append(creation(runB, { create }));
@@ -92,7 +92,7 @@ describe('a feed without time to write each event by itself', () => {
       reads.push(range);
       return store.log.read(range);
     };
-    const feed = new LiveFeed({ ...store.log, read }, { pace });
+    const feed = new LiveFeed({ ...store, log: { ...store.log, read } }, { pace });
     await store.log.append(creation(runA));
     const sink = collector();
     feed.subscribe({ runId: runA, after: -1 }, sink);
@@ -106,7 +106,7 @@ describe('a feed without time to write each event by itself', () => {
 
   it('gives who comes to a run that ended or waits what there is at once', async () => {
     const store = inMemoryStore();
-    const feed = new LiveFeed(store.log, { pace: manual() });
+    const feed = new LiveFeed(store, { pace: manual() });
     await store.log.append(creation(runA, { rows: [started(), row('node.suspended')] }));
     const waits = collector();
     feed.subscribe({ runId: runA, after: -1 }, waits);

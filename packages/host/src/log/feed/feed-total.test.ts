@@ -15,7 +15,7 @@ test('stalled readers of many contexts keep no more than the total, and get ever
     reads += 1;
     return store.log.read(range);
   };
-  const feed = new LiveFeed({ ...store.log, read }, { total: 100_000 });
+  const feed = new LiveFeed({ ...store, log: { ...store.log, read } }, { total: 100_000 });
   const runs = Array.from({ length: 10 }, (_, i) => `run_${i}` as RunId);
   const readers = [];
   for (const runId of runs) {

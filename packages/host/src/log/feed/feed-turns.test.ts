@@ -31,7 +31,7 @@ const facts = (store: Store, count: number) =>
 async function followed(count: number, options: FeedOptions = {}, lens?: (index: number) => Lens) {
   const store = inMemoryStore();
   const turns = manualTurns();
-  const feed = new LiveFeed(store.log, { ...options, inTurn: (owner, work) => turns.inTurn(owner, work) });
+  const feed = new LiveFeed(store, { ...options, inTurn: (owner, work) => turns.inTurn(owner, work) });
   await store.log.append(creation(runA));
   const sinks = Array.from({ length: count }, collector);
   const subscriptions = sinks.map((sink, index) =>
@@ -108,7 +108,7 @@ describe('subscribers of one context', () => {
       if (rows.length === page.events) reads += 1;
       return rows;
     };
-    const feed = new LiveFeed({ ...store.log, read }, { page });
+    const feed = new LiveFeed({ ...store, log: { ...store.log, read } }, { page });
     const sinks = Array.from({ length: 30 }, collector);
     for (const sink of sinks) feed.subscribe({ contextId, afterCursor: 0, lens: inContext }, sink);
     for (let i = 0; i < 10; i += 1) await settled();

@@ -79,15 +79,13 @@ interface Follower {
 }
 
 /** Reads yield a few times, as a store does that is somewhere else. */
-function distant(store: Store): Store['log'] {
-  return {
-    ...store.log,
-    async read(range) {
-      const rows = await store.log.read(range);
-      for (let turn = 0; turn < 3; turn += 1) await null;
-      return rows;
-    },
+function distant(store: Store): Store {
+  const read: Store['log']['read'] = async (range) => {
+    const rows = await store.log.read(range);
+    for (let turn = 0; turn < 3; turn += 1) await null;
+    return rows;
   };
+  return { ...store, log: { ...store.log, read } };
 }
 
 const expected = async (store: Store, { lens, ...range }: FeedRange): Promise<readonly number[]> => {

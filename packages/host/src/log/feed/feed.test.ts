@@ -5,7 +5,7 @@ import { inMemoryStore } from '../in-memory/store.ts';
 import { purge } from '../ports/purging.kit.ts';
 import { context, creation, row, runA, runB, started } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
-import { counted } from './counted-store.kit.ts';
+import { countReads } from './counted-store.kit.ts';
 import { type FeedLimits, LiveFeed } from './feed.ts';
 import { collector, settled } from './feed-sink.kit.ts';
 import { type Form, type Lens, payloads } from './lens.ts';
@@ -28,7 +28,7 @@ describe('the live feed', () => {
       return rows;
     };
     const sink = collector();
-    new LiveFeed({ ...store.log, read }).subscribe({ runId: runA, after: -1 }, sink);
+    new LiveFeed({ ...store, log: { ...store.log, read } }).subscribe({ runId: runA, after: -1 }, sink);
     await settled();
     await settled();
     await settled();
@@ -42,7 +42,7 @@ describe('the live feed', () => {
   ])('shows a slow reader of %s nothing of a run that was purged meanwhile', async (_, range, ends) => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     const sink = collector();
     sink.accepts = false;
     const subscription = feed.subscribe(range, sink);
@@ -63,7 +63,7 @@ describe('the live feed', () => {
 
   it('keeps nothing of a young run that was purged before anybody followed it', async () => {
     const store = inMemoryStore();
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     await store.log.append(creation(runA, { rows: [started(), row('run.completed')] }));
     await purge(store, runA);
     feed.forget(context);
@@ -77,7 +77,7 @@ describe('the live feed', () => {
   it('shows each of many readers at one place what its own lens shows, and builds that once for each lens', async () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     const asked: string[] = [];
     const lens = (hidden: string, form: Form): Lens => {
       const nameOf = (type: string) => {
@@ -110,7 +110,7 @@ describe('the live feed', () => {
   it('gives subscribers of two runs of a context, at the same place in both, each its own', async () => {
     const store = inMemoryStore();
     for (const runId of [runA, runB]) await store.log.append(creation(runId));
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     const [a, b] = [collector(), collector()];
     feed.subscribe({ runId: runA, after: 0 }, a);
     feed.subscribe({ runId: runB, after: 0 }, b);
@@ -127,7 +127,7 @@ describe('the live feed', () => {
     onTestFinished(() => trimmed.mockRestore());
     const store = inMemoryStore();
     await store.log.append(creation(runA));
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     const [quick, slow] = [collector(), collector()];
     feed.subscribe({ runId: runA, after: -1 }, quick);
     await settled();
@@ -150,7 +150,7 @@ describe('the live feed', () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA, { rows: [started(), row('a')] }));
     const sink = collector();
-    new LiveFeed(store.log).subscribe({ runId: runA, after: -1 }, sink);
+    new LiveFeed(store).subscribe({ runId: runA, after: -1 }, sink);
     await settled();
     expect(sink.positions()).toEqual([0, 1]);
     await fact(store);
@@ -167,7 +167,7 @@ describe('the live feed', () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA, { rows: [started(), row('a'), row('b')] }));
     const sink = collector();
-    new LiveFeed(store.log).subscribe({ runId: runA, after: 1 }, sink);
+    new LiveFeed(store).subscribe({ runId: runA, after: 1 }, sink);
     await settled();
     expect(sink.positions()).toEqual([2]);
   });
@@ -177,7 +177,7 @@ describe('the live feed', () => {
     const rows = [started(), row('a', { audience: 'operator' }), row('b')];
     await store.log.append(creation(runA, { rows }));
     const [client, operator] = [collector(), collector()];
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     feed.subscribe({ runId: runA, after: -1, audience: 'client' }, client);
     feed.subscribe({ runId: runA, after: -1 }, operator);
     await settled();
@@ -191,7 +191,7 @@ describe('the live feed', () => {
   it('writes the events of one commit at once, as the same text for everyone at the same place', async () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     const sinks = [collector(), collector()];
     for (const sink of sinks) feed.subscribe({ runId: runA, after: 0 }, sink);
     await settled();
@@ -204,7 +204,7 @@ describe('the live feed', () => {
   it('ends at once for a run that is over and for one that nobody knows', async () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA, { rows: [started(), row('run.failed')] }));
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     const [all, none, unknown] = [collector(), collector(), collector()];
     feed.subscribe({ runId: runA, after: -1 }, all);
     feed.subscribe({ runId: runA, after: 1 }, none);
@@ -219,7 +219,7 @@ describe('the live feed', () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
     const sink = collector();
-    new LiveFeed(store.log).subscribe({ runId: runA, after: 1_000 }, sink);
+    new LiveFeed(store).subscribe({ runId: runA, after: 1_000 }, sink);
     await settled();
     await fact(store, runA, 'run.cancelled');
     await settled();
@@ -230,10 +230,10 @@ describe('the live feed', () => {
 describe('a slow subscriber', () => {
   it('gets nothing more until it resumes, then everything, from the ring while that reaches back', async () => {
     const store = inMemoryStore();
-    const { log, reads } = counted(store);
+    const { counted, reads } = countReads(store);
     await store.log.append(creation(runA));
     const sink = collector();
-    const subscription = new LiveFeed(log, tiny).subscribe({ runId: runA, after: -1 }, sink);
+    const subscription = new LiveFeed(counted, tiny).subscribe({ runId: runA, after: -1 }, sink);
     await settled();
     sink.accepts = false;
     await fact(store);
@@ -254,7 +254,7 @@ describe('a slow subscriber', () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
     const sink = collector();
-    const subscription = new LiveFeed(store.log, tiny).subscribe({ runId: runA, after: -1 }, sink);
+    const subscription = new LiveFeed(store, tiny).subscribe({ runId: runA, after: -1 }, sink);
     await settled();
     sink.accepts = false;
     for (let i = 0; i < 20; i += 1) await fact(store);
@@ -271,7 +271,7 @@ describe('a slow subscriber', () => {
   it('does not keep others from hearing', async () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
-    const feed = new LiveFeed(store.log, tiny);
+    const feed = new LiveFeed(store, tiny);
     const [stuck, quick] = [collector(), collector()];
     stuck.accepts = false;
     for (const sink of [stuck, quick]) feed.subscribe({ runId: runA, after: -1 }, sink);
@@ -286,7 +286,7 @@ describe('leaving', () => {
   it('writes nothing after a close', async () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
-    const feed = new LiveFeed(store.log);
+    const feed = new LiveFeed(store);
     const sink = collector();
     const subscription = feed.subscribe({ runId: runA, after: -1 }, sink);
     await settled();
@@ -301,7 +301,7 @@ describe('leaving', () => {
     const store = inMemoryStore();
     await store.log.append(creation(runA));
     const sink = collector();
-    new LiveFeed(store.log).subscribe({ runId: runA, after: -1 }, sink).close();
+    new LiveFeed(store).subscribe({ runId: runA, after: -1 }, sink).close();
     await settled();
     expect([sink.chunks, sink.ended]).toEqual([[], 0]);
   });
@@ -312,7 +312,7 @@ describe('leaving', () => {
     const broken = new Error('unreadable');
     const log = { ...store.log, read: () => Promise.reject(broken) };
     const sink = collector();
-    new LiveFeed(log).subscribe({ runId: runA, after: -1 }, sink);
+    new LiveFeed({ ...store, log }).subscribe({ runId: runA, after: -1 }, sink);
     await settled();
     expect([sink.ended, sink.fault]).toEqual([1, broken]);
   });

@@ -1,8 +1,9 @@
 /** The live feed: each subscriber gets every event of its range once and in order, at its own pace, from ring or log. */
 import type { ContextId } from '@cairn/protocol';
-import type { Commit, EventLog } from '../ports/event-log.ts';
+import type { Commit } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
 import type { RunRecord } from '../ports/run-index.ts';
+import type { Store } from '../ports/store.ts';
 import { Beginnings } from './beginnings.ts';
 import { KeptPages } from './kept-pages.ts';
 import { everything, type Lens } from './lens.ts';
@@ -74,11 +75,13 @@ interface Found {
   readonly record: Pick<RunRecord, 'contextId' | 'tenant' | 'endedAt'>;
 }
 
+type FeedStore = Pick<Store, 'log' | 'contexts'>;
+
 export class LiveFeed {
   readonly pace: Pace;
   /** Other feeds of the host write in the same turns. */
   readonly inTurn: InTurn;
-  readonly #log: EventLog;
+  readonly #store: FeedStore;
   readonly #limits: FeedLimits;
   readonly #contexts = new Map<ContextId, Followed>();
   /** Contexts whose new events are offered as soon as the whole transaction is known. */
@@ -90,12 +93,12 @@ export class LiveFeed {
   /** Characters in all rings. */
   #kept = 0;
 
-  constructor(log: EventLog, { pace = atOnce, inTurn = (_, work) => work(), ...limits }: FeedOptions = {}) {
-    this.#log = log;
+  constructor(store: FeedStore, { pace = atOnce, inTurn = (_, work) => work(), ...limits }: FeedOptions = {}) {
+    this.#store = store;
     this.#limits = { ...defaults, ...limits };
     this.pace = pace;
     this.inTurn = inTurn;
-    log.follow(
+    store.log.follow(
       (commit) => this.#onCommit(commit),
       ({ contextId }) => this.#contexts.has(contextId),
     );
@@ -153,9 +156,9 @@ export class LiveFeed {
 
   /** A context that has a run has the shape of a run's head, and never ends. */
   async #find(range: FeedRange): Promise<Found | null> {
-    if ('runId' in range) return this.#log.head(range.runId);
+    if ('runId' in range) return this.#store.log.head(range.runId);
     const { contextId, begunBy } = range;
-    const tenant = begunBy?.tenant ?? (await this.#log.contextTenant(contextId));
+    const tenant = begunBy?.tenant ?? (await this.#store.contexts.tenant(contextId));
     return tenant === null ? null : { record: { contextId, tenant, endedAt: null } };
   }
 
@@ -164,7 +167,7 @@ export class LiveFeed {
     const ring = new Ring(this.#limits.ring);
     const chunk = Math.min(page.size, MAX_CHUNK);
     const followed: Followed = {
-      ...{ log: this.#log, page, pages: this.#pages, ring, chunk, tenant },
+      ...{ log: this.#store.log, page, pages: this.#pages, ring, chunk, tenant },
       ...{ subscribers: new Set(), waiting: 0, isOffered: false, offered: 0 },
     };
     this.#contexts.set(contextId, followed);

@@ -1,5 +1,4 @@
 /** The in-memory event log: the simplest implementation of `append`. */
-import type { ContextId } from '@cairn/protocol';
 import { admit, admitImported, type GuardQueries, importedHead, woken } from '../admit.ts';
 import { checkOrigins } from '../admit-fork.ts';
 import { contextTaken, importMismatch, runExists } from '../errors.ts';
@@ -8,19 +7,17 @@ import { asksNobody } from '../fold-run-index.ts';
 import {
   type Append,
   type Appended,
-  type Changes,
-  type ChangesRange,
   type Commit,
   type ContextRows,
   type EventLog,
   type ImportRun,
   pageBytes,
-  type RowFilter,
   type RunRows,
 } from '../ports/event-log.ts';
 import { bodySize, isTombstone, type NewRow, type Row } from '../ports/rows.ts';
 import { runPurged, sharedRowsPurged } from '../ports/run-purged.ts';
 import { newestPieces } from './artifacts.ts';
+import { contextTenant, purgedTenant } from './contexts.ts';
 import { fork } from './fork.ts';
 import { checkRecords } from './idempotency.ts';
 import { rowAt, type StoredRun } from './stored-run.ts';
@@ -58,10 +55,6 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       const run = tables.runs().get(runId);
       return run === undefined ? 0 : firstAfter(run, cursor);
     },
-    lastCursor: async () => {
-      tables.assertOpen();
-      return tables.cursor;
-    },
     head: async (runId) => {
       const head = tables.runs().get(runId)?.head;
       return head === undefined
@@ -72,29 +65,9 @@ export function inMemoryEventLog(tables: Tables, onFault?: ListenerFault): Event
       tables.assertOpen();
       return tables.purged.get(runId)?.run ?? null;
     },
-    contextTenant: async (contextId) => {
-      tables.assertOpen();
-      return contextTenant(tables, contextId);
-    },
-    contextHead: async (contextId) => {
-      tables.assertOpen();
-      const runs = tables.contexts.get(contextId) ?? [];
-      return Math.max(0, ...runs.map((run) => rowAt(run, run.head.seq)?.cursor ?? 0));
-    },
     follow: (listener) => followers.add(listener),
-    changes: async (range) => changes(tables, range),
-    end: async () => {
-      tables.assertOpen();
-      return String(tables.cursor);
-    },
   };
 }
-
-const contextTenant = (tables: Tables, contextId: ContextId): string | null =>
-  tables.contexts.get(contextId)?.[0]?.head.record.tenant ?? purgedTenant(tables, contextId);
-
-const purgedTenant = (tables: Tables, contextId: ContextId): string | null =>
-  [...tables.purged.values()].find(({ run }) => run.contextId === contextId)?.run.tenant ?? null;
 
 const guardQueries = (tables: Tables): GuardQueries => ({
   tenantBytes: (tenant) => tables.tenantBytes(tenant),
@@ -226,37 +199,4 @@ function firstAfter(run: StoredRun, cursor: number): number {
     else high = middle;
   }
   return low;
-}
-
-function changes(tables: Tables, { after, limit, maxBytes, filter }: ChangesRange): Changes {
-  tables.assertOpen();
-  const [all, start] = afterCursor(tables.rows, Number(after));
-  const rows: Row[] = [];
-  let bytes = 0;
-  let position = Number(after);
-  for (const row of all.slice(start, start + limit)) {
-    if (bytes >= pageBytes(maxBytes)) break;
-    position = row.cursor;
-    if (filter !== null && !matches(row, tables.run(row.runId).head.record.tenant, filter)) continue;
-    rows.push(row);
-    bytes += bodySize(row);
-  }
-  // The last rows may have been purged. The position moves past them, as it does past imported runs.
-  const isAtEnd = all.length - start <= limit && bytes < pageBytes(maxBytes);
-  return { rows, position: String(isAtEnd ? tables.cursor : position) };
-}
-
-const matches = (row: Row, tenant: string, filter: RowFilter): boolean =>
-  tenant === filter.tenant && row.audience === 'client' && filter.types.includes(row.type);
-
-/** The index of the first row after a cursor; rows are in cursor order. */
-function afterCursor(rows: readonly Row[], cursor: number): readonly [readonly Row[], number] {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((rows[middle] as Row).cursor <= cursor) low = middle + 1;
-    else high = middle;
-  }
-  return [rows, low];
 }

@@ -5,8 +5,6 @@ import { asksNobody, reindex, sameIndex } from '../fold-run-index.ts';
 import { memoryChanges } from '../memory-changes.ts';
 import { isTombstone } from '../ports/rows.ts';
 import {
-  type ContextRunsPage,
-  type ContextRunsQuery,
   MAX_CHILD_COUNT,
   type PendingInterrupt,
   type PendingPage,
@@ -15,7 +13,6 @@ import {
   type RunIndex,
   type RunPage,
   type RunQuery,
-  type RunRecord,
 } from '../ports/run-index.ts';
 import { isWaiting, shownStatus } from '../shown-status.ts';
 import { allRows, type StoredRun } from './stored-run.ts';
@@ -45,18 +42,6 @@ export const inMemoryRunIndex = (tables: Tables): RunIndex => ({
   },
   interrupts: async (runId) => [...(tables.runs().get(runId)?.interrupts.values() ?? [])],
   pending: async (query) => pending(tables, query),
-  ofContext: async (query) => ofContext(tables, query),
-  oldestOpen: async (contextId) => {
-    tables.assertOpen();
-    const runs = tables.contexts.get(contextId) ?? [];
-    return runs.find(({ head: { record } }) => isOpenRun(record))?.head.record ?? null;
-  },
-  asked: async (contextId, interruptId) => {
-    tables.assertOpen();
-    const runs = tables.contexts.get(contextId) ?? [];
-    const found = runs.flatMap(({ interrupts }) => interrupts.get(interruptId) ?? []);
-    return found.sort((a, b) => Number(b.open) - Number(a.open)).slice(0, 2);
-  },
   tenantLogBytes: async (tenant) => {
     tables.assertOpen();
     return tables.logBytes.get(tenant) ?? 0;
@@ -80,24 +65,6 @@ function list(tables: Tables, query: RunQuery): RunPage {
   const last = page.at(-1);
   const nextCursor = matching.length > limit && last !== undefined ? String(last.place) : null;
   return { runs: page.map((run) => ({ ...run.head.record, shownStatus: shownOf(run) })), nextCursor };
-}
-
-const isOpenRun = ({ endedAt, importedAt }: RunRecord): boolean => endedAt === null && importedAt === null;
-
-function ofContext(
-  tables: Tables,
-  { contextId, parentRunId, isOpen, limit, cursor }: ContextRunsQuery,
-): ContextRunsPage {
-  tables.assertOpen();
-  const before = parseListCursor(cursor) ?? Number.POSITIVE_INFINITY;
-  const matching = (tables.contexts.get(contextId) ?? []).toReversed().filter(({ place, head: { record } }) => {
-    if (place >= before || (parentRunId !== undefined && record.parentRunId !== parentRunId)) return false;
-    return isOpen === undefined || isOpenRun(record);
-  });
-  const page = matching.slice(0, limit);
-  const last = page.at(-1);
-  const nextCursor = matching.length > limit && last !== undefined ? String(last.place) : null;
-  return { runs: page.map(({ head }) => head.record), nextCursor };
 }
 
 function shownStatuses(tables: Tables): (run: StoredRun) => RunStatus {

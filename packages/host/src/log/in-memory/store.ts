@@ -4,7 +4,9 @@ import { inProcessCluster } from '../in-process-cluster.ts';
 import type { Store } from '../ports/store.ts';
 import { inMemoryArtifacts } from './artifacts.ts';
 import { inMemoryBlobs } from './blobs.ts';
+import { inMemoryChanges } from './changes.ts';
 import { inMemoryCheckpoints } from './checkpoints.ts';
+import { inMemoryContexts } from './contexts.ts';
 import { inMemoryCredentials } from './credentials.ts';
 import { inMemoryDefinitions } from './definitions.ts';
 import { inMemoryEventLog } from './event-log.ts';
@@ -12,6 +14,7 @@ import { inMemoryExpiring } from './expiring.ts';
 import { inMemoryIdempotency } from './idempotency.ts';
 import { inMemoryMemories } from './memories.ts';
 import { inMemoryPacks } from './packs.ts';
+import { inMemoryPurges } from './purges.ts';
 import { inMemoryQueue } from './queue.ts';
 import { inMemoryRetention } from './retention.ts';
 import { inMemoryRunIndex } from './run-index.ts';
@@ -28,7 +31,9 @@ export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
   const tables = new Tables();
   return {
     log: inMemoryEventLog(tables, onFault),
+    changes: inMemoryChanges(tables),
     runIndex: inMemoryRunIndex(tables),
+    contexts: inMemoryContexts(tables),
     queue: inMemoryQueue(tables),
     definitions: inMemoryDefinitions(tables),
     checkpoints: inMemoryCheckpoints(tables),
@@ -38,6 +43,7 @@ export function inMemoryStore({ onFault }: InMemoryStoreOptions = {}): Store {
     subscriptions: inMemorySubscriptions(tables),
     credentials: inMemoryCredentials(tables),
     retention: inMemoryRetention(tables),
+    purges: inMemoryPurges(tables),
     blobs: inMemoryBlobs(tables),
     artifacts: inMemoryArtifacts(tables),
     expiring: inMemoryExpiring(tables),

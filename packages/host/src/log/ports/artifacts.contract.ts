@@ -23,7 +23,7 @@ const chunk = (version: number, index: number, fields: object = {}): NewRow =>
 
 const last = { complete: true };
 
-export function artifactsContract(open: Open<'log' | 'retention' | 'artifacts'>): void {
+export function artifactsContract(open: Open<'log' | 'purges' | 'artifacts'>): void {
   const store = eachStore(open);
   const claim = (fields: Partial<ArtifactClaim> = {}) =>
     store().artifacts.claim({
@@ -162,8 +162,8 @@ export function artifactsContract(open: Open<'log' | 'retention' | 'artifacts'>)
       (await store().artifacts.list(context, { limit: 2, after })).map(({ current: one }) => one?.artifactId);
     expect([await ids(), await ids('b')]).toEqual([['a', 'b'], ['c']]);
     expect(await store().artifacts.get(context, 'a')).toMatchObject({ family: 'data', size: 7 });
-    await store().retention.retire(runA, 9_000);
-    for (let isDone = false; !isDone; ) isDone = (await store().retention.purgeSome(runA)).isDone;
+    await store().purges.retire(runA, 9_000);
+    for (let isDone = false; !isDone; ) isDone = (await store().purges.purgeSome(runA)).isDone;
     expect(await ids()).toEqual([]);
   });
 

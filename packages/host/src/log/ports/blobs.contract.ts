@@ -25,7 +25,7 @@ const naming = (bytes: Uint8Array, index = 0): NewRow =>
 
 const ended = row('run.completed');
 
-export function blobsContract(open: Open<'log' | 'retention' | 'blobs' | 'runIndex'>): void {
+export function blobsContract(open: Open<'log' | 'purges' | 'blobs' | 'runIndex'>): void {
   const store = eachStore(open);
   const put = (bytes: Uint8Array, fields: { tenant?: string; at?: number; maxTenantBytes?: number } = {}) =>
     store().blobs.put({ tenant: 't', at: 1_000, ...fields, bytes });
@@ -34,9 +34,9 @@ export function blobsContract(open: Open<'log' | 'retention' | 'blobs' | 'runInd
     for (let left = 1; left > 0; ) left = await store().blobs.sweepSome(before);
   };
   const purge = async (runId: RunId, at: number): Promise<void> => {
-    await store().retention.retire(runId, at);
-    for (let isDone = false; !isDone; ) isDone = (await store().retention.purgeSome(runId)).isDone;
-    await store().retention.finish(runId);
+    await store().purges.retire(runId, at);
+    for (let isDone = false; !isDone; ) isDone = (await store().purges.purgeSome(runId)).isDone;
+    await store().purges.finish(runId);
   };
 
   describe('bytes', () => {

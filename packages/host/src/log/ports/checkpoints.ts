@@ -6,7 +6,7 @@ export interface Checkpoints {
   put(checkpoint: Checkpoint): Promise<void>;
   /** The newest checkpoint of a run, or the newest at or before a row. */
   get(runId: RunId, atMost?: number): Promise<Checkpoint | null>;
-  /** The position that a reader of `EventLog.changes` last saved; null when it saved none. */
+  /** The position that a reader of `ChangeLog` last saved; null when it saved none. */
   position(reader: string): Promise<string | null>;
   putPosition(reader: string, position: string): Promise<void>;
 }

@@ -5,19 +5,20 @@ import { describe, expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { appendContract } from './append.contract.ts';
-import { changesContract } from './changes.contract.ts';
+import { contextRowsContract } from './context-rows.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { type Commit, type EventLog, MAX_PAGE_BYTES } from './event-log.ts';
 import { forkContract } from './fork.contract.ts';
+import type { Forks } from './fork-samples.kit.ts';
 import { importContract } from './import.contract.ts';
 import type { Row } from './rows.ts';
 import { context, creation, lease, row, runA, runB, started } from './samples.kit.ts';
 import { scopeContract } from './scope.contract.ts';
 
-export function eventLogContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
+export function eventLogContract(open: Open<Forks>): void {
   describe('appends', () => appendContract(open));
   describe('reads and followers', () => readContract(open));
-  describe('changes', () => changesContract(open));
+  describe('pages of a context', () => contextRowsContract(open));
   describe('imported runs', () => importContract(open));
   describe('scopes', () => scopeContract(open));
   describe('forks', () => forkContract(open));
@@ -31,24 +32,6 @@ function readContract(open: Open<'log'>): void {
 }
 
 function reads(log: () => EventLog): void {
-  it('says whose a context is, and nothing of one that no run is in', async () => {
-    await log().append(creation(runA));
-    expect(await log().contextTenant(context)).toBe('t');
-    expect(await log().contextTenant('ctx_none' as ContextId)).toBeNull();
-  });
-
-  it('lets one of two tenants that name the same new context have it, also when both come at once', async () => {
-    const begin = (runId: RunId, tenant: string) =>
-      log().append(
-        creation(runId, { create: { tenant, contextId: context, originRunId: runId }, isNamedContext: true }),
-      );
-    const results = await Promise.allSettled([begin(runA, 't'), begin(runB, 'u'), begin('run_c' as RunId, 't')]);
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(results[1]).toMatchObject({ reason: { code: 'not_found' } });
-    expect(await log().contextTenant(context)).toBe('t');
-    expect(await log().head(runB)).toBeNull();
-  });
-
   it('reads a run in pages and can leave operator rows out', async () => {
     const rows = [
       started(),
@@ -110,10 +93,6 @@ function reads(log: () => EventLog): void {
       expect(ofRun.map(({ seq }) => seq)).toEqual([0, 1, 2]);
       const ofContext = await log().read({ contextId: context, afterCursor: 0, limit: 100, maxBytes });
       expect(ofContext.map(({ seq }) => seq)).toEqual([0, 1, 2]);
-      const { rows, position } = await log().changes({ after: '0', limit: 100, maxBytes, filter: null });
-      expect(rows.map(({ seq }) => seq)).toEqual([0, 1, 2]);
-      const rest = await log().changes({ after: position, limit: 100, maxBytes, filter: null });
-      expect(rest.rows.map(({ seq }) => seq)).toEqual([3, 4]);
     }
   });
 

@@ -18,7 +18,7 @@ export interface EventLog {
   /**
    * Imports a run with all of its rows, or nothing. Fails with `conflict` when the run exists here or its context
    * belongs to another tenant, with `run_purged` when it was purged here, and with `bundle_invalid` when the rows do not
-   * lead to its hash. Iterates the rows once, while writing them. Followers and `changes` never see them.
+   * lead to its hash. Iterates the rows once, while writing them. Followers and readers of `ChangeLog` never see them.
    */
   importRun(run: ImportRun, rows: Iterable<NewRow>): Promise<void>;
   /**
@@ -38,25 +38,15 @@ export interface EventLog {
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
   /** The number of rows of a run up to a cursor, which is the seq of the first row after it; 0 for an unknown run. */
   rowsUntil(runId: RunId, cursor: number): Promise<number>;
-  /** The cursor of the newest row of any run. */
-  lastCursor(): Promise<number>;
   /** Null for a run that was purged. */
   head(runId: RunId): Promise<RunHead | null>;
   /** What is left of a run that was purged; null for any other. */
   purged(runId: RunId): Promise<PurgedRun | null>;
-  /** The tenant of the runs in a context, purged ones among them; null when the context has no run. */
-  contextTenant(contextId: ContextId): Promise<string | null>;
-  /** The cursor of the newest row in a context; 0 when it has none. */
-  contextHead(contextId: ContextId): Promise<number>;
   /**
    * Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. Commits of
    * other nodes come in groups while these are busy: at once if `wants` says that somebody waits for one of them.
    */
   follow(listener: (commit: Commit) => void, wants?: (of: Pick<Commit, 'runId' | 'contextId'>) => boolean): () => void;
-  /** Up to `limit` rows after a position, in pages bounded like those of `read`. Once a position is returned, no new row appears before it. */
-  changes(range: ChangesRange): Promise<Changes>;
-  /** The current end position of the log. */
-  end(): Promise<string>;
 }
 
 /** The content of one `append`. All of it becomes visible together, or none of it does. */
@@ -190,32 +180,6 @@ export interface ContextRows {
    * without a face too, so that a page always moves on. `face` says who may see a face.
    */
   readonly isForTasks?: boolean | undefined;
-}
-
-/** A range of the rows of all runs, for readers that must not miss a row, even across failures. */
-export interface ChangesRange {
-  readonly after: string;
-  readonly limit: number;
-  readonly maxBytes?: number | undefined;
-  /**
-   * Returns only matching rows. The position still moves past the others, and `limit` bounds the scanned rows.
-   * Null returns the rows of all tenants. The field is required, so that no caller reads them all by mistake.
-   */
-  readonly filter: RowFilter | null;
-}
-
-/** Selects client-visible rows of one tenant and of some types. */
-export interface RowFilter {
-  readonly tenant: string;
-  readonly types: readonly string[];
-}
-
-/** A page of rows. Rows of the same run keep their order. */
-export interface Changes {
-  /** Excludes rows of imported runs, which were not written here. */
-  readonly rows: readonly Row[];
-  /** Where to continue; equals the requested position when nothing was added. Opaque outside the store. */
-  readonly position: string;
 }
 
 /** The identity of a purged run and the end of its hash chain. Its rows are tombstones, which no read returns. */

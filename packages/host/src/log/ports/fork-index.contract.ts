@@ -42,7 +42,7 @@ export function forkIndexContract(store: () => Ports<Forks>): void {
     expect((await log().head(fork1))?.record).toMatchObject(empty);
     expect(await rowsOf(store(), fork1)).toEqual([]);
     expect(await log().read({ contextId: apart, afterCursor: 0, limit: 9 })).toEqual([]);
-    expect(await log().contextTenant(apart)).toBe('t');
+    expect(await store().contexts.tenant(apart)).toBe('t');
     expect(await runIndex().rebuild()).toEqual({ runs: 2, repaired: 0 });
     await log().append({ runId: fork1, at: 0, rows: [started({ tags: ['blue'] })] });
     expect((await log().head(fork1))?.record).toMatchObject({ status: 'running', tags: ['blue'], createdAt: 9_000 });

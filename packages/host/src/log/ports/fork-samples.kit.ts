@@ -35,4 +35,4 @@ export const shared = ({ runId, contextId, ...rest }: Row) => rest;
 export const seqs = (rows: readonly Row[]): readonly number[] => rows.map(({ seq }) => seq);
 
 /** The ports that a fork concerns. */
-export type Forks = 'log' | 'runIndex' | 'queue';
+export type Forks = 'log' | 'changes' | 'runIndex' | 'contexts' | 'queue';

@@ -34,7 +34,7 @@ export function forkTreeContract(store: () => Ports<Forks>): void {
       expect(await log().rowsUntil(runId, 0)).toBe(0);
       expect(await log().rowsUntil(runId, Number.MAX_SAFE_INTEGER)).toBe(rows.length);
     }
-    expect(await log().lastCursor()).toBe(present((await rowsOf(store(), fork1)).at(-1)).cursor);
+    expect(await store().changes.lastCursor()).toBe(present((await rowsOf(store(), fork1)).at(-1)).cursor);
     const [first] = await rowsOf(store(), runB);
     expect(await log().rowsUntil(runA, present(first).cursor)).toBe(3);
     expect(await log().rowsUntil(fork2, 99)).toBe(0);

@@ -120,20 +120,20 @@ function sharedRows(store: () => Ports<Forks>): void {
     for (const [i, { cursor }] of all.entries()) {
       expect(await log().read({ contextId: apart, afterCursor: cursor, limit: 2 })).toEqual(all.slice(i + 1, i + 3));
     }
-    expect(await log().contextTenant(apart)).toBe('t');
+    expect(await store().contexts.tenant(apart)).toBe('t');
   });
 
   it('is no change of the log, but its own rows are', async () => {
     await log().append(creation(runA, { rows: ten }));
-    const end = await log().end();
+    const end = await store().changes.end();
     await log().fork(forkOf(runA, 7));
-    expect(await log().changes({ after: end, limit: 100, filter: null })).toEqual({ rows: [], position: end });
+    expect(await store().changes.read({ after: end, limit: 100, filter: null })).toEqual({ rows: [], position: end });
     await log().append({ runId: fork1, rows: [row('own')] });
     for (const filter of [null, { tenant: 't', types: ['own', 'a', 'b'] }]) {
-      const { rows } = await log().changes({ after: end, limit: 100, filter });
+      const { rows } = await store().changes.read({ after: end, limit: 100, filter });
       expect(rows).toMatchObject([{ runId: fork1, contextId: apart, seq: 7 }]);
     }
-    const { rows: all } = await log().changes({ after: '0', limit: 100, filter: null });
+    const { rows: all } = await store().changes.read({ after: '0', limit: 100, filter: null });
     expect(all.map(({ runId, seq }) => `${runId}:${seq}`)).toEqual([
       ...ten.map((_, seq) => `${runA}:${seq}`),
       `${fork1}:7`,
@@ -260,7 +260,7 @@ function refusals(store: () => Ports<Forks>): void {
     await expect(log().fork(run)).rejects.toMatchObject({ code });
     expect(await log().head(fork1)).toBeNull();
     expect((await store().runIndex.list({ tenant: 't', limit: 9 })).runs.map(({ runId }) => runId)).toEqual([runA]);
-    expect(await log().contextTenant(apart)).toBeNull();
+    expect(await store().contexts.tenant(apart)).toBeNull();
     await expect(log().fork(forkOf(runA, 10))).resolves.toBeUndefined();
   });
 

@@ -34,7 +34,7 @@ const long: readonly NewRow[] = [
   ...Array.from({ length: 700 }, (_, i) => row('log.appended', { at: 1_000 + i, payload: `{"i":${i}}`, task: '"t"' })),
 ];
 
-export function importContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
+export function importContract(open: Open<'log' | 'changes' | 'runIndex' | 'queue'>): void {
   const store = eachStore(open);
   const log = () => store().log;
   const runIndex = () => store().runIndex;
@@ -92,7 +92,7 @@ export function importContract(open: Open<'log' | 'runIndex' | 'queue'>): void {
     await log().append({ ...creation(runB), claim: { owner: 'n', now: 5, until: 50 } });
     const seen: string[] = [];
     for (let after = '0', isMore = true; isMore; ) {
-      const page = await log().changes({ after, limit: 7, filter: null });
+      const page = await store().changes.read({ after, limit: 7, filter: null });
       seen.push(...page.rows.map(({ runId }) => runId));
       isMore = page.position !== after;
       after = page.position;

@@ -7,7 +7,7 @@ import { inMemoryStore } from '../in-memory/store.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { forkedMemoriesContract } from './forked-memories.contract.ts';
 import { childOf, dropped, found, ids, kept, NOW, notes, ofTenant, type WithMemories } from './memory-samples.kit.ts';
-import { memorySearch } from './memory-search.contract.ts';
+import { memorySearchContract } from './memory-search.contract.ts';
 import { context, creation, row, runA, runB, started } from './samples.kit.ts';
 
 export function memoriesContract(open: Open<'log' | 'runIndex' | 'memories'>): void {
@@ -16,7 +16,7 @@ export function memoriesContract(open: Open<'log' | 'runIndex' | 'memories'>): v
   describe('what a run sees', () => asOfRuns(store));
   describe('what a fork sees', () => forkedMemoriesContract(store));
   describe('tenants', () => tenants(store));
-  describe('search', () => memorySearch(store));
+  describe('search', () => memorySearchContract(store));
 }
 
 function entries(store: () => WithMemories): void {

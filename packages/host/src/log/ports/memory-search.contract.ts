@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { found, ids, kept, ofTenant, type WithMemories } from './memory-samples.kit.ts';
 import { creation, runA, runB, started } from './samples.kit.ts';
 
-export function memorySearch(store: () => WithMemories): void {
+export function memorySearchContract(store: () => WithMemories): void {
   const keepAll = (contents: Readonly<Record<string, string>>) =>
     store().log.append(
       creation(runA, {

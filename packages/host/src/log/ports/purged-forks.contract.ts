@@ -85,7 +85,7 @@ export function purgedForksContract(open: Open): void {
       details: { sourceRunId, fromSeq, reason: 'retention_expired' },
     });
     expect(await log().head(fork2)).toBeNull();
-    expect(await log().contextTenant(third)).toBeNull();
+    expect(await store().contexts.tenant(third)).toBeNull();
   });
 
   it("keeps a purged source unknown to another tenant's fork", async () => {
@@ -115,13 +115,13 @@ export function purgedForksContract(open: Open): void {
   it('refuses to retire a run while a fork of it goes on, and changes nothing', async () => {
     await log().append(creation(runA, { rows: [...ten, ended] }));
     await log().fork(forkOf(runA, 3));
-    await expect(store().retention.retire(runA, 1)).rejects.toMatchObject({
+    await expect(store().purges.retire(runA, 1)).rejects.toMatchObject({
       code: 'conflict',
       details: { runId: runA, forks: [fork1] },
     });
     expect(await log().head(runA)).not.toBeNull();
     await log().append({ runId: fork1, rows: [ended] });
-    await expect(store().retention.retire(runA, 1)).resolves.toBeUndefined();
+    await expect(store().purges.retire(runA, 1)).resolves.toBeUndefined();
   });
 
   it.each<[string, RunFork['mode']]>([
@@ -132,10 +132,10 @@ export function purgedForksContract(open: Open): void {
     await log().fork(forkOf(runA, 0, { mode, rows: [row('own')] }));
     const refusal = { code: 'conflict', details: { runId: runA, forks: [fork1] } };
     expect((await store().retention.forks(runA, 9)).map(({ runId }) => runId)).toEqual([fork1]);
-    await expect(store().retention.retire(runA, 1)).rejects.toMatchObject(refusal);
+    await expect(store().purges.retire(runA, 1)).rejects.toMatchObject(refusal);
     await log().append({ runId: fork1, rows: [ended] });
     expect(await store().retention.forks(runA, 9)).toEqual([]);
-    await expect(store().retention.retire(runA, 1)).resolves.toBeUndefined();
+    await expect(store().purges.retire(runA, 1)).resolves.toBeUndefined();
   });
 
   /** Two generations below a root; all have ended. */
@@ -156,30 +156,20 @@ export function purgedForksContract(open: Open): void {
     const [, grandchild] = await family();
     await log().fork(forkOf(grandchild, 3, { originRunId: grandchild }));
     const refusal = { code: 'conflict', details: { runId: runA, forks: [fork1] } };
-    await expect(store().retention.retire(runA, 1)).rejects.toMatchObject(refusal);
+    await expect(store().purges.retire(runA, 1)).rejects.toMatchObject(refusal);
     await log().append({ runId: fork1, rows: [ended] });
-    await expect(store().retention.retire(runA, 1)).resolves.toBeUndefined();
+    await expect(store().purges.retire(runA, 1)).resolves.toBeUndefined();
   });
 
   it('refuses a fork of a run below a root that was retired, although its rows are still there', async () => {
     const below = await family();
-    await store().retention.retire(runA, 1);
+    await store().purges.retire(runA, 1);
     for (const sourceRunId of below) {
       const refusal = { code: 'replay_memory_snapshot_unavailable', details: { sourceRunId } };
       await expect(log().fork(forkOf(sourceRunId, 3, { originRunId: sourceRunId }))).rejects.toMatchObject(refusal);
       const foreign = forkOf(sourceRunId, 3, { originRunId: sourceRunId, tenant: 'other' });
       await expect(log().fork(foreign)).rejects.toMatchObject({ code: 'not_found' });
     }
-  });
-
-  it('names forks that go on before those that have ended, however many there are', async () => {
-    await log().append(creation(runA, { rows: [...ten, ended] }));
-    for (const n of [1, 2, 3]) {
-      const runId = `run_f${n}` as RunId;
-      await log().fork(forkOf(runA, 3, { runId, contextId: `ctx_f${n}` as ContextId }));
-      if (n < 3) await log().append({ runId, rows: [ended] });
-    }
-    expect((await store().retention.forks(runA, 1)).map(({ runId }) => runId)).toEqual(['run_f3']);
   });
 
   it('keeps what a purged run remembered when the index is rebuilt', async () => {

@@ -11,12 +11,6 @@ export interface RunIndex {
   interrupts(runId: RunId): Promise<readonly InterruptRecord[]>;
   /** The open interrupts of a tenant's runs. Imported runs have none. */
   pending(query: PendingQuery): Promise<PendingPage>;
-  /** The runs of a context, newest first. */
-  ofContext(query: ContextRunsQuery): Promise<ContextRunsPage>;
-  /** The local run of a context that began first and has not ended. */
-  oldestOpen(contextId: ContextId): Promise<RunRecord | null>;
-  /** Interrupts of a context's runs with this id, open ones first; at most two. Runs that recorded no token may share an id. */
-  asked(contextId: ContextId, interruptId: string): Promise<readonly InterruptRecord[]>;
   /** The bytes of a tenant's events in the log, as `rowBytes` counts them. */
   tenantLogBytes(tenant: string): Promise<number>;
   /** Rebuilds run list, inbox and memories from the rows. Returns the number of runs that were wrong. */
@@ -113,22 +107,6 @@ export interface RunQuery {
   readonly limit: number;
   /** Continues after this page; newest runs come first. */
   readonly cursor?: string | undefined;
-}
-
-export interface ContextRunsQuery {
-  readonly contextId: ContextId;
-  /** Only runs of this parent, or with null only runs that have none. */
-  readonly parentRunId?: RunId | null | undefined;
-  /** Only local runs that have not ended. */
-  readonly isOpen?: true | undefined;
-  readonly limit: number;
-  /** Continues after this page. */
-  readonly cursor?: string | undefined;
-}
-
-export interface ContextRunsPage {
-  readonly runs: readonly RunRecord[];
-  readonly nextCursor: string | null;
 }
 
 /** A run in the list. */

@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { artifactsContract } from './artifacts.contract.ts';
 import { blobsContract } from './blobs.contract.ts';
+import { changesContract } from './changes.contract.ts';
 import { checkpointsContract } from './checkpoints.contract.ts';
 import { clusterContract } from './cluster.contract.ts';
-import { contextContract, contextRunsContract } from './context.contract.ts';
+import { contextsContract } from './contexts.contract.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import { credentialsContract } from './credentials.contract.ts';
 import { definitionsContract } from './definitions.contract.ts';
@@ -14,6 +15,7 @@ import { idempotencyContract } from './idempotency.contract.ts';
 import { memoriesContract } from './memories.contract.ts';
 import { packsContract } from './packs.contract.ts';
 import { purgedForksContract } from './purged-forks.contract.ts';
+import { purgesContract } from './purges.contract.ts';
 import { queueContract } from './queue.contract.ts';
 import { retentionContract } from './retention.contract.ts';
 import { runIndexContract } from './run-index.contract.ts';
@@ -22,9 +24,9 @@ import { subscriptionsContract } from './subscriptions.contract.ts';
 
 export function storeContract(open: Open): void {
   describe('event log', () => eventLogContract(open));
-  describe('contexts', () => contextContract(open));
-  describe('runs of contexts', () => contextRunsContract(open));
+  describe('changes', () => changesContract(open));
   describe('run index', () => runIndexContract(open));
+  describe('contexts', () => contextsContract(open));
   describe('queue', () => queueContract(open));
   describe('definitions', () => definitionsContract(open));
   describe('checkpoints', () => checkpointsContract(open));
@@ -34,6 +36,7 @@ export function storeContract(open: Open): void {
   describe('subscriptions', () => subscriptionsContract(open));
   describe('credentials', () => credentialsContract(open));
   describe('retention', () => retentionContract(open));
+  describe('purges', () => purgesContract(open));
   describe('forks of purged runs', () => purgedForksContract(open));
   describe('blobs', () => blobsContract(open));
   describe('artifacts', () => artifactsContract(open));
@@ -55,9 +58,10 @@ function closedContract(open: Open): void {
     await expect(store().log.read({ runId: runA, after: -1, limit: 1 })).rejects.toMatchObject(refused);
     await expect(store().queue.due()).rejects.toMatchObject(refused);
     await expect(store().queue.depth(0)).rejects.toMatchObject(refused);
-    await expect(store().log.changes({ after: '0', limit: 1, filter: null })).rejects.toMatchObject(refused);
-    await expect(store().log.end()).rejects.toMatchObject(refused);
+    await expect(store().changes.read({ after: '0', limit: 1, filter: null })).rejects.toMatchObject(refused);
+    await expect(store().changes.end()).rejects.toMatchObject(refused);
     await expect(store().runIndex.list({ tenant: 't', limit: 1 })).rejects.toMatchObject(refused);
+    await expect(store().contexts.tenant(context)).rejects.toMatchObject(refused);
     await expect(store().definitions.get('h')).rejects.toMatchObject(refused);
     await expect(store().checkpoints.get(runA)).rejects.toMatchObject(refused);
     const key = { tenant: 't', endpoint: 'POST /x', key: 'k' };
@@ -67,7 +71,8 @@ function closedContract(open: Open): void {
     await expect(store().packs.list('t')).rejects.toMatchObject(refused);
     await expect(store().subscriptions.list('webhook')).rejects.toMatchObject(refused);
     await expect(store().credentials.get('x')).rejects.toMatchObject(refused);
-    await expect(store().retention.unfinished(1)).rejects.toMatchObject(refused);
+    await expect(store().retention.nextGroup(null)).rejects.toMatchObject(refused);
+    await expect(store().purges.unfinished(1)).rejects.toMatchObject(refused);
     await expect(store().artifacts.get(context, 'x')).rejects.toMatchObject(refused);
     await expect(store().blobs.get('t', 'x')).rejects.toMatchObject(refused);
     await expect(store().expiring.get({ kind: 'k', name: 'n' }, 0)).rejects.toMatchObject(refused);

@@ -6,8 +6,10 @@
  */
 import type { Artifacts } from './artifacts.ts';
 import type { Blobs } from './blobs.ts';
+import type { ChangeLog } from './changes.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Cluster } from './cluster.ts';
+import type { Contexts } from './contexts.ts';
 import type { Credentials } from './credentials.ts';
 import type { Definitions } from './definitions.ts';
 import type { EventLog } from './event-log.ts';
@@ -15,6 +17,7 @@ import type { ExpiringRecords } from './expiring.ts';
 import type { IdempotencyRecords } from './idempotency.ts';
 import type { Memories } from './memories.ts';
 import type { Packs } from './packs.ts';
+import type { Purges } from './purges.ts';
 import type { Queue } from './queue.ts';
 import type { Retention } from './retention.ts';
 import type { RunIndex } from './run-index.ts';
@@ -22,7 +25,9 @@ import type { Subscriptions } from './subscriptions.ts';
 
 export interface Store {
   readonly log: EventLog;
+  readonly changes: ChangeLog;
   readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly queue: Queue;
   readonly definitions: Definitions;
   readonly checkpoints: Checkpoints;
@@ -32,6 +37,7 @@ export interface Store {
   readonly subscriptions: Subscriptions;
   readonly credentials: Credentials;
   readonly retention: Retention;
+  readonly purges: Purges;
   readonly blobs: Blobs;
   readonly artifacts: Artifacts;
   readonly expiring: ExpiringRecords;

@@ -2,46 +2,34 @@
 
 import type { Followers } from '../feed/followers.ts';
 import type { EventLog, ForkRun, RunHead } from '../ports/event-log.ts';
-import { contextTenant } from './commit/facts.ts';
 import type { CommitTail, GroupCommit } from './commit/group-commit.ts';
 import type { Database } from './database.ts';
 import { forkRuns } from './forks/fork.ts';
 import { importRun } from './forks/import-run.ts';
 import { type HeadCache, loadHead, type StoredHead } from './heads.ts';
-import type { Horizon } from './horizon.ts';
 import { purgedRun } from './purged-runs.ts';
-import { readChanges } from './rows/changes.ts';
-import { contextHead, readContext, readRun, rowsUntil } from './rows/read-rows.ts';
+import { readContext, readRun, rowsUntil } from './rows/read-rows.ts';
 
 interface EventLogPorts {
   readonly database: Database;
   readonly commit: GroupCommit;
   readonly followers: Followers;
-  readonly horizon: Horizon;
   readonly heads: HeadCache;
   readonly writer: number;
   readonly tail: CommitTail;
 }
 
 export function postgresEventLog(ports: EventLogPorts): EventLog {
-  const { database, commit, followers, horizon, writer } = ports;
+  const { database, commit, followers, writer } = ports;
   return {
     append: (append) => commit.submit(append),
     importRun: (run, rows) => importRun(database, writer, run, rows),
     fork: (run) => forkAndTell(ports, run),
     read: (range) => ('runId' in range ? readRun(database, range) : readContext(database, range)),
     rowsUntil: (runId, cursor) => rowsUntil(database, runId, cursor),
-    lastCursor: () => lastCursor(database),
     head: async (runId) => shownHead(await loadHead(database, runId)),
     purged: (runId) => purgedRun(database, runId),
-    contextTenant: (contextId) => contextTenant(database, contextId),
-    contextHead: (contextId) => contextHead(database, contextId),
     follow: (listener, wants) => followers.follow(listener, wants),
-    changes: (range) => readChanges(database, horizon, range),
-    end: async () => {
-      await database.rows('SELECT 1');
-      return String(await horizon.end());
-    },
   };
 }
 
@@ -58,14 +46,6 @@ async function forkAndTell({ database, heads, writer, tail }: EventLogPorts, run
   } finally {
     end();
   }
-}
-
-async function lastCursor(database: Database): Promise<number> {
-  const [[cursor] = [0]] = await database.rows<[number]>(
-    `SELECT greatest(coalesce((SELECT max(cursor) FROM cairn.events), 0),
-       coalesce((SELECT max(cursor) FROM cairn.tombstones), 0))::bigint`,
-  );
-  return cursor;
 }
 
 function shownHead(stored: StoredHead | null): RunHead | null {

@@ -20,7 +20,7 @@ it('migrates an empty database once, however many nodes start at a time', async 
   );
   await Promise.all(stores.map((store) => store.close()));
   const store = await openPostgresStore({ url, elapsedMs });
-  expect(await store.log.lastCursor()).toBe(0);
+  expect(await store.changes.lastCursor()).toBe(0);
   await store.close();
 });
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import { postgresArtifacts } from './artifacts/artifacts.ts';
+import { postgresChanges } from './changes.ts';
 import { type CommitTail, GroupCommit } from './commit/group-commit.ts';
 import { connect, Database, type Pool } from './database.ts';
 import { postgresEventLog } from './event-log.ts';
@@ -24,7 +25,9 @@ import { Notices } from './records/notices.ts';
 import { postgresPacks } from './records/packs.ts';
 import { refuseHalfMoved, type StoreFacts, storeFacts } from './records/store-facts.ts';
 import { postgresSubscriptions } from './records/subscriptions.ts';
+import { postgresPurges } from './retention/purges.ts';
 import { postgresRetention } from './retention/retention.ts';
+import { postgresContexts } from './run-index/contexts.ts';
 import { postgresRunIndex } from './run-index/run-index.ts';
 
 export interface PostgresStoreOptions {
@@ -121,8 +124,10 @@ export async function assemblePostgresStore(
     await closed?.();
   };
   return {
-    log: postgresEventLog({ database, commit, followers, horizon, heads, writer, tail: told }),
+    log: postgresEventLog({ database, commit, followers, heads, writer, tail: told }),
+    changes: postgresChanges(database, horizon),
     runIndex: postgresRunIndex(database, heads),
+    contexts: postgresContexts(database),
     queue: postgresQueue(database),
     definitions: postgresDefinitions(database),
     checkpoints: postgresCheckpoints(database),
@@ -131,7 +136,8 @@ export async function assemblePostgresStore(
     packs: postgresPacks(database),
     subscriptions: postgresSubscriptions(database),
     credentials: postgresCredentials(database),
-    retention: postgresRetention(database, writer),
+    retention: postgresRetention(database),
+    purges: postgresPurges(database, writer),
     artifacts: postgresArtifacts(database),
     blobs: postgresBlobs(database, writer, commit.bytes),
     expiring: postgresExpiring(database),

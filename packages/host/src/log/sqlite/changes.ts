@@ -1,14 +1,31 @@
 /** Reads the rows of all runs by cursor: every row, or those of one tenant and some types. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
-import { type Changes, type ChangesRange, pageBytes, type RowFilter } from '../ports/event-log.ts';
+import type { ChangeLog, Changes, ChangesRange, RowFilter } from '../ports/changes.ts';
+import { pageBytes } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
+import type { Connection } from './connection.ts';
 import { type Query, query } from './query.ts';
+import { HOST, type InReadTurn, rowsCost, SCAN_COST } from './read-turns.ts';
 import { cursorEnd } from './retention/purged-runs.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
 
-export class ChangesReader {
+export function sqliteChanges({ db, read }: Connection, inTurn: InReadTurn): ChangeLog {
+  const changes = new ChangesReader(db);
+  return {
+    read: (range) =>
+      inTurn(
+        () => range.filter?.tenant ?? HOST,
+        () => changes.read(range),
+        ({ rows, position }) => rowsCost(rows) + (Number(position) - Number(range.after)) * SCAN_COST,
+      ),
+    end: async () => read(() => String(changes.end())),
+    lastCursor: async () => read(() => changes.end()),
+  };
+}
+
+class ChangesReader {
   readonly #all: Query<[runId: RunId, contextId: ContextId, importedAt: number | null, ...EventColumns]>;
   readonly #filtered: Query<[runId: RunId, contextId: ContextId, ...EventColumns]>;
   readonly #end: () => number;

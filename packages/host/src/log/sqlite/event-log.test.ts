@@ -52,9 +52,9 @@ test('a page loads no row beyond its end', async () => {
     const most = 3 * LARGE;
     await store.log.read({ runId: runA, after: 0, limit: 500, maxBytes: LARGE + 1 });
     expect(characters()).toBeLessThan(most);
-    await store.log.changes({ after: '1', limit: 500, maxBytes: LARGE + 1, filter: null });
+    await store.changes.read({ after: '1', limit: 500, maxBytes: LARGE + 1, filter: null });
     expect(characters()).toBeLessThan(2 * most);
-    await store.log.changes({ after: '1', limit: 500, maxBytes: LARGE + 1, filter: { tenant: 't', types: ['a'] } });
+    await store.changes.read({ after: '1', limit: 500, maxBytes: LARGE + 1, filter: { tenant: 't', types: ['a'] } });
     expect(characters()).toBeLessThan(3 * most);
   });
 });

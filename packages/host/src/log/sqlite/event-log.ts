@@ -1,7 +1,5 @@
 /** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by its segments. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { ContextId } from '@cairn/protocol';
-import { FairTurns } from '../../fair-turns.ts';
 import { checkOrigins } from '../admit-fork.ts';
 import type { Followers } from '../feed/followers.ts';
 import {
@@ -16,18 +14,18 @@ import { bodySize, type Row } from '../ports/rows.ts';
 import { sharedRowsPurged } from '../ports/run-purged.ts';
 import type { Appender } from './append/append.ts';
 import type { CachedHead, HeadCache } from './append/head-cache.ts';
-import { ChangesReader } from './changes.ts';
 import { EVENT_COLUMNS, type EventColumns, FRAME_COLUMNS } from './columns.ts';
 import type { Work } from './commit/job.ts';
 import type { Connection } from './connection.ts';
 import { contextTenants } from './context-tenants.ts';
-import { ContextReader } from './contexts/context-reader.ts';
+import type { ContextReader } from './contexts/context-reader.ts';
 import { withFirstRows } from './forks/first-rows.ts';
 import type { Forks, InTurn } from './forks/fork-work.ts';
 import { PurgedRows } from './forks/purged-rows.ts';
 import { rowsUntil } from './forks/rows-until.ts';
 import { together } from './forks/together.ts';
 import { type Query, query } from './query.ts';
+import { HOST, type InReadTurn, rowsCost, SCAN_COST } from './read-turns.ts';
 import { PurgedRuns } from './retention/purged-runs.ts';
 import { rowReader, type ToRow } from './values/large-values.ts';
 
@@ -36,56 +34,18 @@ interface EventLogPorts extends Connection {
   readonly appender: Appender;
   readonly followers: Followers;
   readonly forks: Forks;
-  readonly nextTurn: (go: () => void) => void;
+  readonly contexts: ContextReader;
+  readonly inTurn: InReadTurn;
 }
 
-/**
- * Characters read in one turn of the event loop: one page of large rows, or many small ones. A reader folds or renders
- * what it reads in the same turn, which takes three times as long as the read: together about 3 ms.
- */
-const TURN_BYTES = 196_608;
-
-/** What a row costs besides its bodies, in characters: a page of 500 small rows takes as long as one of 256 Ki characters. */
-const ROW_COST = 512;
-
-/** What a row costs that a filter passes over. */
-const SCAN_COST = 128;
-
-/** The owner of reads that serve the host itself. */
-const HOST = '';
-
 export function sqliteEventLog(ports: EventLogPorts): EventLog {
-  const { db, writer, read, heads, appender, followers, forks, nextTurn } = ports;
-  const rows = new RowReader(db, heads);
-  const changes = new ChangesReader(db);
+  const { db, writer, read, heads, appender, followers, forks, contexts, inTurn } = ports;
+  const rows = new RowReader(db, heads, contexts);
   const purged = new PurgedRuns(db);
   const until = rowsUntil(db);
   const tenantOf = contextTenants(db);
   const ownerOf = (range: RunRows | ContextRows): string =>
     ('runId' in range ? heads.get(range.runId)?.head.record.tenant : tenantOf(range.contextId)) ?? HOST;
-  const turns = new FairTurns({
-    budget: TURN_BYTES,
-    // Within `read`, because a transaction that is not durable yet may have begun meanwhile.
-    nextTurn: (begin) => nextTurn(() => void duringRead(begin)),
-  });
-  const duringRead = async (begin: () => void): Promise<void> => {
-    try {
-      await read(begin);
-    } catch (error) {
-      turns.refuse(error);
-    }
-  };
-  /** Reads in this turn or a later one. The inner `read` is immediate, and names the file when the query fails. */
-  const inTurn = <Page>(ownerOf: () => string, page: () => Page, costOf: (page: Page) => number) =>
-    read(() =>
-      turns.take(ownerOf(), () =>
-        read(() => {
-          const found = page();
-          turns.charge(costOf(found));
-          return found;
-        }),
-      ),
-    );
   return {
     append: (append) => writer.submit(appender.work(append)),
     importRun: async (run, given) => {
@@ -107,19 +67,9 @@ export function sqliteEventLog(ports: EventLogPorts): EventLog {
         rowsCost,
       ),
     rowsUntil: async (runId, cursor) => read(() => until(heads.get(runId), cursor)),
-    lastCursor: async () => read(() => changes.end()),
     head: async (runId) => read(() => shownHead(heads.get(runId))),
     purged: async (runId) => read(() => purged.get(runId)),
-    contextTenant: async (contextId) => read(() => tenantOf(contextId)),
-    contextHead: async (contextId) => read(() => rows.contextHead(contextId)),
     follow: (listener) => followers.add(listener),
-    changes: async (range) =>
-      inTurn(
-        () => range.filter?.tenant ?? HOST,
-        () => changes.read(range),
-        ({ rows, position }) => rowsCost(rows) + (Number(position) - Number(range.after)) * SCAN_COST,
-      ),
-    end: async () => read(() => String(changes.end())),
   };
 }
 
@@ -146,12 +96,6 @@ function shownHead(entry: CachedHead | null): RunHead | null {
   return { record, seq, hash, fence, owner };
 }
 
-function rowsCost(rows: readonly Row[]): number {
-  let cost = ROW_COST;
-  for (const row of rows) cost += ROW_COST + bodySize(row);
-  return cost;
-}
-
 class RowReader {
   readonly #heads: HeadCache;
   readonly #run: Query<EventColumns>;
@@ -162,7 +106,7 @@ class RowReader {
   readonly #purged: PurgedRows;
   readonly #rowOf: ToRow;
 
-  constructor(db: DatabaseSync, heads: HeadCache) {
+  constructor(db: DatabaseSync, heads: HeadCache, contexts: ContextReader) {
     this.#heads = heads;
     const all = `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ?`;
     const frames = `SELECT ${FRAME_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ?`;
@@ -170,7 +114,7 @@ class RowReader {
     this.#clientRun = query(db, `${all} AND audience = 0 ORDER BY seq LIMIT ?`);
     this.#framesOfRun = query(db, `${frames} ORDER BY seq LIMIT ?`);
     this.#framesOfClientRun = query(db, `${frames} AND audience = 0 ORDER BY seq LIMIT ?`);
-    this.#contexts = new ContextReader(db);
+    this.#contexts = contexts;
     this.#purged = new PurgedRows(db);
     this.#rowOf = rowReader(db);
   }
@@ -198,10 +142,6 @@ class RowReader {
       if (rows.length >= range.limit) break;
     }
     return rows;
-  }
-
-  contextHead(contextId: ContextId): number {
-    return this.#contexts.head(contextId);
   }
 
   #statement({ audience, isForFrames }: RunRows): Query<EventColumns> {

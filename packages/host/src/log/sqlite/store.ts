@@ -11,11 +11,14 @@ import { RunWriter } from './append/run-writer.ts';
 import { sqliteArtifacts } from './artifacts/artifacts.ts';
 import { BlobTables } from './blobs/blob-tables.ts';
 import { sqliteBlobs } from './blobs/blobs.ts';
+import { sqliteChanges } from './changes.ts';
 import { sqliteCheckpoints } from './checkpoints.ts';
 import { type ElapsedMs, type Flush, GroupCommit, type Read } from './commit/group-commit.ts';
 import { Checkpointer } from './commit/wal-checkpoint.ts';
 import { walFlush } from './commit/wal-flush.ts';
 import type { Connection } from './connection.ts';
+import { ContextReader } from './contexts/context-reader.ts';
+import { sqliteContexts } from './contexts/contexts.ts';
 import { ContextSegments } from './contexts/segments.ts';
 import { sqliteCredentials } from './credentials.ts';
 import { sqliteDefinitions } from './definitions.ts';
@@ -28,7 +31,9 @@ import { sqliteIdempotency } from './idempotency.ts';
 import { sqliteMemories } from './memories/memories.ts';
 import { sqlitePacks } from './packs.ts';
 import { sqliteQueue } from './queue.ts';
+import { readTurns } from './read-turns.ts';
 import { type RebuiltFaces, rebuildFaces } from './rebuild-faces.ts';
+import { sqlitePurges } from './retention/purges.ts';
 import { sqliteRetention } from './retention/retention.ts';
 import { ListedRuns } from './run-index/listed-runs.ts';
 import { sqliteRunIndex } from './run-index/run-index.ts';
@@ -113,22 +118,20 @@ export function assembleStore({
     closed(writer.isBroken ? 'broken' : 'whole');
   };
   const connection: Connection = { db, writer, read };
-  const log = sqliteEventLog({ ...connection, heads, appender, followers, forks, nextTurn });
+  const inTurn = readTurns(read, nextTurn);
+  const contexts = new ContextReader(db);
+  const log = sqliteEventLog({ ...connection, heads, appender, followers, forks, contexts, inTurn });
   return {
     log,
+    changes: sqliteChanges(connection, inTurn),
     runIndex: sqliteRunIndex({ ...connection, heads, listed, usage }),
+    contexts: sqliteContexts(connection, contexts),
     queue: sqliteQueue({ ...connection, heads, sessions }),
-    definitions: sqliteDefinitions(connection),
-    checkpoints: sqliteCheckpoints(connection),
-    idempotency: sqliteIdempotency(connection),
-    memories: sqliteMemories(connection),
-    packs: sqlitePacks(connection),
-    subscriptions: sqliteSubscriptions(connection),
-    credentials: sqliteCredentials(connection),
-    retention: sqliteRetention({ ...connection, heads, usage, blobs, checkpointer }),
+    ...recordPorts(connection),
+    retention: sqliteRetention(connection, heads),
+    purges: sqlitePurges({ ...connection, heads, usage, blobs, checkpointer }),
     artifacts: sqliteArtifacts({ ...connection, heads }),
     blobs: sqliteBlobs({ ...connection, tables: blobs, usage }),
-    expiring: sqliteExpiring(connection),
     cluster: inProcessCluster(() => closing !== null, onFault),
     facts: folderFacts(connection),
     rebuildFaces: () => rebuildFaces(connection, log),
@@ -138,6 +141,18 @@ export function assembleStore({
     close: () => (closing ??= close()),
   };
 }
+
+/** Ports that need nothing but the connection. */
+const recordPorts = (connection: Connection) => ({
+  definitions: sqliteDefinitions(connection),
+  checkpoints: sqliteCheckpoints(connection),
+  idempotency: sqliteIdempotency(connection),
+  memories: sqliteMemories(connection),
+  packs: sqlitePacks(connection),
+  subscriptions: sqliteSubscriptions(connection),
+  credentials: sqliteCredentials(connection),
+  expiring: sqliteExpiring(connection),
+});
 
 /** Errors name the database. */
 function named<Result>(query: () => Result, file: string): Result {

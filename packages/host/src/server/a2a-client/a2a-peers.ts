@@ -8,7 +8,7 @@ import { PeerCancels } from './cancels/peer-cancels.ts';
 import type { PeerSettings } from './peer-settings.ts';
 
 export interface PeersPorts extends PeerPorts {
-  readonly store: Pick<Store, 'log' | 'subscriptions'>;
+  readonly store: Pick<Store, 'log' | 'changes' | 'subscriptions'>;
   readonly cluster: Pick<ClusterNode, 'job'>;
 }
 

@@ -2,6 +2,7 @@
 import { isoTime, type JsonObject, type RunStatus } from '@cairn/protocol';
 import type { A2aState, A2aTask } from '../../bridges/a2a/update.ts';
 import { v1State, v1Task } from '../../bridges/a2a/v1.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
 import { contextNamed } from '../contexts/context-params.ts';
@@ -14,6 +15,7 @@ import { type A2aTasks, shownTask } from './tasks.ts';
 export interface ListPorts {
   readonly log: EventLog;
   readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly cursors: PageCursors;
   readonly tasks: A2aTasks;
   readonly hostId: string;
@@ -54,16 +56,16 @@ type ReadPage = (
 async function pageOf(
   { caller }: Call,
   { contextId }: ListParams,
-  { log, runIndex, cursors }: ListPorts,
+  { runIndex, contexts, cursors }: ListPorts,
 ): Promise<ReadPage> {
   const { tenant } = caller;
-  const context = contextId === undefined ? null : await contextNamed(contextId, caller, log);
+  const context = contextId === undefined ? null : await contextNamed(contextId, caller, contexts);
   return async (token, limit) => {
     const cursor = cursors.placeOf(tenant, token);
     const { runs, nextCursor } =
       context === null
         ? await runIndex.list({ tenant, limit, cursor })
-        : await runIndex.ofContext({ contextId: context, parentRunId: null, limit, cursor });
+        : await contexts.runs({ contextId: context, parentRunId: null, limit, cursor });
     return { runs, cursor: cursors.shown(tenant, nextCursor) };
   };
 }

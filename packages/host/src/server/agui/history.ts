@@ -6,15 +6,15 @@ import { withoutContext } from '../../bridges/agui/run-input.ts';
 import { newRunState, type RunState, type ShownRun } from '../../bridges/agui/run-state.ts';
 import { take } from '../../bridges/agui/view.ts';
 import { Instants } from '../../log/feed/frame.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import type { RunIndex } from '../../log/ports/run-index.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { taskEventText } from '../../log/tasks/task-frame.ts';
 
 export interface HistoryPorts {
   readonly log: EventLog;
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
 }
 
 export interface HistoryRange {
@@ -120,11 +120,11 @@ class HistoryFold {
 
 /** The cursor before the oldest row that is read. */
 async function startOf(
-  { log, runIndex }: HistoryPorts,
+  { log, contexts }: HistoryPorts,
   { contextId, run, withMessages }: HistoryRange,
 ): Promise<number> {
   if (!withMessages) return cursorBefore(log, run.taskId as RunId, MAX_ROWS);
-  const { runs } = await runIndex.ofContext({ contextId, parentRunId: null, limit: MAX_TASKS });
+  const { runs } = await contexts.runs({ contextId, parentRunId: null, limit: MAX_TASKS });
   let left = MAX_ROWS;
   let start: number | null = null;
   for (const { runId } of runs) {

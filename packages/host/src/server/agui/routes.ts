@@ -82,7 +82,7 @@ async function accept(call: Call, surface: AguiSurface): Promise<string> {
   if (!surface.runsAgents) throw noAgents();
   const agentId = await knownAgent(call, surface.registry);
   const news = newsOf(input);
-  const thread = await contextOfName({ kind: 'thread', name: input.threadId }, call.caller, surface.log);
+  const thread = await contextOfName({ kind: 'thread', name: input.threadId }, call.caller, surface.contexts);
   const open = thread.exists ? await openTask(thread.contextId, { input, news }, surface) : null;
   const answers = answersIn(news, open?.state ?? null);
   if (answers.length > 0) {
@@ -129,17 +129,17 @@ interface OpenTask {
 async function openTask(
   contextId: ContextId,
   { input, news }: { readonly input: RunInput; readonly news: News },
-  { log, runIndex, turns }: AguiSurface,
+  { log, contexts, turns }: AguiSurface,
 ): Promise<OpenTask | null> {
   const { threadId, runId } = input;
   const { active } = await turns.openTasks(contextId);
   if (active === null) return null;
   const taskId = active.runId;
-  const head = await log.contextHead(contextId);
+  const head = await contexts.head(contextId);
   const run = { threadId, runId, taskId };
   const isAsked = news.answers.length + news.results.length > 0 || active.status.startsWith('waiting');
   if (!isAsked) return { taskId, head, state: newRunState(run) };
-  const { state } = await readHistory({ log, runIndex }, { contextId, run, after: head, head, withMessages: false });
+  const { state } = await readHistory({ log, contexts }, { contextId, run, after: head, head, withMessages: false });
   return { taskId, head, state };
 }
 
@@ -165,9 +165,9 @@ async function respond(call: Call, text: string, surface: AguiSurface): Promise<
 }
 
 /** A client that sends the first message that it knows of, in a conversation that has others. */
-async function lacksHistory({ messages }: RunInput, contextId: ContextId, { runIndex }: AguiSurface): Promise<boolean> {
+async function lacksHistory({ messages }: RunInput, contextId: ContextId, { contexts }: AguiSurface): Promise<boolean> {
   if (messages.some(({ role }) => role === 'assistant')) return false;
-  const { runs } = await runIndex.ofContext({ contextId, parentRunId: null, limit: 2 });
+  const { runs } = await contexts.runs({ contextId, parentRunId: null, limit: 2 });
   return runs.length > 1;
 }
 

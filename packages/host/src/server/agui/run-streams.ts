@@ -50,7 +50,7 @@ export class RunStreams {
     const { contextId, run, after, known } = stream;
     const isJoined = after === null;
     const withMessages = known !== null;
-    const head = isJoined || withMessages ? await this.#ports.log.contextHead(contextId) : after;
+    const head = isJoined || withMessages ? await this.#ports.contexts.head(contextId) : after;
     const range = { contextId, run, after: after ?? head, head, withMessages };
     const history = await readHistory(this.#ports, range);
     const { state, messages, cursor, last } = history;

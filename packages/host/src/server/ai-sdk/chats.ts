@@ -7,7 +7,7 @@ import {
   resolvedParts,
   saidLast,
 } from '../../bridges/ai-sdk/chat-request.ts';
-import type { RunIndex } from '../../log/ports/run-index.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import { requireScope } from '../access/auth.ts';
 import { contextOfName } from '../contexts/client-named.ts';
 import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
@@ -17,7 +17,7 @@ import type { Call } from '../http/routes.ts';
 import { type ReadTask, readTask } from './read-task.ts';
 
 export interface ChatSurface extends MessageSurface, InputSurface {
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
 }
 
 /** The stream that a request gets, as recorded under the id of its message. */
@@ -41,7 +41,7 @@ const recorded = (accepted: Accepted): string => JSON.stringify(accepted);
 export async function acceptChat(chat: ChatCall, surface: ChatSurface): Promise<string> {
   const { call, request } = chat;
   const said = saidLast(request);
-  const { contextId, exists } = await contextOfName({ kind: 'chat', name: request.id }, call.caller, surface.log);
+  const { contextId, exists } = await contextOfName({ kind: 'chat', name: request.id }, call.caller, surface.contexts);
   const open = exists ? await openTask(contextId, surface) : null;
   const resolved = resolvedParts(request);
   const isAnswered = open !== null && (await answer(call, surface, { contextId, open, resolved }));
@@ -64,7 +64,7 @@ export async function openTaskId(contextId: ContextId, { turns }: Pick<ChatSurfa
 
 async function openTask(contextId: ContextId, surface: ChatSurface): Promise<OpenTask | null> {
   const taskId = await openTaskId(contextId, surface);
-  return taskId === null ? null : { taskId, read: await readTask(surface.log, contextId, taskId) };
+  return taskId === null ? null : { taskId, read: await readTask(surface, contextId, taskId) };
 }
 
 interface Answering {
@@ -138,7 +138,7 @@ async function regenerate(chat: ChatCall, surface: ChatSurface, { contextId, ope
 
 /** The root task of a message of the page; without one, or when it is not of this chat, the newest. */
 async function rootTask(contextId: ContextId, messageId: string | null, surface: ChatSurface): Promise<RunId | null> {
-  const { runs } = await surface.runIndex.ofContext({ contextId, parentRunId: null, limit: RECENT });
+  const { runs } = await surface.contexts.runs({ contextId, parentRunId: null, limit: RECENT });
   const named = runs.find(({ runId }) => runId === messageId) ?? runs[0];
   return named?.runId ?? null;
 }
@@ -158,7 +158,7 @@ async function goOn({ request }: ChatCall, surface: ChatSurface, going: GoingOn)
   if (message === null || !exists) throw noMessage();
   const taskId = open?.taskId ?? (await rootTask(contextId, message.id, surface));
   if (taskId === null) throw noMessage();
-  const { first, last, waitedAt } = open?.read ?? (await readTask(surface.log, contextId, taskId));
+  const { first, last, waitedAt } = open?.read ?? (await readTask(surface, contextId, taskId));
   const isOfTask = message.id === taskId && message.cursor >= first && message.cursor <= last;
   const after = isOfTask ? message.cursor : (waitedAt ?? last);
   return recorded({ contextId, taskId, after, held: [...resolved.keys()] });

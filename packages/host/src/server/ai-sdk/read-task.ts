@@ -2,8 +2,8 @@
 import type { ContextId, RunId, TaskEvent } from '@cairn/protocol';
 import { UiMessageView } from '../../bridges/ai-sdk/ui-message-view.ts';
 import { Instants } from '../../log/feed/frame.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { taskEventText } from '../../log/tasks/task-frame.ts';
 import { firstCursor } from '../contexts/messages.ts';
@@ -19,10 +19,14 @@ export interface ReadTask {
   readonly waitedAt: number | null;
 }
 
-export async function readTask(log: EventLog, contextId: ContextId, taskId: RunId): Promise<ReadTask> {
+export async function readTask(
+  { log, contexts }: Pick<Store, 'log' | 'contexts'>,
+  contextId: ContextId,
+  taskId: RunId,
+): Promise<ReadTask> {
   const view = new UiMessageView({ taskId });
   const first = (await firstCursor(log, taskId)) - 1;
-  const head = await log.contextHead(contextId);
+  const head = await contexts.head(contextId);
   const filter = taskAndBelow(taskId);
   const instants = new Instants();
   let last = first;

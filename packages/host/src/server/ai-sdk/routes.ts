@@ -106,7 +106,7 @@ async function resume(call: Call, surface: AiSdkSurface): Promise<undefined> {
   const { contextId, exists } = await contextOfName(
     { kind: 'chat', name: pathParam(call, 'chatId') },
     call.caller,
-    surface.log,
+    surface.contexts,
   );
   const taskId = exists ? await openTaskId(contextId, surface) : null;
   if (taskId === null) {

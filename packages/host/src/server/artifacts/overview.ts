@@ -1,7 +1,7 @@
 /** The artifacts of a tenant in one answer: the contexts of its latest root runs that have any. */
 import { type ArtifactOverview, artifactOverview, isoTime } from '@cairn/protocol';
 import { z } from 'zod';
-import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
+import type { ListedRun } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam } from '../http/params.ts';
@@ -11,8 +11,7 @@ import { entryOf } from './artifact-entry.ts';
 type ContextArtifacts = ArtifactOverview['contexts'][number];
 
 export interface OverviewPorts {
-  readonly store: Pick<Store, 'artifacts'>;
-  readonly runIndex: Pick<RunIndex, 'list' | 'oldestOpen'>;
+  readonly store: Pick<Store, 'artifacts' | 'runIndex' | 'contexts'>;
   readonly cursors: PageCursors;
 }
 
@@ -44,14 +43,14 @@ export const artifactOverviewRoute = (ports: OverviewPorts): Route => ({
   },
 });
 
-async function overview(call: Call, { store, runIndex, cursors }: OverviewPorts): Promise<string> {
+async function overview(call: Call, { store, cursors }: OverviewPorts): Promise<string> {
   const { tenant } = call.caller;
   const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: MAX_LIMIT }) ?? DEFAULT_LIMIT;
   const contexts = new Map<string, ContextArtifacts | null>();
   let cursor = cursors.placeOf(tenant, queryParam(call, 'cursor')) ?? null;
   let found = 0;
   for (let looked = 0; looked < MAX_RUNS && found < limit; ) {
-    const page = await runIndex.list({
+    const page = await store.runIndex.list({
       tenant,
       parentRunId: null,
       // A page never finds more contexts than it has runs.
@@ -61,7 +60,7 @@ async function overview(call: Call, { store, runIndex, cursors }: OverviewPorts)
     for (const run of page.runs) {
       const known = contexts.get(run.contextId);
       if (known === undefined) {
-        const one = await contextOf(run, store, runIndex);
+        const one = await contextOf(run, store);
         contexts.set(run.contextId, one);
         if (one !== null) found += 1;
       } else if (known !== null) contexts.set(run.contextId, { ...known, ...rootOf(run) });
@@ -79,8 +78,7 @@ async function overview(call: Call, { store, runIndex, cursors }: OverviewPorts)
 
 async function contextOf(
   run: ListedRun,
-  { artifacts }: OverviewPorts['store'],
-  runIndex: OverviewPorts['runIndex'],
+  { artifacts, contexts }: OverviewPorts['store'],
 ): Promise<ContextArtifacts | null> {
   const { contextId } = run;
   const found = await artifacts.list(contextId, { limit: PER_CONTEXT + 1 });
@@ -88,7 +86,7 @@ async function contextOf(
   return {
     contextId,
     ...rootOf(run),
-    open: (await runIndex.oldestOpen(contextId)) !== null,
+    open: (await contexts.oldestOpen(contextId)) !== null,
     artifacts: found.slice(0, PER_CONTEXT).map(entryOf),
     more: found.length > PER_CONTEXT,
   };

@@ -13,7 +13,7 @@ import { datasetPieces, filePieces, type PiecePorts, recordOf } from './artifact
 import { type ByteRange, byteRange } from './byte-range.ts';
 
 export interface ArtifactRoutePorts {
-  readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
+  readonly store: Pick<Store, 'log' | 'contexts' | 'blobs' | 'artifacts'>;
   readonly responses: ResponsePorts;
 }
 
@@ -57,7 +57,7 @@ export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
 
 async function list(call: Call, ports: ArtifactRoutePorts): Promise<string> {
   const limit = wholeParam(call, 'limit', MAX_LIMIT) ?? MAX_LIMIT;
-  const contextId = await visibleContext(call, ports.store.log);
+  const contextId = await visibleContext(call, ports.store.contexts);
   const found = await ports.store.artifacts.list(contextId, { after: queryParam(call, 'after'), limit });
   const last = found.at(-1);
   const next = found.length < limit || last === undefined ? null : newestOf(last).artifactId;
@@ -67,7 +67,7 @@ async function list(call: Call, ports: ArtifactRoutePorts): Promise<string> {
 
 async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | undefined> {
   const asked = wholeParam(call, 'version', 1_000_000_000);
-  const contextId = await visibleContext(call, ports.store.log);
+  const contextId = await visibleContext(call, ports.store.contexts);
   const artifactId = pathParam(call, 'artifactId');
   const version = await ports.store.artifacts.get(contextId, artifactId, asked);
   if (version?.state !== 'complete') throw await missing(contextId, artifactId, ports);

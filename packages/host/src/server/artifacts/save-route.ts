@@ -33,7 +33,7 @@ import { replacedVersion } from './preconditions.ts';
 import { receiveUpload, type Upload, type UploadPorts } from './upload.ts';
 
 export interface SaveSurface extends Omit<UploadPorts, 'blobs'> {
-  readonly store: Pick<Store, 'log' | 'artifacts' | 'blobs'>;
+  readonly store: Pick<Store, 'log' | 'contexts' | 'artifacts' | 'blobs'>;
   readonly engine: Pick<Engine, 'start'>;
   readonly loadView: LoadView;
   readonly gate: Pick<Gate, 'guessed'>;
@@ -101,7 +101,7 @@ interface Target {
 }
 
 async function targetOf(call: Call, { store }: SaveSurface): Promise<Target> {
-  const contextId = await visibleContext(call, store.log);
+  const contextId = await visibleContext(call, store.contexts);
   const artifactId = pathParam(call, 'artifactId');
   const found = await store.artifacts.summary(contextId, artifactId);
   if (found?.current == null && !isArtifactName(artifactId)) throw badName(artifactId);

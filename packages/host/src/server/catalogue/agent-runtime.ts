@@ -54,7 +54,7 @@ export interface AgentRuntime extends Required<Pick<EngineOptions, 'nodeTypes' |
 }
 
 export interface AgentRuntimePorts {
-  readonly store: Pick<Store, 'log' | 'definitions' | 'memories' | 'blobs' | 'artifacts' | 'subscriptions'>;
+  readonly store: Pick<Store, 'log' | 'definitions' | 'memories' | 'blobs' | 'artifacts' | 'subscriptions' | 'changes'>;
   readonly clock: Clock;
   /** The trace context of outbound calls. */
   readonly traces: Pick<CallTraces, 'headers'>;

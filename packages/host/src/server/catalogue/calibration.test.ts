@@ -39,38 +39,38 @@ test('those who ask at the same time share one reading, and nobody counts a row 
   const store = inMemoryStore();
   const runId = await runOf(store, 't', 'run_mine');
   await store.log.append({ runId, rows: [decided(0.4), decided(0.5)] });
-  const changes = vi.fn(store.log.changes.bind(store.log));
-  const reader = new CalibrationReader({ changes });
+  const read = vi.fn(store.changes.read);
+  const reader = new CalibrationReader({ read });
   const answers = await Promise.all([reader.read('t'), reader.read('t'), reader.read('t')]);
   for (const { agents } of answers) expect(agents).toMatchObject([{ stated: 2 }]);
-  expect(changes.mock.calls.map(([range]) => range.after)).toEqual(['0', expect.any(String)]);
+  expect(read.mock.calls.map(([range]) => range.after)).toEqual(['0', expect.any(String)]);
   await store.close();
 });
 
 test('one request looks at a bounded part of the log, says so, and the next goes on', async () => {
   let position = 0;
-  const changes = vi.fn(async () => ({ rows: [], position: String(Math.min(++position, 150)) }));
-  const reader = new CalibrationReader({ changes });
+  const read = vi.fn(async () => ({ rows: [], position: String(Math.min(++position, 150)) }));
+  const reader = new CalibrationReader({ read });
   expect(await reader.read('t')).toEqual({ agents: [], complete: false });
-  expect(changes).toHaveBeenCalledTimes(100);
+  expect(read).toHaveBeenCalledTimes(100);
   expect(await reader.read('t')).toEqual({ agents: [], complete: true });
-  expect(changes).toHaveBeenCalledTimes(151);
+  expect(read).toHaveBeenCalledTimes(151);
 });
 
 test('a reading that fails is an error of its request, and the next one goes on', async () => {
-  const changes = vi.fn().mockRejectedValueOnce(new Error('the disk')).mockResolvedValue({ rows: [], position: '0' });
-  const reader = new CalibrationReader({ changes });
+  const read = vi.fn().mockRejectedValueOnce(new Error('the disk')).mockResolvedValue({ rows: [], position: '0' });
+  const reader = new CalibrationReader({ read });
   await expect(reader.read('t')).rejects.toThrow('the disk');
   expect(await reader.read('t')).toEqual({ agents: [], complete: true });
 });
 
 test('only so many tenants are remembered', async () => {
-  const changes = vi.fn(async ({ after }: { after: string }) => ({ rows: [], position: after === '0' ? '1' : after }));
-  const reader = new CalibrationReader({ changes });
+  const read = vi.fn(async ({ after }: { after: string }) => ({ rows: [], position: after === '0' ? '1' : after }));
+  const reader = new CalibrationReader({ read });
   for (let i = 0; i <= 256; i++) await reader.read(`t${i}`);
-  changes.mockClear();
+  read.mockClear();
   await reader.read('t256');
-  expect(changes).toHaveBeenCalledTimes(1);
+  expect(read).toHaveBeenCalledTimes(1);
   await reader.read('t0');
-  expect(changes.mock.calls.at(-2)?.[0].after).toBe('0');
+  expect(read.mock.calls.at(-2)?.[0].after).toBe('0');
 });

@@ -2,7 +2,7 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { type Calibration, calibration, type JsonObject } from '@cairn/protocol';
 import { CalibrationFold, calibrationTypes } from '../../agents/calibration.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
+import type { ChangeLog } from '../../log/ports/changes.ts';
 import { LruMap } from '../../lru-map.ts';
 import type { Route } from '../http/routes.ts';
 
@@ -22,11 +22,11 @@ interface TenantFigures {
 }
 
 export class CalibrationReader {
-  readonly #log: Pick<EventLog, 'changes'>;
+  readonly #changes: Pick<ChangeLog, 'read'>;
   readonly #tenants = new LruMap<string, TenantFigures>(MAX_TENANTS);
 
-  constructor(log: Pick<EventLog, 'changes'>) {
-    this.#log = log;
+  constructor(changes: Pick<ChangeLog, 'read'>) {
+    this.#changes = changes;
   }
 
   async read(tenant: string): Promise<Calibration> {
@@ -48,7 +48,7 @@ export class CalibrationReader {
   async #readOn(figures: TenantFigures, tenant: string): Promise<void> {
     const filter = { tenant, types: calibrationTypes };
     for (let page = 0; page < MAX_PAGES; page++) {
-      const { rows, position } = await this.#log.changes({
+      const { rows, position } = await this.#changes.read({
         after: figures.position,
         limit: PAGE,
         maxBytes: PAGE_BYTES,

@@ -47,7 +47,7 @@ export interface HostToolsPorts {
   readonly files: FilePort;
   readonly lateResult: (call: LateResult) => void;
   readonly outbound: Omit<McpPorts, 'changed' | 'now'>;
-  readonly store: Pick<Store, 'log' | 'subscriptions'>;
+  readonly store: Pick<Store, 'log' | 'changes' | 'subscriptions'>;
   readonly cluster: Pick<ClusterNode, 'job'>;
 }
 

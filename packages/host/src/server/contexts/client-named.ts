@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { type ContextId, contextId } from '@cairn/protocol';
 import { contextNotFound } from '../../engine/loading/run-loader.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { Caller } from '../access/auth.ts';
 
 /** Hex digits: 128 bits. */
@@ -27,13 +27,13 @@ export interface NamedContext {
 export async function contextOfName(
   conversation: ClientName,
   { tenant, grant }: Caller,
-  log: Pick<EventLog, 'contextTenant'>,
+  contexts: Pick<Contexts, 'tenant'>,
 ): Promise<NamedContext> {
   const named = conversation.name as ContextId;
-  const isNamed = (await log.contextTenant(named)) === tenant;
+  const isNamed = (await contexts.tenant(named)) === tenant;
   const found = isNamed ? named : derived(tenant, conversation);
   if (grant !== undefined && grant.contextId !== found) throw contextNotFound(named);
-  const owner = isNamed ? tenant : await log.contextTenant(found);
+  const owner = isNamed ? tenant : await contexts.tenant(found);
   // Only an imported log can hold it for another tenant.
   if (owner !== null && owner !== tenant) throw contextNotFound(named);
   return { contextId: found, exists: owner !== null };

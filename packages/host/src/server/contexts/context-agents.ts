@@ -1,12 +1,13 @@
 /** Which agent a run is of, from the definition that it is pinned to. */
 import { type ContextId, isJsonObject, type Json } from '@cairn/protocol';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { Definitions } from '../../log/ports/definitions.ts';
-import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
 import { LruMap } from '../../lru-map.ts';
 
 export interface AgentPorts {
   readonly definitions: Pick<Definitions, 'get'>;
-  readonly runIndex: Pick<RunIndex, 'ofContext'>;
+  readonly contexts: Pick<Contexts, 'runs'>;
 }
 
 /** The agent id of work that no single agent does. */
@@ -36,7 +37,7 @@ export class ContextAgents {
 
   /** The agent that answered last in a context; null when none did. */
   async lastIn(contextId: ContextId): Promise<string | null> {
-    const { runs } = await this.#ports.runIndex.ofContext({ contextId, parentRunId: null, limit: SEARCHED });
+    const { runs } = await this.#ports.contexts.runs({ contextId, parentRunId: null, limit: SEARCHED });
     for (const run of runs) {
       const agentId = await this.of(run);
       if (agentId !== HOST_AGENT) return agentId;

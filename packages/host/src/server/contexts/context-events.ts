@@ -2,9 +2,9 @@
 import { type ContextId, taskEvent, taskEventPage } from '@cairn/protocol';
 import { z } from 'zod';
 import { Instants } from '../../log/feed/frame.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import type { RunIndex } from '../../log/ports/run-index.ts';
 import { isRawShown, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { rawEventText, taskEventText } from '../../log/tasks/task-frame.ts';
 import { takenOver } from '../http/large-response.ts';
@@ -15,7 +15,7 @@ import { type ContextStreams, resetOf } from './context-stream.ts';
 
 export interface ContextEventSurface {
   readonly log: EventLog;
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly contextStreams: ContextStreams;
 }
 
@@ -83,12 +83,12 @@ export function contextEventRoutes(surface: ContextEventSurface): readonly Route
   ];
 }
 
-async function stream(call: Call, { log, runIndex, contextStreams }: ContextEventSurface): Promise<undefined> {
+async function stream(call: Call, { log, contexts, contextStreams }: ContextEventSurface): Promise<undefined> {
   const filter = { ...taskFilter(call), coalesce: switched(queryParam(call, 'coalesce'), 'coalesce', '1') };
   const start = startOf(call);
-  const contextId = await visibleContext(call, log);
-  const head = await log.contextHead(contextId);
-  const from = start === 'latest' ? head : (start ?? (await openStart(contextId, head, { log, runIndex })));
+  const contextId = await visibleContext(call, contexts);
+  const head = await contexts.head(contextId);
+  const from = start === 'latest' ? head : (start ?? (await openStart(contextId, head, { log, contexts })));
   const oldest = typeof start === 'number' && start > 0 ? await oldestCursor(contextId, log) : 0;
   contextStreams.serveContext(takenOver(call), { caller: call.caller, contextId, from, oldest, head, filter });
   return undefined;
@@ -104,9 +104,9 @@ async function oldestCursor(contextId: ContextId, log: EventLog): Promise<number
 async function openStart(
   contextId: ContextId,
   head: number,
-  { log, runIndex }: Omit<ContextEventSurface, 'contextStreams'>,
+  { log, contexts }: Omit<ContextEventSurface, 'contextStreams'>,
 ) {
-  const oldest = await runIndex.oldestOpen(contextId);
+  const oldest = await contexts.oldestOpen(contextId);
   if (oldest === null) return head;
   const [first] = await log.read({ runId: oldest.runId, after: -1, limit: 1, isForFrames: true });
   return first === undefined ? head : first.cursor - 1;
@@ -121,14 +121,14 @@ const MAX_ROWS = 2_000;
 /** The rows to read for so many events: about every other one shows something. */
 const rowsFor = (events: number): number => Math.min(READ.limit, 2 * events + 1);
 
-async function page(call: Call, { log }: ContextEventSurface): Promise<string> {
+async function page(call: Call, { log, contexts }: ContextEventSurface): Promise<string> {
   const filter = taskFilter(call);
   const given = queryParam(call, 'after') ?? '0';
   const cursor = given === 'latest' ? null : cursorParam(given, 'after');
   const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: MAX_EVENTS }) ?? 100;
-  const contextId = await visibleContext(call, log);
+  const contextId = await visibleContext(call, contexts);
   // Before the rows: what comes meanwhile makes `next` at most larger.
-  const head = await log.contextHead(contextId);
+  const head = await contexts.head(contextId);
   const from = cursor ?? head;
   const { events, next, isAfterOwn } = await shown(log, { contextId, after: Math.min(from, head), limit, filter });
   // If the event of the cursor is still there, the oldest one is no later.

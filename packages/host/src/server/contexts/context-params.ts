@@ -11,26 +11,26 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import { contextNotFound } from '../../engine/loading/run-loader.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import { everyTaskEvent, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import type { Caller } from '../access/auth.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, pathParam, queryParam } from '../http/routes.ts';
 
 /** The context in the path, if the caller may see it. Any other one returns 404. */
-export const visibleContext = (call: Call, log: EventLog): Promise<ContextId> =>
-  contextNamed(pathParam(call, 'contextId'), call.caller, log);
+export const visibleContext = (call: Call, contexts: Contexts): Promise<ContextId> =>
+  contextNamed(pathParam(call, 'contextId'), call.caller, contexts);
 
-export async function contextNamed(text: string, caller: Caller, log: EventLog): Promise<ContextId> {
+export async function contextNamed(text: string, caller: Caller, contexts: Contexts): Promise<ContextId> {
   const contextId = wellFormedContext(text, caller);
-  if ((await log.contextTenant(contextId)) !== caller.tenant) throw contextNotFound(contextId);
+  if ((await contexts.tenant(contextId)) !== caller.tenant) throw contextNotFound(contextId);
   return contextId;
 }
 
 /** For clients that name their contexts themselves: one that nobody has is the caller's, too. */
-export async function contextOrNew(text: string, caller: Caller, log: EventLog): Promise<ContextId> {
+export async function contextOrNew(text: string, caller: Caller, contexts: Contexts): Promise<ContextId> {
   const contextId = wellFormedContext(text, caller);
-  if (((await log.contextTenant(contextId)) ?? caller.tenant) !== caller.tenant) throw contextNotFound(contextId);
+  if (((await contexts.tenant(contextId)) ?? caller.tenant) !== caller.tenant) throw contextNotFound(contextId);
   return contextId;
 }
 

@@ -18,16 +18,17 @@ import {
 } from '@cairn/protocol';
 import type { IdempotentRequest } from '../../engine/engine.ts';
 import type { UniqueId } from '../../engine/ports.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog, OtherFork } from '../../log/ports/event-log.ts';
 import { responseRecord } from '../../log/ports/idempotency.ts';
-import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Call, Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { visibleContext } from './context-params.ts';
 
 export interface ForkContextSurface {
   readonly log: EventLog;
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly uniqueId: UniqueId;
   readonly now: () => number;
 }
@@ -60,7 +61,7 @@ export const forkContextRoutes = (surface: ForkContextSurface): readonly Route[]
 
 async function fork(call: Call, surface: ForkContextSurface): Promise<string> {
   const body = parseShape(forkContext, call.request.body, 'The fork');
-  const contextId = await visibleContext(call, surface.log);
+  const contextId = await visibleContext(call, surface.contexts);
   const earlier = await tasksBefore(contextId, body, surface);
   const { tenant } = call.caller;
   return recordedCommand<Forked>(call, {
@@ -74,7 +75,7 @@ async function fork(call: Call, surface: ForkContextSurface): Promise<string> {
 async function tasksBefore(
   contextId: ContextId,
   { before }: ForkContext,
-  { log, runIndex }: ForkContextSurface,
+  { log, contexts }: ForkContextSurface,
 ): Promise<readonly RunRecord[]> {
   const named = parseRunId(before);
   const record = named === null ? null : ((await log.head(named))?.record ?? null);
@@ -83,7 +84,7 @@ async function tasksBefore(
   let isFound = false;
   let cursor: string | undefined;
   do {
-    const page = await runIndex.ofContext({ contextId, parentRunId: null, limit: MAX_TASKS, cursor });
+    const page = await contexts.runs({ contextId, parentRunId: null, limit: MAX_TASKS, cursor });
     for (const run of page.runs) {
       // What an imported run says never reaches the agents of this host.
       if (isFound && run.importedAt === null) earlier.push(run);

@@ -17,8 +17,9 @@ import {
 } from '@cairn/protocol';
 import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
 import type { LoadView } from '../../engine/loading/run-view.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
+import type { InterruptRecord } from '../../log/ports/run-index.ts';
 import { answeringPeer } from '../access/auth.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
@@ -27,7 +28,7 @@ import { visibleContext } from './context-params.ts';
 export interface InputSurface {
   readonly engine: Engine;
   readonly log: EventLog;
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly loadView: LoadView;
 }
 
@@ -58,7 +59,7 @@ export function inputRoutes(surface: InputSurface): readonly Route[] {
 
 async function answer(call: Call, surface: InputSurface): Promise<string> {
   const given = parseShape(answerInput, call.request.body, 'The answer');
-  const contextId = await visibleContext(call, surface.log);
+  const contextId = await visibleContext(call, surface.contexts);
   return answerOpen(call, surface, { contextId, inputId: pathParam(call, 'inputId'), given });
 }
 
@@ -73,7 +74,7 @@ export interface GivenAnswer {
 
 export async function answerOpen(call: Call, surface: InputSurface, answer: GivenAnswer): Promise<string> {
   const { contextId, inputId, given } = answer;
-  const [asked] = await surface.runIndex.asked(contextId, inputId);
+  const [asked] = await surface.contexts.interrupts(contextId, inputId);
   if (asked === undefined) throw notAsked(inputId);
   if (!asked.open) throw alreadyAnswered(inputId);
   const { runId } = asked;

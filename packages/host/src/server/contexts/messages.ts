@@ -116,7 +116,7 @@ async function respond(call: Call, text: string, surface: MessageSurface): Promi
     call.reply.header('preference-applied', 'respond-async');
     return JSON.stringify({ contextId, taskId, cursor });
   }
-  const head = await surface.log.contextHead(contextId);
+  const head = await surface.contexts.head(contextId);
   const closesOnWait = queryParam(call, 'closeOn') === 'waiting';
   const { caller } = call;
   const from = cursor - 1;

@@ -11,6 +11,7 @@ import {
 } from '@cairn/protocol';
 import { agentRun } from '../../agents/agent-run.ts';
 import type { Engine, RemoteCaller, RunStarted, StartRun } from '../../engine/engine.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { type InboundTrace, inboundTrace } from '../../telemetry/trace-context.ts';
 import type { Call } from '../http/routes.ts';
@@ -23,6 +24,7 @@ import { type ContextTurns, QUEUED_TAG } from './turns.ts';
 export interface TaskSurface extends MessageTools {
   readonly engine: Engine;
   readonly log: EventLog;
+  readonly contexts: Contexts;
   readonly agents: ContextAgents;
   readonly turns: ContextTurns;
   /** Whether this host runs agents. */
@@ -87,7 +89,7 @@ async function inTurn(call: Call, surface: TaskSurface, task: TurnTask): Promise
   const { contextId: named, ifBusy, mayBeginContext = false } = task;
   if (named === undefined) return start(call, surface, { ...task, contextId: undefined, isHeldBack: false });
   const find = mayBeginContext ? contextOrNew : contextNamed;
-  const contextId = await find(named, call.caller, surface.log);
+  const contextId = await find(named, call.caller, surface.contexts);
   return surface.turns.alone(contextId, async () => {
     const { active, queued } = await surface.turns.openTasks(contextId);
     const isBusy = active !== null || queued.length > 0;

@@ -17,8 +17,9 @@ import {
 import { z } from 'zod';
 import type { Engine, RunCancelled } from '../../engine/engine.ts';
 import type { LoadView } from '../../engine/loading/run-view.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
@@ -30,7 +31,7 @@ import { isQueued } from './turns.ts';
 export interface TaskSurface {
   readonly engine: Engine;
   readonly log: EventLog;
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly loadView: LoadView;
   readonly cursors: PageCursors;
   readonly agents: ContextAgents;
@@ -92,13 +93,13 @@ export function taskRoutes(surface: TaskSurface): readonly Route[] {
 const cancelBody = z.strictObject({ reason: z.string().max(2_000).optional() });
 
 async function list(call: Call, surface: TaskSurface): Promise<string> {
-  const { log, runIndex, cursors } = surface;
+  const { contexts, cursors } = surface;
   const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: MAX_TASKS }) ?? 50;
   const { tenant } = call.caller;
   const cursor = cursors.placeOf(tenant, queryParam(call, 'cursor'));
-  const contextId = await visibleContext(call, log);
-  const head = await log.contextHead(contextId);
-  const { runs, nextCursor } = await runIndex.ofContext({ contextId, limit, cursor });
+  const contextId = await visibleContext(call, contexts);
+  const head = await contexts.head(contextId);
+  const { runs, nextCursor } = await contexts.runs({ contextId, limit, cursor });
   const tasks = [];
   for (const run of runs) tasks.push(await taskOf(run, surface));
   return JSON.stringify({ tasks, head, nextCursor: cursors.shown(tenant, nextCursor) });
@@ -106,9 +107,9 @@ async function list(call: Call, surface: TaskSurface): Promise<string> {
 
 async function one(call: Call, surface: TaskSurface): Promise<string> {
   const { contextId, record } = await visibleTask(call, surface);
-  const { runIndex, loadView } = surface;
+  const { contexts, loadView } = surface;
   const children = [];
-  const below = await runIndex.ofContext({ contextId, parentRunId: record.runId, limit: MAX_TASKS });
+  const below = await contexts.runs({ contextId, parentRunId: record.runId, limit: MAX_TASKS });
   for (const run of below.runs) children.push(await taskOf(run, surface));
   const view = await loadView(record.runId);
   return JSON.stringify({ ...(await taskOf(record, surface, view)), children, ...ended(view) });
@@ -129,9 +130,9 @@ async function cancel(call: Call, surface: TaskSurface): Promise<string> {
 /** The task in the path, if it is one of the context. */
 async function visibleTask(
   call: Call,
-  { log }: Pick<TaskSurface, 'log'>,
+  { log, contexts }: Pick<TaskSurface, 'log' | 'contexts'>,
 ): Promise<{ readonly contextId: ContextId; readonly record: RunRecord }> {
-  const contextId = await visibleContext(call, log);
+  const contextId = await visibleContext(call, contexts);
   const text = pathParam(call, 'taskId');
   const runId = parseRunId(text);
   const head = runId === null ? null : await log.head(runId);

@@ -12,8 +12,9 @@ import { z } from 'zod';
 import { idTokenOf } from '../../engine/creation/id-token.ts';
 import type { Engine, RunCancelled } from '../../engine/engine.ts';
 import type { LoadView } from '../../engine/loading/run-view.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
 import { sha256 } from '../compose.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
@@ -22,7 +23,7 @@ import { visibleContext } from './context-params.ts';
 export interface ToolCancelSurface {
   readonly engine: Engine;
   readonly log: EventLog;
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly loadView: LoadView;
 }
 
@@ -48,7 +49,7 @@ export function toolCancelRoutes(surface: ToolCancelSurface): readonly Route[] {
 
 async function cancel(call: Call, surface: ToolCancelSurface): Promise<string> {
   const { reason } = parseShape(cancelBody, call.request.body ?? {}, 'The cancel request');
-  const contextId = await visibleContext(call, surface.log);
+  const contextId = await visibleContext(call, surface.contexts);
   const toolCallId = pathParam(call, 'toolCallId');
   const runId = await runOf(toolCallId, contextId, surface);
   if (runId === null) throw unknownCall(toolCallId);
@@ -70,12 +71,12 @@ const MAX_PAGES = 100;
  * run where they began, which forks keep. Null if no run of the context can have it.
  */
 async function runOf(toolCallId: string, contextId: ContextId, surface: ToolCancelSurface): Promise<RunId | null> {
-  const { runIndex, loadView } = surface;
+  const { contexts, loadView } = surface;
   const token = /^call_([0-9a-f]+)_/.exec(toolCallId)?.[1] ?? null;
   for (const isOpen of [true, undefined] as const) {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const { runs, nextCursor } = await runIndex.ofContext({ contextId, isOpen, limit: PAGE, cursor });
+      const { runs, nextCursor } = await contexts.runs({ contextId, isOpen, limit: PAGE, cursor });
       for (const record of runs) {
         if (!mayHave(record, token)) continue;
         const view = await loadView(record.runId);

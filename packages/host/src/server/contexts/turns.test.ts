@@ -10,16 +10,16 @@ test('a context in which thousands of runs wait is looked through in many turns 
   const head = await store.log.head('run_1' as RunId);
   if (head === null) throw new Error('There is no run.');
   const queued = { ...head.record, status: 'paused' as RunStatus, tags: [QUEUED_TAG] };
-  const runIndex: typeof store.runIndex = {
-    ...store.runIndex,
-    ofContext: async ({ cursor = '0' }) => ({
+  const contexts: typeof store.contexts = {
+    ...store.contexts,
+    runs: async ({ cursor = '0' }) => ({
       runs: Array.from({ length: 100 }, () => queued),
       nextCursor: Number(cursor) === 49 ? null : String(Number(cursor) + 1),
     }),
   };
   const engine = { resume: () => Promise.reject(new Error('Nothing is resumed.')) };
   const clusterNode = { alone: <Result>(_: string, work: () => Promise<Result>) => work() };
-  const turns = new ContextTurns({ engine, store: { ...store, runIndex }, clusterNode, report: () => undefined });
+  const turns = new ContextTurns({ engine, store: { ...store, contexts }, clusterNode, report: () => undefined });
   let [passed, isOver] = [0, false];
   const tick = () => {
     passed += 1;

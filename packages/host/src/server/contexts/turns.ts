@@ -13,7 +13,7 @@ import type { ClusterNode } from '../cluster/cluster-node.ts';
 
 export interface TurnPorts {
   readonly engine: Pick<Engine, 'resume'>;
-  readonly store: Pick<Store, 'log' | 'runIndex' | 'retention'>;
+  readonly store: Pick<Store, 'log' | 'runIndex' | 'contexts' | 'retention'>;
   readonly report: Report;
   readonly clusterNode: Pick<ClusterNode, 'alone'>;
 }
@@ -85,7 +85,7 @@ export class ContextTurns {
 
   /** Goes on until a task is active and enough were looked at. */
   async #openTasks(contextId: ContextId, isEnough: (looked: number) => boolean): Promise<OpenTasks> {
-    const { runIndex } = this.#ports.store;
+    const { contexts } = this.#ports.store;
     let active: RunRecord | null = null;
     const queued: RunRecord[] = [];
     let looked = 0;
@@ -93,7 +93,7 @@ export class ContextTurns {
     do {
       // The index answers at once, and any caller can have thousands of runs wait.
       if (looked > 0) await nextTurn();
-      const page = await runIndex.ofContext({ contextId, parentRunId: null, isOpen: true, limit: PAGE, cursor });
+      const page = await contexts.runs({ contextId, parentRunId: null, isOpen: true, limit: PAGE, cursor });
       for (const run of page.runs) {
         if (isQueued(run)) queued.unshift(run);
         else active = run;

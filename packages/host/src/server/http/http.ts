@@ -195,7 +195,7 @@ function surfaceOf(
   }: ServerOptions,
 ) {
   const { engine, store, discovery, now, baseUrl, egress, redactor, timers } = ports;
-  const { log, runIndex } = store;
+  const { log, changes, runIndex, contexts } = store;
   const shares = { engine, gate: ports.gate, limits };
   const loadView = createLoadView(store);
   const past = new PastRuns({ log, loadView });
@@ -209,7 +209,7 @@ function surfaceOf(
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
   const { isUnderTest } = ports.extension;
   const interrupts = { engine, log, runIndex, loadView, past, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
-  const inbox = new InboxFeed({ log, runIndex, loadView, cursors, timers, inTurn: ports.feed.inTurn });
+  const inbox = new InboxFeed({ log, changes, runIndex, loadView, cursors, timers, inTurn: ports.feed.inTurn });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
   const bundles = { engine, log, version, now, responses, past };
   const runsAgents = discovery.agents?.supported === true;
@@ -217,17 +217,17 @@ function surfaceOf(
   const conversations = new ContextTurns(ports);
   const talk = {
     schemaTurns: turns,
-    agents: new ContextAgents({ definitions: store.definitions, runIndex }),
+    agents: new ContextAgents(store),
     contextStreams: new ContextStreams({ feed: ports.feed, streams }),
   };
-  const contexts = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
-  const runStreams = new RunStreams({ log, runIndex, feed: ports.feed, streams });
+  const talks = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
+  const runStreams = new RunStreams({ log, contexts, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
   const about = { hostId, version, faces: new WorkflowFaces(engine) };
-  const toPeers = { ...contexts, ...about, streams, conversations: contexts };
-  const [a2a, mcp] = [createA2a({ ...toPeers, versions: a2aVersions }), createMcp({ ...toPeers, inputs: contexts })];
+  const toPeers = { ...talks, ...about, streams, conversations: talks };
+  const [a2a, mcp] = [createA2a({ ...toPeers, versions: a2aVersions }), createMcp({ ...toPeers, inputs: talks })];
   const routes: readonly Route[] = [
-    ...runRoutes({ ...ports, log, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
+    ...runRoutes({ ...ports, log, changes, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
     ...relativeRoutes({ ...ports, ...store, store, loadView, turns, responses, engine, models, hostId }),
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
@@ -235,16 +235,16 @@ function surfaceOf(
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),
-    ...contextRoutes(contexts),
-    ...aiSdkRoutes({ ...contexts, registry: ports.registry, chatStreams }),
-    ...aguiRoutes({ ...contexts, registry: ports.registry, runStreams }),
+    ...contextRoutes(talks),
+    ...aiSdkRoutes({ ...talks, registry: ports.registry, chatStreams }),
+    ...aguiRoutes({ ...talks, registry: ports.registry, runStreams }),
     ...a2a.routes,
     ...mcp.routes,
-    ...signInRoutes({ engine, log, runIndex, loadView, now, baseUrl, signIns: ports.signIns }),
+    ...signInRoutes({ engine, contexts, loadView, now, baseUrl, signIns: ports.signIns }),
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...artifactRoutes({ store, responses }),
-    artifactOverviewRoute({ store, runIndex, cursors }),
+    artifactOverviewRoute({ store, cursors }),
     saveRoute({ ...ports, loadView, maxJsonBytes: maxRequestBodyBytes, maxTenantBytes }),
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),
@@ -278,7 +278,7 @@ const questionRoutes = (interrupts: InterruptSurface, inbox: InboxSurface): read
 const catalogueRoutes = ({ engine, store, registry, tools }: ServerPorts): readonly Route[] => [
   ...agentRoutes(registry),
   ...toolRoutes(tools),
-  ...calibrationRoutes(new CalibrationReader(store.log)),
+  ...calibrationRoutes(new CalibrationReader(store.changes)),
   ...workflowRoutes({ engine, definitions: store.definitions }),
   ...nodeTypeRoutes(engine),
 ];

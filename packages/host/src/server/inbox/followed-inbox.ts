@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contextId, foldEventOf, type InboxChange, type InboxEntry, interruptEnd, type RunId } from '@cairn/protocol';
 import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from '../../log/fold-run-index.ts';
+import type { ChangeLog } from '../../log/ports/changes.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptRecord, RunIndex } from '../../log/ports/run-index.ts';
@@ -28,7 +29,8 @@ const PAGE = { limit: 2_000, maxBytes: 524_288 };
 const PENDING_PAGE = 100;
 
 export interface FollowedInboxPorts extends EntrySource {
-  readonly log: Pick<EventLog, 'changes' | 'end' | 'read'>;
+  readonly log: Pick<EventLog, 'read'>;
+  readonly changes: Pick<ChangeLog, 'read' | 'end'>;
   readonly runIndex: Pick<RunIndex, 'pending'>;
   /** Most questions that are held; the oldest ones. */
   readonly capacity: number;
@@ -79,7 +81,7 @@ export class FollowedInbox {
     const changes: InboxChange[] = [];
     const filter = { tenant: this.#tenant, types: inboxTypes };
     for (;;) {
-      const { rows, position } = await this.#ports.log.changes({ after: this.#position, ...PAGE, filter });
+      const { rows, position } = await this.#ports.changes.read({ after: this.#position, ...PAGE, filter });
       for (const row of rows) changes.push(...(await this.#take(row)));
       if (position === this.#position) break;
       this.#position = position;
@@ -92,8 +94,8 @@ export class FollowedInbox {
 
   /** The position is taken first: a change during the read of the questions is read again as a change. */
   async #begin(): Promise<InboxReading> {
-    const { log, runIndex, capacity } = this.#ports;
-    const position = await log.end();
+    const { changes, runIndex, capacity } = this.#ports;
+    const position = await changes.end();
     this.#runs.clear();
     this.#entries.clear();
     this.#room = new AskedRoom();

@@ -24,6 +24,7 @@ function stage(capacity = 500, inTurn?: InTurn) {
     timers,
     feed: new InboxFeed({
       log: store.log,
+      changes: store.changes,
       runIndex: store.runIndex,
       loadView: createLoadView(store),
       cursors,
@@ -245,13 +246,13 @@ test('an inbox that nobody follows is kept for a minute, and then forgotten', as
 
 test('a log that cannot be read ends those who follow with the fault, and the next one starts anew', async () => {
   const { store, feed } = stage();
-  const { changes } = store.log;
+  const { read } = store.changes;
   const first = follower(feed);
   await first.said(1);
-  store.log.changes = () => Promise.reject(new Error('the disk is gone'));
+  store.changes.read = () => Promise.reject(new Error('the disk is gone'));
   await ask(store, 'run_1', 'a');
   expect(await first.failed()).toMatchObject({ message: 'the disk is gone' });
-  store.log.changes = changes;
+  store.changes.read = read;
   const second = follower(feed);
   await second.said(1);
   expect(second.changes.map(shown)).toEqual([['run_1/a']]);
@@ -260,9 +261,9 @@ test('a log that cannot be read ends those who follow with the fault, and the ne
 test('who comes during a reading is told nothing before what was asked until then is read', async () => {
   const { store, feed } = stage();
   const gate = Promise.withResolvers<void>();
-  const { end } = store.log;
+  const { end } = store.changes;
   let readings = 0;
-  store.log.end = async () => {
+  store.changes.end = async () => {
     readings += 1;
     const position = await end();
     await gate.promise;

@@ -4,6 +4,7 @@ import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { Timers } from '../../engine/ports.ts';
 import type { InTurn } from '../../log/feed/feed.ts';
 import type { Sink, Subscription } from '../../log/feed/sink.ts';
+import type { ChangeLog } from '../../log/ports/changes.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
@@ -13,6 +14,7 @@ import { TenantInbox, type TenantInboxPorts } from './tenant-inbox.ts';
 
 export interface InboxFeedOptions {
   readonly log: EventLog;
+  readonly changes: ChangeLog;
   readonly runIndex: RunIndex;
   readonly loadView: LoadView;
   readonly cursors: PageCursors;
@@ -31,9 +33,18 @@ export class InboxFeed {
   readonly #tenants = new Map<string, TenantInbox>();
   #unfollow: (() => void) | null = null;
 
-  constructor({ log, runIndex, loadView, cursors, timers, capacity = 500, inTurn = atOnce }: InboxFeedOptions) {
+  constructor({
+    log,
+    changes,
+    runIndex,
+    loadView,
+    cursors,
+    timers,
+    capacity = 500,
+    inTurn = atOnce,
+  }: InboxFeedOptions) {
     this.#log = log;
-    const followed = { log, runIndex, loadView, ancestry: new Ancestry(log), capacity };
+    const followed = { log, changes, runIndex, loadView, ancestry: new Ancestry(log), capacity };
     this.#ports = { cursors, timers, inTurn, followed };
   }
 

@@ -17,7 +17,7 @@ export interface ResourcePorts {
   readonly engine: Engine;
   readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
-  readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
+  readonly store: Pick<Store, 'log' | 'contexts' | 'blobs' | 'artifacts'>;
   readonly extension: Pick<HostExtension, 'mcpResources' | 'mcpPrompts'>;
 }
 
@@ -86,7 +86,7 @@ async function artifactContent(
   place: { context: string; artifact: string },
   { store }: ResourcePorts,
 ) {
-  const contextId = await contextNamed(place.context, caller, store.log);
+  const contextId = await contextNamed(place.context, caller, store.contexts);
   const version = await store.artifacts.get(contextId, place.artifact);
   if (version?.state !== 'complete') throw notThere();
   const pieces = { store, tenant: caller.tenant };

@@ -157,8 +157,8 @@ test('a purge that takes long is answered with 202: the run reads as purged, and
   const store = inMemoryStore();
   const begun = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
-  const { purgeSome } = store.retention;
-  store.retention.purgeSome = async (runId) => {
+  const { purgeSome } = store.purges;
+  store.purges.purgeSome = async (runId) => {
     begun.resolve();
     await held.promise;
     return purgeSome(runId);

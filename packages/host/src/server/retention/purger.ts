@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ContextId, type RunId, TerminalError } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
+import type { Purges } from '../../log/ports/purges.ts';
 import type { Retention } from '../../log/ports/retention.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import { runPurged } from '../../log/ports/run-purged.ts';
@@ -12,6 +13,7 @@ import type { Recorder } from '../../telemetry/meter.ts';
 export interface PurgerPorts {
   readonly log: Pick<EventLog, 'purged' | 'head'>;
   readonly retention: Retention;
+  readonly purges: Purges;
   /** Deletes the files of a run. */
   readonly removeFiles: (runId: RunId) => Promise<void>;
   readonly timers: Timers;
@@ -86,7 +88,7 @@ export class TreePurger {
       const gone = await this.#ports.log.purged(root.runId);
       if (gone !== null) throw runPurged(gone);
       const size = await this.survey(root, isForced);
-      await this.#ports.retention.retire(root.runId, this.#ports.now());
+      await this.#ports.purges.retire(root.runId, this.#ports.now());
       this.#tell(root);
       await this.#finish([root.runId], root.contextId);
       const { recorder } = this.#ports;
@@ -101,7 +103,7 @@ export class TreePurger {
     return this.#inTurn(async () => {
       let runs = 0;
       for (;;) {
-        const left = await this.#ports.retention.unfinished(PAGE);
+        const left = await this.#ports.purges.unfinished(PAGE);
         if (left.length === 0) return runs;
         runs += left.length;
         await this.#finish([...left], null);
@@ -112,15 +114,15 @@ export class TreePurger {
   /** Gives free space back to the disk, if there is much of it. Returns the bytes by which the file may shrink. */
   releaseSpace(): Promise<number> {
     return this.#inTurn(async () => {
-      const { retention } = this.#ports;
-      let { bytes, isReleasable } = await retention.releaseSome();
+      const { purges } = this.#ports;
+      let { bytes, isReleasable } = await purges.releaseSome();
       const free = bytes;
       if (!isReleasable || free < RESERVED_BYTES) return 0;
       while (bytes >= RESERVED_BYTES) {
         await this.#pause();
-        ({ bytes } = await retention.releaseSome());
+        ({ bytes } = await purges.releaseSome());
       }
-      await retention.shrink();
+      await purges.shrink();
       return free - bytes;
     });
   }
@@ -143,17 +145,17 @@ export class TreePurger {
 
   /** The context is that of the tree; null after a start, when no one has seen its runs. */
   async #finish(left: RunId[], contextId: ContextId | null): Promise<void> {
-    const { retention, removeFiles } = this.#ports;
+    const { purges, removeFiles } = this.#ports;
     for (let runId = left.pop(); runId !== undefined; runId = left.pop()) {
       for (;;) {
-        const { retired, isDone } = await retention.purgeSome(runId);
+        const { retired, isDone } = await purges.purgeSome(runId);
         left.push(...retired);
         if (contextId !== null) for (const below of retired) this.#tell({ runId: below, contextId });
         await this.#pause();
         if (isDone) break;
       }
       await removeFiles(runId);
-      await retention.finish(runId);
+      await purges.finish(runId);
     }
   }
 

@@ -45,7 +45,7 @@ function portsOf(store: Store) {
   const recorder = new Meter();
   const world = { timers, now: () => NOW, recorder };
   const removeFiles = async (runId: RunId) => void removed.push(runId);
-  const purger = new TreePurger({ log: store.log, retention: store.retention, removeFiles, ...world });
+  const purger = new TreePurger({ ...store, removeFiles, ...world });
   return { ports: { store, purger, report: () => undefined, ...world }, removed };
 }
 
@@ -141,7 +141,7 @@ test('an active fork keeps its source, also from force', async () => {
 
 test('goes on after a start with what an earlier process began, even without rules', async () => {
   const store = await filled({ a: { age: 40 }, b: { age: 1 } });
-  await store.retention.retire('run_a' as RunId, NOW);
+  await store.purges.retire('run_a' as RunId, NOW);
   const { ports, removed } = portsOf(store);
   const told: unknown[] = [];
   await new Promise<void>((resolve) => {
@@ -156,7 +156,7 @@ test('goes on after a start with what an earlier process began, even without rul
   });
   expect(told).toEqual([{ trees: 0, runs: 0, bytes: 0, kept: 0, resumed: 1, releasedBytes: 0 }]);
   expect(removed).toEqual(['run_a']);
-  expect(await store.retention.unfinished(9)).toEqual([]);
+  expect(await store.purges.unfinished(9)).toEqual([]);
 });
 
 test('a round removes blobs that no event names, and leaves those of the last hour', async () => {

@@ -2,6 +2,7 @@
 import { type RunId, runChanges } from '@cairn/protocol';
 import { z } from 'zod';
 import { indexedTypes } from '../../log/fold-run-index.ts';
+import type { ChangeLog } from '../../log/ports/changes.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { ListedRun, RunIndex } from '../../log/ports/run-index.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
@@ -9,7 +10,8 @@ import { type Call, queryParam, type Route } from '../http/routes.ts';
 import { listedRun } from './listed-run.ts';
 
 interface ChangesPorts {
-  readonly log: Pick<EventLog, 'changes' | 'end' | 'head'>;
+  readonly log: Pick<EventLog, 'head'>;
+  readonly changes: Pick<ChangeLog, 'read' | 'end'>;
   readonly runIndex: Pick<RunIndex, 'shown' | 'childCounts'>;
   readonly cursors: PageCursors;
 }
@@ -21,7 +23,7 @@ export const runChangesRoute = (ports: ChangesPorts): Route => ({
   method: 'GET',
   path: '/v1/host/cairn/run-changes',
   scope: 'runs:read',
-  handle: (call) => changes(call, ports),
+  handle: (call) => changedRuns(call, ports),
   doc: {
     id: 'listRunChanges',
     summary: "List the tenant's runs that changed since an earlier answer, as the run list shows them now",
@@ -36,12 +38,12 @@ export const runChangesRoute = (ports: ChangesPorts): Route => ({
   },
 });
 
-async function changes(call: Call, { log, runIndex, cursors }: ChangesPorts): Promise<string> {
+async function changedRuns(call: Call, { log, changes, runIndex, cursors }: ChangesPorts): Promise<string> {
   const { tenant } = call.caller;
   const after = cursors.placeOf(tenant, queryParam(call, 'after'));
-  if (after === undefined) return JSON.stringify({ runs: [], position: cursors.shown(tenant, await log.end()) });
+  if (after === undefined) return JSON.stringify({ runs: [], position: cursors.shown(tenant, await changes.end()) });
   const filter = { tenant, types: indexedTypes };
-  const { rows, position } = await log.changes({ after, ...PAGE, filter });
+  const { rows, position } = await changes.read({ after, ...PAGE, filter });
   const runs = await withParents(log, [...new Set(rows.map(({ runId }) => runId))]);
   const ids = [...runs.keys()];
   const [shown, childCounts] = await Promise.all([runIndex.shown(ids), runIndex.childCounts(ids)]);

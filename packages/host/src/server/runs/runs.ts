@@ -11,6 +11,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import type { ChangeLog } from '../../log/ports/changes.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 import { etagMatches } from '../http/etag.ts';
@@ -29,6 +30,7 @@ import { hasOpenChildren, withFamily, withLineage } from './run-family.ts';
 
 export interface RunPorts extends CreateRunPorts {
   readonly log: EventLog;
+  readonly changes: ChangeLog;
   readonly runIndex: RunIndex;
   readonly cursors: PageCursors;
   readonly responses: ResponsePorts;

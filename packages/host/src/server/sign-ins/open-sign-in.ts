@@ -11,14 +11,12 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import type { LoadView } from '../../engine/loading/run-view.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
-import type { RunIndex } from '../../log/ports/run-index.ts';
+import type { Contexts } from '../../log/ports/contexts.ts';
 import { visibleContext } from '../contexts/context-params.ts';
 import { type Call, pathParam } from '../http/routes.ts';
 
 export interface OpenSignIns {
-  readonly log: EventLog;
-  readonly runIndex: RunIndex;
+  readonly contexts: Contexts;
   readonly loadView: LoadView;
   readonly now: () => number;
 }
@@ -35,10 +33,10 @@ export interface OpenSignIn {
 }
 
 /** Throws 404 for what is no sign-in of the context, 403 for other users, 409 when it does not wait any more. */
-export async function openSignIn(call: Call, { log, runIndex, loadView, now }: OpenSignIns): Promise<OpenSignIn> {
-  const contextId = await visibleContext(call, log);
+export async function openSignIn(call: Call, { contexts, loadView, now }: OpenSignIns): Promise<OpenSignIn> {
+  const contextId = await visibleContext(call, contexts);
   const authId = pathParam(call, 'authId');
-  const [asked] = await runIndex.asked(contextId, authId);
+  const [asked] = await contexts.interrupts(contextId, authId);
   if (asked === undefined) throw unknown(authId);
   const { runId } = asked;
   const view = await loadView(runId);

@@ -26,14 +26,14 @@ interface Asked {
 
 /** A client that asked for a run's stream, and the response that is written to it. */
 async function client({ expiresAt, holdMs = 0, lastSeq = null, limits }: Asked = {}) {
-  const { log, checkpoints } = inMemoryStore();
+  const { log, contexts, checkpoints } = inMemoryStore();
   const timers = new ManualTimers();
   const turns = new FairTurns({ budget: 1_000_000, nextTurn: setImmediate });
   const load = createLoadView({ log, checkpoints });
   const snapshots = new SnapshotFeed({ log, load, turns, timers, now: () => 0 });
   const clock = { at: 1_000_000 };
   const pace = { holdMs: () => holdMs, after: (ms: number, wake: () => void) => void timers.after(ms, wake) };
-  const feed = new LiveFeed(log, { pace });
+  const feed = new LiveFeed({ log, contexts }, { pace });
   await log.append(creation(runA));
   const unread = new UnreadBytes({ maxUnreadBytesPerTenant: 1e9, maxUnreadBytes: 1e9, ...limits }, timers);
   const streams = new EventStreams({

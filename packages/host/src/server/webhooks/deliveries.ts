@@ -16,7 +16,7 @@ import { StateKeeper } from './state-keeper.ts';
 import { type Agreement, CALLBACKS, parseAgreement, secretOf, WEBHOOK } from './subscriptions.ts';
 
 export interface DeliveryPorts extends CallbackPorts {
-  readonly store: Pick<Store, 'log' | 'subscriptions'>;
+  readonly store: Pick<Store, 'log' | 'changes' | 'subscriptions'>;
   readonly timers: Timers;
   readonly report: Report;
   /** Seal the secrets of webhooks. */
@@ -103,7 +103,7 @@ export class Deliveries implements Part {
     const deliver = agreement === null ? this.#tellCallback(record) : this.#tellWebhook(record, agreement);
     const policy = agreement === null ? callbackPolicy : webhookPolicy;
     const pump = new Pump({ id, tenant, types, policy, deliver }, state, {
-      log: store.log,
+      store,
       replays: this.#replays,
       keeper: this.#keeper,
       timers,

@@ -3,7 +3,6 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { type DeliveryState, newDeliveryState, parseState, renderState } from './delivery-state.ts';
@@ -70,7 +69,7 @@ export class PumpBench {
   saves = 0;
   failSaves = false;
   #pump: Pump | null = null;
-  readonly #log: EventLog;
+  readonly #read: Pick<Store, 'log' | 'changes'>;
   /** Saves on the next turn of the event loop, independent of the test clock. */
   readonly #keeper = new StateKeeper({
     save: async (_id, state) => {
@@ -87,9 +86,14 @@ export class PumpBench {
     report: ({ event }) => void this.reports.push(event),
   });
 
-  constructor(options: { readonly policy?: Partial<Policy>; readonly log?: (log: EventLog) => EventLog } = {}) {
+  constructor(
+    options: {
+      readonly policy?: Partial<Policy>;
+      readonly reads?: (store: Store) => Pick<Store, 'log' | 'changes'>;
+    } = {},
+  ) {
     this.store = inMemoryStore();
-    this.#log = options.log?.(this.store.log) ?? this.store.log;
+    this.#read = options.reads?.(this.store) ?? this.store;
     this.policy = { ...policy, ...options.policy };
     this.saved = renderState(newDeliveryState('0'));
   }
@@ -120,8 +124,8 @@ export class PumpBench {
       },
       this.saved,
       {
-        log: this.#log,
-        replays: new ReplayedRuns(this.#log),
+        store: this.#read,
+        replays: new ReplayedRuns(this.#read.log),
         keeper: this.#keeper,
         mayDeliver: () => true,
         timers: time,

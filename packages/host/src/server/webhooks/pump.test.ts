@@ -14,7 +14,7 @@ test('every row of the type is told once, each run in its order, and nothing els
   await bench.write('y', 'a');
   await turns();
   expect(bench.attempts).toEqual(['run_x:1', 'run_x:3']);
-  expect(bench.state).toMatchObject({ pending: [], delivered: 2, position: await bench.store.log.end() });
+  expect(bench.state).toMatchObject({ pending: [], delivered: 2, position: await bench.store.changes.end() });
 });
 
 test('of one run one row is on its way at a time; other runs do not wait for it', async () => {
@@ -193,16 +193,16 @@ test('no more rows are read ahead than the window holds; the rest waits in the l
 test('news that comes while the log is read is not missed', async () => {
   let release: (() => void) | null = null;
   const bench = new PumpBench({
-    log: (log) => ({
-      ...log,
-      changes: async (range) => {
-        const page = await log.changes(range);
+    reads: ({ log, changes }) => {
+      const read: typeof changes.read = async (range) => {
+        const page = await changes.read(range);
         await new Promise<void>((resolve) => {
           release = resolve;
         });
         return page;
-      },
-    }),
+      };
+      return { log, changes: { ...changes, read } };
+    },
   });
   await bench.run('x');
   bench.start();
@@ -218,10 +218,10 @@ test('news that comes while the log is read is not missed', async () => {
 test('trouble with the log is told, and read past once it is over', async () => {
   let isBroken = true;
   const bench = new PumpBench({
-    log: (log) => ({
-      ...log,
-      changes: (range) => (isBroken ? Promise.reject(new Error('busy')) : log.changes(range)),
-    }),
+    reads: ({ log, changes }) => {
+      const read: typeof changes.read = (range) => (isBroken ? Promise.reject(new Error('busy')) : changes.read(range));
+      return { log, changes: { ...changes, read } };
+    },
   });
   await bench.run('x');
   bench.start();
@@ -235,7 +235,9 @@ test('trouble with the log is told, and read past once it is over', async () => 
 
 test('a log that cannot be read at all is left alone between two looks, however much waits to be told', async () => {
   const gone = () => Promise.reject(new Error('the disk is gone'));
-  const bench = new PumpBench({ log: (log) => ({ ...log, changes: gone, read: gone }) });
+  const bench = new PumpBench({
+    reads: ({ log, changes }) => ({ log: { ...log, read: gone }, changes: { ...changes, read: gone } }),
+  });
   const pending = Array.from({ length: 20 }, (_, i) => ({ runId: `run_${i}` as RunId, seq: 1 }));
   bench.saved = renderState({ ...newDeliveryState('0'), pending });
   bench.start();
@@ -293,7 +295,7 @@ test('a long log is read page by page, and others get their turn in between', as
   const bench = new PumpBench();
   await bench.run('x');
   await bench.write('x', ...Array.from({ length: 5_000 }, () => 'b'));
-  const end = await bench.store.log.end();
+  const end = await bench.store.changes.end();
   bench.start();
   let between = 0;
   while (bench.pump.state.position !== end) {

@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DeadLetter } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from './circuit.ts';
 import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';
 import { type Lane, Lanes } from './lanes.ts';
@@ -34,7 +34,7 @@ export interface Subscription {
 }
 
 export interface PumpPorts {
-  readonly log: EventLog;
+  readonly store: Pick<Store, 'log' | 'changes'>;
   readonly replays: ReplayedRuns;
   readonly keeper: StateKeeper;
   readonly timers: Timers;
@@ -140,14 +140,14 @@ export class Pump {
   }
 
   async #read(): Promise<void> {
-    const { log, report } = this.#ports;
+    const { store, report } = this.#ports;
     const { tenant, types, policy, id } = this.#subscription;
     this.#reading = true;
     try {
       while (this.#isBehind && !this.#isStopped && this.#lanes.size < policy.window) {
         // Cleared before the read, so that rows arriving during the read set it again.
         this.#isBehind = false;
-        const page = await log.changes({
+        const page = await store.changes.read({
           after: this.#position,
           limit: Math.min(Math.max(policy.window - this.#lanes.size, LOOKED_AT.least), LOOKED_AT.most),
           maxBytes: PAGE_BYTES,
@@ -230,7 +230,7 @@ export class Pump {
 
   async #deliver({ runId, seqs }: Lane): Promise<Attempt> {
     const seq = seqs[0] as number;
-    const [row] = await this.#ports.log.read({ runId, after: seq - 1, limit: 1 });
+    const [row] = await this.#ports.store.log.read({ runId, after: seq - 1, limit: 1 });
     // Retention may have deleted the row since it was read.
     if (row?.seq !== seq) return { kind: 'skipped' };
     return this.#subscription.deliver(row, this.#stop.signal);

@@ -1,7 +1,7 @@
 /** Purges runs: takes them out of the index, then turns their rows into tombstones and deletes what else they had. */
 import type { RunId } from '@cairn/protocol';
 import { UNNAMED_BLOB_MS } from '../../ports/blobs.ts';
-import { forkGoesOn, type PurgeStep, stillActive } from '../../ports/retention.ts';
+import { forkGoesOn, type PurgeStep, stillActive } from '../../ports/purges.ts';
 import type { Database, Queries } from '../database.ts';
 import { loadHead } from '../heads.ts';
 import { lockKey } from '../lock-key.ts';

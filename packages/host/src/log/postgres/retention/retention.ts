@@ -1,14 +1,12 @@
-/** Retention in Postgres. Every write is a small transaction of its own, so that any node can go on with a purge. */
-import type { RunId } from '@cairn/protocol';
+/** Retention in Postgres: what a purge would take. */
 import type { Retention } from '../../ports/retention.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from '../../run-columns.ts';
 import type { Database } from '../database.ts';
-import { purgeSome, retire } from './purge-run.ts';
 
 /** Rows of one page of sizes. */
 const SIZE_PAGE = 1_000;
 
-export function postgresRetention(database: Database, writer: number): Retention {
+export function postgresRetention(database: Database): Retention {
   return {
     nextGroup: async (after) => {
       const [found] = await database.rows<[tenant: string, workflowId: string]>(
@@ -46,20 +44,5 @@ export function postgresRetention(database: Database, writer: number): Retention
       );
       return { events, bytes, nextAfter: events < SIZE_PAGE ? null : last };
     },
-    retire: (runId, at) => retire(database, runId, at),
-    purgeSome: (runId) => purgeSome(database, writer, runId),
-    finish: async (runId) => {
-      await database.changed('UPDATE cairn.purged_runs SET is_unfinished = false WHERE id = $1::text', [runId]);
-    },
-    unfinished: async (limit) => {
-      const found = await database.rows<[RunId]>(
-        'SELECT id FROM cairn.purged_runs WHERE is_unfinished ORDER BY key LIMIT $1::bigint',
-        [limit],
-      );
-      return found.map(([id]) => id);
-    },
-    // Autovacuum gives the space of removed rows to new ones.
-    releaseSome: async () => ({ bytes: 0, isReleasable: false }),
-    shrink: async () => {},
   };
 }

@@ -1,6 +1,7 @@
 /** Reads the rows of all runs by cursor, up to where the log is settled: every row, or those of one tenant and some types. */
 import type { ContextId, RunId } from '@cairn/protocol';
-import { type Changes, type ChangesRange, pageBytes } from '../../ports/event-log.ts';
+import type { Changes, ChangesRange } from '../../ports/changes.ts';
+import { pageBytes } from '../../ports/event-log.ts';
 import { bodySize, type Row } from '../../ports/rows.ts';
 import type { Queries } from '../database.ts';
 import type { Horizon } from '../horizon.ts';

@@ -1,22 +1,7 @@
-/** The run index in Postgres: lists, inbox and the runs of contexts. */
-import type { ContextId, RunId, RunStatus } from '@cairn/protocol';
-import { parseListCursor } from '../../errors.ts';
-import {
-  type ContextRunsPage,
-  type ContextRunsQuery,
-  type InterruptRecord,
-  MAX_CHILD_COUNT,
-  type RunIndex,
-} from '../../ports/run-index.ts';
-import {
-  INTERRUPT_COLUMNS,
-  type InterruptColumns,
-  interruptOf,
-  RUN_COLUMNS,
-  type RunColumns,
-  recordOf,
-} from '../../run-columns.ts';
-import type { Database, Queries, Value } from '../database.ts';
+/** The run index in Postgres: lists and inbox. */
+import type { RunId, RunStatus } from '@cairn/protocol';
+import { MAX_CHILD_COUNT, type RunIndex } from '../../ports/run-index.ts';
+import type { Database } from '../database.ts';
 import type { HeadCache } from '../heads.ts';
 import { encodeJson } from '../text-codec.ts';
 import { interruptsOf, pending } from './inbox.ts';
@@ -44,16 +29,6 @@ export function postgresRunIndex(database: Database, heads: HeadCache): RunIndex
     },
     interrupts: (runId) => interruptsOf(database, runId),
     pending: (query) => pending(database, query),
-    ofContext: (query) => ofContext(database, query),
-    oldestOpen: async (contextId) => {
-      const [found] = await database.rows<RunColumns>(
-        `SELECT ${RUN_COLUMNS} FROM cairn.runs AS runs
-           WHERE context = $1::text AND ended_at IS NULL AND imported_at IS NULL ORDER BY key LIMIT 1`,
-        [contextId],
-      );
-      return found === undefined ? null : recordOf(found);
-    },
-    asked: (contextId, interruptId) => asked(database, contextId, interruptId),
     tenantLogBytes: async (tenant) => {
       const [[bytes] = [0]] = await database.rows<[number]>(
         'SELECT coalesce(sum(log_bytes), 0)::bigint FROM cairn.usage WHERE tenant = $1::text',
@@ -63,34 +38,4 @@ export function postgresRunIndex(database: Database, heads: HeadCache): RunIndex
     },
     rebuild: () => rebuild(database, heads),
   };
-}
-
-async function ofContext(queries: Queries, query: ContextRunsQuery): Promise<ContextRunsPage> {
-  const { contextId, parentRunId, isOpen, limit, cursor } = query;
-  const values: Value[] = [contextId, parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER, limit + 1];
-  const filters: string[] = [];
-  if (parentRunId === null) filters.push('AND parent IS NULL');
-  if (typeof parentRunId === 'string') {
-    values.push(parentRunId);
-    filters.push('AND parent = $4::text');
-  }
-  if (isOpen === true) filters.push('AND ended_at IS NULL AND imported_at IS NULL');
-  const found = await queries.rows<RunColumns>(
-    `SELECT ${RUN_COLUMNS} FROM cairn.runs AS runs WHERE context = $1::text AND key < $2::bigint ${filters.join(' ')}
-       ORDER BY key DESC LIMIT $3::bigint`,
-    values,
-  );
-  const page = found.slice(0, limit);
-  const nextCursor = found.length > limit ? String(page.at(-1)?.[0] ?? '') : null;
-  return { runs: page.map(recordOf), nextCursor };
-}
-
-async function asked(queries: Queries, contextId: ContextId, interruptId: string): Promise<readonly InterruptRecord[]> {
-  const found = await queries.rows<[runId: RunId, ...InterruptColumns]>(
-    `SELECT runs.id, ${INTERRUPT_COLUMNS} FROM cairn.interrupts AS interrupts
-       JOIN cairn.runs AS runs ON runs.key = interrupts.run
-       WHERE interrupts.id = $1::text AND runs.context = $2::text ORDER BY interrupts.open DESC, interrupts.place LIMIT 2`,
-    [interruptId, contextId],
-  );
-  return found.map(([runId, ...columns]) => interruptOf(runId, columns));
 }

@@ -83,7 +83,7 @@ describe('a transaction of many rows', () => {
       store.log.head(runA),
       store.log.read({ runId: runA, after: -1, limit: 1_000 }),
       store.runIndex.list({ tenant: 't', limit: 9 }),
-      store.log.end(),
+      store.changes.end(),
       store.queue.due(),
       store.definitions.get('none'),
     ].map((read) => watched<unknown>(read));

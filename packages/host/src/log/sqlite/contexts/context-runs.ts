@@ -2,7 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { parseListCursor } from '../../errors.ts';
-import type { ContextRunsPage, ContextRunsQuery, InterruptRecord, RunRecord } from '../../ports/run-index.ts';
+import type { ContextRunsPage, ContextRunsQuery } from '../../ports/contexts.ts';
+import type { InterruptRecord, RunRecord } from '../../ports/run-index.ts';
 import {
   INTERRUPT_COLUMNS,
   type InterruptColumns,
@@ -18,7 +19,7 @@ export class ContextRuns {
   readonly #open: Query<RunColumns>;
   readonly #oldestOpen: Query<RunColumns>;
   readonly #children: Query<RunColumns>;
-  readonly #asked: Query<[runId: RunId, ...InterruptColumns]>;
+  readonly #interrupts: Query<[runId: RunId, ...InterruptColumns]>;
 
   constructor(db: DatabaseSync) {
     // `?2` is 0 for all runs, 1 for those without a parent.
@@ -40,7 +41,7 @@ export class ContextRuns {
       `SELECT ${RUN_COLUMNS} FROM runs INDEXED BY runs_by_parent
          WHERE context = ?1 AND parent = ?2 AND key < ?3 ORDER BY key DESC LIMIT ?4`,
     );
-    this.#asked = query(
+    this.#interrupts = query(
       db,
       `SELECT runs.id, ${INTERRUPT_COLUMNS} FROM interrupts INDEXED BY interrupts_by_id
          CROSS JOIN runs ON runs.key = interrupts.run
@@ -67,7 +68,7 @@ export class ContextRuns {
     return found === undefined ? null : recordOf(found);
   }
 
-  asked(contextId: ContextId, interruptId: string): readonly InterruptRecord[] {
-    return this.#asked.all(interruptId, contextId).map(([runId, ...columns]) => interruptOf(runId, columns));
+  interrupts(contextId: ContextId, interruptId: string): readonly InterruptRecord[] {
+    return this.#interrupts.all(interruptId, contextId).map(([runId, ...columns]) => interruptOf(runId, columns));
   }
 }

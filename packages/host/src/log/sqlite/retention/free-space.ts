@@ -1,6 +1,6 @@
 /** Free pages of the database file, given back a few at a time. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { FreeSpace } from '../../ports/retention.ts';
+import type { FreeSpace } from '../../ports/purges.ts';
 import { query } from '../query.ts';
 
 /** Pages moved in one transaction: about 2 ms. */

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { FullHead } from '../../admit.ts';
-import { forkGoesOn, type PurgeStep, stillActive } from '../../ports/retention.ts';
+import { forkGoesOn, type PurgeStep, stillActive } from '../../ports/purges.ts';
 import type { HeadCache } from '../append/head-cache.ts';
 import { ArtifactTables } from '../artifacts/artifact-tables.ts';
 import type { BlobTables } from '../blobs/blob-tables.ts';

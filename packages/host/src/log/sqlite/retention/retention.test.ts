@@ -15,12 +15,12 @@ import type { SqliteStore } from '../store.ts';
 const { fresh, copyOf } = folders();
 const ended = row('run.completed');
 
-async function purge({ retention }: SqliteStore, runId: RunId, maxSteps = Number.POSITIVE_INFINITY): Promise<number> {
-  await retention.retire(runId, 9_000);
+async function purge({ purges }: SqliteStore, runId: RunId, maxSteps = Number.POSITIVE_INFINITY): Promise<number> {
+  await purges.retire(runId, 9_000);
   let steps = 0;
   while (steps < maxSteps) {
     steps += 1;
-    if ((await retention.purgeSome(runId)).isDone) return steps;
+    if ((await purges.purgeSome(runId)).isDone) return steps;
   }
   return steps;
 }
@@ -40,7 +40,7 @@ it.each([1, 2, 5, 9])('goes on after a power cut behind step %i, and counts ever
   await store.close();
   const next = await open(after);
   expect(await next.runIndex.tenantLogBytes('t')).toBe(used);
-  expect(await next.retention.unfinished(9)).toEqual([runA]);
+  expect(await next.purges.unfinished(9)).toEqual([runA]);
   expect(await next.log.head(runA)).toBeNull();
   await purge(next, runA);
   expect(await next.runIndex.tenantLogBytes('t')).toBe(other);
@@ -53,10 +53,10 @@ it('moves few events in each step, however long the run is, and at most one that
   const small = Array.from({ length: 5_000 }, (_, i) => row('log.appended', { payload: `{"i":${i}}` }));
   await store.log.append(creation(runA, { rows: [started()] }));
   for (const rows of [small, large.slice(0, 3), large.slice(3), [ended]]) await store.log.append({ runId: runA, rows });
-  await store.retention.retire(runA, 9_000);
+  await store.purges.retire(runA, 9_000);
   let events = 0;
   for (;;) {
-    const step = await store.retention.purgeSome(runA);
+    const step = await store.purges.purgeSome(runA);
     events += step.events;
     expect(step.events).toBeLessThanOrEqual(64);
     expect(step.bytes).toBeLessThan(2 * 1_048_576);
@@ -113,19 +113,19 @@ it('gives the space back: the file shrinks while the store is open', async () =>
     const values = Array.from({ length: 5 }, (_, i) => row('b', { payload: `{"v":"${String(i).repeat(50_000)}"}` }));
     await store.log.append(creation(runId, { rows: [started(), ...rows, ...values, ended] }));
   }
-  await store.retention.shrink();
+  await store.purges.shrink();
   const full = fileBytes();
   for (const runId of ids.slice(1)) await purge(store, runId);
-  let space = await store.retention.releaseSome();
+  let space = await store.purges.releaseSome();
   expect(space.isReleasable).toBe(true);
   const before = space.bytes;
   expect(before).toBeGreaterThan(full / 2);
   while (space.bytes > 0) {
-    const next = await store.retention.releaseSome();
+    const next = await store.purges.releaseSome();
     expect(next.bytes).toBeLessThan(space.bytes);
     space = next;
   }
-  await store.retention.shrink();
+  await store.purges.shrink();
   expect(fileBytes()).toBeLessThanOrEqual(full - before);
   expect(await store.runIndex.rebuild()).toEqual({ runs: 1, repaired: 0 });
   await store.close();
@@ -143,7 +143,7 @@ it('says that the file of an older folder cannot shrink, and goes on without', a
   }
   const older = await open(folder);
   await purge(older, runA);
-  expect(await older.retention.releaseSome()).toMatchObject({ isReleasable: false });
+  expect(await older.purges.releaseSome()).toMatchObject({ isReleasable: false });
   await older.close();
 });
 

@@ -1,26 +1,14 @@
-/** Retention in SQLite. Every write is a small transaction of its own. */
+/** Retention in SQLite: what a purge would take. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import type { Retention, SizePage } from '../../ports/retention.ts';
 import type { HeadCache } from '../append/head-cache.ts';
-import type { BlobTables } from '../blobs/blob-tables.ts';
 import { RUN_COLUMNS, type RunColumns, recordOf } from '../columns.ts';
-import type { Checkpointer } from '../commit/wal-checkpoint.ts';
 import type { Connection } from '../connection.ts';
 import { query } from '../query.ts';
-import { ROW_BYTES, type TenantUsage } from '../run-index/tenant-usage.ts';
-import { freeSpace } from './free-space.ts';
-import { Purger, STEP_ROWS } from './purge-run.ts';
+import { ROW_BYTES } from '../run-index/tenant-usage.ts';
 
-interface RetentionPorts extends Connection {
-  readonly heads: HeadCache;
-  readonly usage: TenantUsage;
-  readonly blobs: BlobTables;
-  readonly checkpointer: Checkpointer;
-}
-
-export function sqliteRetention({ db, writer, read, heads, usage, blobs, checkpointer }: RetentionPorts): Retention {
-  const purger = new Purger(db, { heads, usage, blobs });
+export function sqliteRetention({ db, read }: Connection, heads: HeadCache): Retention {
   const nextGroup = query<[tenant: string, workflowId: string]>(
     db,
     `SELECT tenant, workflow FROM runs INDEXED BY runs_by_workflow
@@ -31,8 +19,6 @@ export function sqliteRetention({ db, writer, read, heads, usage, blobs, checkpo
     `SELECT ${RUN_COLUMNS} FROM runs INDEXED BY runs_by_parent
        WHERE parent = ? AND key > coalesce((SELECT key FROM runs WHERE id = ?), 0) ORDER BY key LIMIT ?`,
   );
-  const unfinished = query<[id: RunId]>(db, 'SELECT id FROM purged_runs WHERE unfinished = 1 ORDER BY key LIMIT ?');
-  const finish = db.prepare('UPDATE purged_runs SET unfinished = 0 WHERE id = ?');
   const forks = query<RunColumns>(
     db,
     `SELECT ${RUN_COLUMNS} FROM runs WHERE key IN (
@@ -45,7 +31,6 @@ export function sqliteRetention({ db, writer, read, heads, usage, blobs, checkpo
     return entry === null ? [] : forks.all(entry.key, runId, limit).map((columns) => recordOf(columns));
   };
   const sizeOf = sizes(db, heads);
-  const space = freeSpace(db);
   return {
     nextGroup: async (after) =>
       read(() => {
@@ -56,12 +41,6 @@ export function sqliteRetention({ db, writer, read, heads, usage, blobs, checkpo
       read(() => children.all(parentRunId, after, limit).map((columns) => recordOf(columns))),
     forks: async (runId, limit) => read(() => forksOf(runId, limit)),
     size: async (runId, afterSeq) => read(() => sizeOf(runId, afterSeq)),
-    retire: (runId, at) => writer.submit(purger.retirement(runId, at)),
-    purgeSome: (runId) => writer.submit({ rows: STEP_ROWS, bytes: 0, apply: () => purger.purgeSome(runId) }),
-    finish: (runId) => writer.submit({ rows: 1, bytes: 0, apply: () => void finish.run(runId) }),
-    unfinished: async (limit) => read(() => unfinished.all(limit).map(([id]) => id)),
-    releaseSome: () => writer.submit({ rows: STEP_ROWS, bytes: 0, apply: () => space.releaseSome() }),
-    shrink: () => checkpointer.now(),
   };
 }
 

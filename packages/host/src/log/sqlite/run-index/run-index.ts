@@ -3,7 +3,6 @@ import type { RunId, RunStatus } from '@cairn/protocol';
 import { type InterruptRecord, MAX_CHILD_COUNT, type RunIndex } from '../../ports/run-index.ts';
 import type { HeadCache } from '../append/head-cache.ts';
 import type { Connection } from '../connection.ts';
-import { ContextRuns } from '../contexts/context-runs.ts';
 import { runInterrupts } from '../forks/run-interrupts.ts';
 import { query } from '../query.ts';
 import { rebuild } from '../rebuild.ts';
@@ -31,7 +30,6 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
     new Map(runIds.map((runId) => [runId, children.get(runId)?.[0] ?? 0] as const).filter(([, count]) => count > 0));
   const runs = new RunList(db);
   const pending = pendingInterrupts(db);
-  const contexts = new ContextRuns(db);
   const interruptsOf = (runId: RunId): readonly InterruptRecord[] => {
     const entry = heads.get(runId);
     return entry === null ? [] : inbox(runId, entry.stretches);
@@ -42,9 +40,6 @@ export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIn
     childCounts: async (runIds) => read(() => childCounts(runIds)),
     interrupts: async (runId) => read(() => interruptsOf(runId)),
     pending: async (page) => read(() => pending(page)),
-    ofContext: async (page) => read(() => contexts.page(page)),
-    oldestOpen: async (contextId) => read(() => contexts.oldestOpen(contextId)),
-    asked: async (contextId, interruptId) => read(() => contexts.asked(contextId, interruptId)),
     tenantLogBytes: async (tenant) => read(() => usage.of(tenant)),
     rebuild: async () => rebuild(db, { writer, heads, listed }),
   };

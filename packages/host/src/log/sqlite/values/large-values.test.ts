@@ -60,7 +60,7 @@ it('gives every reader the texts that were written, and hashes that match them',
   const rows = await rowsOf(store, runA);
   expect(texts(rows)).toEqual(texts(written));
   expect(verifyChain(rows, runA)).toBeNull();
-  expect(texts((await store.log.changes({ after: '0', limit: 99, filter: null })).rows)).toEqual(texts(written));
+  expect(texts((await store.changes.read({ after: '0', limit: 99, filter: null })).rows)).toEqual(texts(written));
   expect(texts(await store.log.read({ contextId: context, afterCursor: 0, limit: 99 }))).toEqual(texts(written));
   const frames = await store.log.read({ runId: runA, after: -1, limit: 99, isForFrames: true });
   expect(frames.map(({ payload }) => payload)).toEqual(written.map(({ payload }) => payload));

@@ -79,7 +79,7 @@ interface Kept {
 async function reopened(store: Store, open: readonly Kept[], answer: (task: LeftTask) => CancelAnswer) {
   const [timers, reports, asked] = [new ManualTimers(), [] as object[], [] as string[]];
   const about = { peer: 'clerk', tenant: 't', nextAt: 0 };
-  const state = { position: await store.log.end(), open: open.map((one) => ({ ...about, ...one })) };
+  const state = { position: await store.changes.end(), open: open.map((one) => ({ ...about, ...one })) };
   const record = { id: CANCELS, tenant: '', kind: CANCELS, body: '{}', state: JSON.stringify(state) };
   await store.subscriptions.put(record);
   const cancels = new PeerCancels({

@@ -17,7 +17,7 @@ import { isEndOfCall, type LeftTask, leftTask } from './ended-calls.ts';
 export type CancelAnswer = 'ended' | { readonly reason: string; readonly isFinal: boolean };
 
 export interface CancelPorts {
-  readonly store: Pick<Store, 'log' | 'subscriptions'>;
+  readonly store: Pick<Store, 'log' | 'changes' | 'subscriptions'>;
   readonly timers: Timers;
   readonly now: () => number;
   readonly report: Report;
@@ -79,12 +79,12 @@ export class PeerCancels {
 
   /** Goes on where the last host stopped. */
   async open(): Promise<void> {
-    const { log, subscriptions } = this.#ports.store;
+    const { log, changes, subscriptions } = this.#ports.store;
     this.#unfollow = log.follow((commit) => this.#heard(commit));
     const [record] = await subscriptions.list(CANCELS);
     this.#isOpen = true;
     if (record === undefined) {
-      this.#position = await log.end();
+      this.#position = await changes.end();
       this.#isCaughtUp = true;
       const first = { id: CANCELS, tenant: '', kind: CANCELS, body: '{}', state: this.#text };
       await subscriptions.put(first).catch(anotherWasFirst);
@@ -101,7 +101,7 @@ export class PeerCancels {
     this.#unfollow();
     if (!this.#isOpen) return;
     // The engine has stopped: nothing more is heard.
-    const end = await this.#ports.store.log.end();
+    const end = await this.#ports.store.changes.end();
     this.#stop.abort();
     for (const cancel of this.#timers) cancel();
     await Promise.all(this.#underWay);
@@ -118,10 +118,10 @@ export class PeerCancels {
   }
 
   async #catchUp(): Promise<void> {
-    const { log } = this.#ports.store;
+    const { changes } = this.#ports.store;
     try {
       for (let after = this.#position; !this.#stop.signal.aborted; await setImmediate()) {
-        const { rows, position } = await log.changes({ after, limit: PAGE, filter: null });
+        const { rows, position } = await changes.read({ after, limit: PAGE, filter: null });
         for (const row of rows) if (isEndOfCall(row)) await this.#take(row);
         this.#isCaughtUp = position === after;
         if (this.#isCaughtUp) return;
@@ -196,7 +196,7 @@ export class PeerCancels {
 
   async #movePosition(): Promise<void> {
     try {
-      const end = await this.#ports.store.log.end();
+      const end = await this.#ports.store.changes.end();
       if (!this.#isCaughtUp) return;
       this.#position = this.#nextPosition ?? this.#position;
       this.#nextPosition = end;

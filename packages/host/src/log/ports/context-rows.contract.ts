@@ -12,12 +12,12 @@ import {
 } from '../tasks/face-columns.ts';
 import { eachStore, type Open } from './contract.kit.ts';
 import type { Row } from './rows.ts';
-import { asked, context, creation, resolved, row, runA, runB, started } from './samples.kit.ts';
+import { context, creation, row, runA, runB, started } from './samples.kit.ts';
 
 const thought = (fields: object, metadata: object = {}) =>
   row('agent.reasoned', { task: JSON.stringify({ kind: 'thought-stream', content: 'hm', ...fields, metadata }) });
 
-export function contextContract(open: Open<'log'>): void {
+export function contextRowsContract(open: Open<'log'>): void {
   const store = eachStore(open);
   const log = () => store().log;
   const pages = async (limit: number, isForTasks: boolean): Promise<readonly Row[]> => {
@@ -98,61 +98,5 @@ export function contextContract(open: Open<'log'>): void {
         ['error', false, true, null, null, null],
       ]);
     });
-  });
-}
-
-export function contextRunsContract(open: Open<'log' | 'runIndex'>): void {
-  const store = eachStore(open);
-
-  it('lists the runs of a context page by page, all, open, without a parent, and below one', async () => {
-    const { log, runIndex } = store();
-    expect(await log.contextHead(context)).toBe(0);
-    const ids = Array.from({ length: 5 }, (_, i) => `run_${i}` as RunId);
-    for (const runId of ids) await log.append(creation(runId));
-    const below = `${ids[0]}.0` as RunId;
-    const create = { tenant: 't', contextId: context, originRunId: below, parentRunId: ids[0] };
-    await log.append(creation(below, { create }));
-    await log.append({ runId: present(ids[3]), rows: [row('run.completed')] });
-    const { cursor } = await log.append({ runId: present(ids[1]), rows: [row('a')] });
-    await log.append(
-      creation('run_x' as RunId, {
-        create: { tenant: 't', contextId: 'ctx_two' as ContextId, originRunId: 'run_x' as RunId },
-      }),
-    );
-    expect(await log.contextHead(context)).toBe(cursor);
-    const listed = async (query: object) => {
-      const found: string[] = [];
-      let next: string | undefined;
-      do {
-        const page = await runIndex.ofContext({ contextId: context, limit: 2, cursor: next, ...query });
-        found.push(...page.runs.map(({ runId }) => runId));
-        next = page.nextCursor ?? undefined;
-      } while (next !== undefined);
-      return found;
-    };
-    expect(await listed({})).toEqual([below, 'run_4', 'run_3', 'run_2', 'run_1', 'run_0']);
-    expect(await listed({ isOpen: true })).toEqual([below, 'run_4', 'run_2', 'run_1', 'run_0']);
-    expect(await listed({ isOpen: true, parentRunId: null })).toEqual(['run_4', 'run_2', 'run_1', 'run_0']);
-    expect(await listed({ parentRunId: ids[0] })).toEqual([below]);
-    const oldest = async (where = context) => (await runIndex.oldestOpen(where))?.runId ?? null;
-    expect(await oldest()).toBe('run_0');
-    await log.append({ runId: present(ids[0]), rows: [row('run.completed')] });
-    expect([await oldest(), await oldest('ctx_none' as ContextId)]).toEqual(['run_1', null]);
-  });
-
-  it('finds a question by its id, open ones first, and none of another context', async () => {
-    const { log, runIndex } = store();
-    await log.append(creation(runA, { rows: [started(), asked('int_a'), resolved('int_a'), asked('gate')] }));
-    await log.append({ runId: runA, rows: [resolved('gate')] });
-    await log.append(creation(runB, { rows: [started(), asked('gate')] }));
-    const named = async (id: string, where = context) =>
-      (await runIndex.asked(where, id)).map(({ runId, open }) => [runId, open]);
-    expect(await named('int_a')).toEqual([[runA, false]]);
-    expect(await named('gate')).toEqual([
-      [runB, true],
-      [runA, false],
-    ]);
-    expect(await named('gate', 'ctx_two' as ContextId)).toEqual([]);
-    expect(await named('nothing')).toEqual([]);
   });
 }
