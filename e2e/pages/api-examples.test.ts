@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, expect, test } from 'vitest';
-import { type ApiExample, readApiExamples } from '../../packages/host/src/server/http/api-examples.ts';
+import { type ApiExample, readApiExamples } from '../../packages/host/src/server/openapi/api-examples.ts';
 import { collectExamples } from './api-examples.ts';
 
 interface Content {

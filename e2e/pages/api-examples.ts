@@ -9,7 +9,7 @@ import { defineTool } from '../../packages/host/src/agents/tools/define-tool.ts'
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { scopes } from '../../packages/host/src/server/access/auth.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
-import type { ApiExample } from '../../packages/host/src/server/http/api-examples.ts';
+import type { ApiExample } from '../../packages/host/src/server/openapi/api-examples.ts';
 import { samplePack } from '../../packages/host/test/kit/sample-pack.ts';
 import { clientTools, guide } from './client-tool-examples.ts';
 import { field, type Request, type Sent, until, type Value } from './example-story.ts';

@@ -1,5 +1,5 @@
 /** A story whose requests become examples: what sends them, and what its steps read from the answers. */
-import type { ApiExample } from '../../packages/host/src/server/http/api-examples.ts';
+import type { ApiExample } from '../../packages/host/src/server/openapi/api-examples.ts';
 
 export type Value = null | boolean | number | string | Value[] | { [key: string]: Value };
 export type Request = Pick<ApiExample, 'path' | 'query' | 'headers' | 'body'>;

@@ -1,5 +1,5 @@
 /** Names in the examples of the API description that are the same whenever they are made. */
-import type { ApiExample } from '../../packages/host/src/server/http/api-examples.ts';
+import type { ApiExample } from '../../packages/host/src/server/openapi/api-examples.ts';
 
 const SECRETS = /"(token|secret|sessionId)":"[^"]+"/g;
 

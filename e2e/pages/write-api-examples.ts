@@ -1,6 +1,6 @@
 /** `npm run docs:examples`: writes the examples of the API description. */
 import { writeFileSync } from 'node:fs';
-import { apiExamplesFile } from '../../packages/host/src/server/http/api-examples.ts';
+import { apiExamplesFile } from '../../packages/host/src/server/openapi/api-examples.ts';
 import { collectExamples } from './api-examples.ts';
 
 const { examples } = await collectExamples();

@@ -1,6 +1,6 @@
 /** Every operation that the host describes: asked many times at once, with dear bodies, and by clients that do not read. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
-import { type ApiExample, readApiExamples } from '../../../packages/host/src/server/http/api-examples.ts';
+import { type ApiExample, readApiExamples } from '../../../packages/host/src/server/openapi/api-examples.ts';
 import { fieldsOrNone } from '../../../packages/host/test/kit/json-fields.ts';
 import type { Attack } from '../attack.ts';
 import type { Attacker } from '../attacker.ts';

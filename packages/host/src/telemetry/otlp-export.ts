@@ -6,7 +6,7 @@ import { type ExportOptions, openCollector } from './otlp.ts';
 import { otlpOrigin } from './otlp-shapes.ts';
 import { Outage } from './outage.ts';
 import { startProcessFigures } from './process-figures.ts';
-import { SpanExport } from './span-export.ts';
+import { SpanExport } from './spans/span-export.ts';
 
 export interface ExportPorts {
   readonly store: Pick<Store, 'log' | 'changes' | 'checkpoints'>;

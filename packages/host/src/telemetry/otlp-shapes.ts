@@ -2,7 +2,7 @@
 import type { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import type { Family, Point } from './meter.ts';
-import { NOTE_NAME, type RunSpan } from './span-model.ts';
+import { NOTE_NAME, type RunSpan } from './spans/span-model.ts';
 
 type ReadableSpan = Parameters<OTLPTraceExporter['export']>[0][number];
 type ResourceMetrics = Parameters<OTLPMetricExporter['export']>[0];

@@ -5,7 +5,7 @@ import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto
 import { thrownCode } from '../thrown-code.ts';
 import type { Family } from './meter.ts';
 import { metricData, type OtlpOrigin, readableSpan } from './otlp-shapes.ts';
-import type { RunSpan } from './span-model.ts';
+import type { RunSpan } from './spans/span-model.ts';
 
 /** The export target, and how much to export. */
 export interface ExportOptions {

@@ -11,7 +11,7 @@ import {
 import { type MemoryScope, memoryScopeOf } from '../../engine/family/memory-scope.ts';
 import type { AgentSource } from '../../engine/ports.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
-import type { MemoryName, MemoryPort, MemoryQuery, RememberRequest } from '../tools/memory-tools.ts';
+import type { MemoryName, MemoryPort, MemoryQuery, RememberRequest } from '../builtin-tools/memory-tools.ts';
 import type { HostToolContext } from '../tools/tool.ts';
 import type { Memory, MemoryCall, MemoryEntry } from './memory.ts';
 import { longTermRef } from './memory-refs.ts';

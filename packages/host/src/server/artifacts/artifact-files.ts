@@ -1,6 +1,6 @@
 /** The files that agents read with `openwop:fs.*`: the artifacts of their conversation. */
 import { quoted, TerminalError } from '@cairn/protocol';
-import type { FileEntry, FilePort, FileReader } from '../../agents/tools/file-tools.ts';
+import type { FileEntry, FilePort, FileReader } from '../../agents/builtin-tools/file-tools.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunFolders } from '../runs/run-files.ts';
 import { filePieces } from './artifact-pieces.ts';

@@ -1,11 +1,11 @@
 /** Assembles the tools of a host: the offered tools, the configured permissions and the call performer. */
 import { type RunView, TerminalError } from '@cairn/protocol';
 import { ceilingOf, permitted, type ToolAccess } from '../../agents/allowlist.ts';
+import { createBuiltinTools } from '../../agents/builtin-tools/builtin-tools.ts';
+import type { FilePort } from '../../agents/builtin-tools/file-tools.ts';
+import type { MemoryPort } from '../../agents/builtin-tools/memory-tools.ts';
 import type { ArtifactPort } from '../../agents/tools/artifact-port.ts';
-import { createBuiltinTools } from '../../agents/tools/builtin-tools.ts';
 import type { LateResult } from '../../agents/tools/entry.ts';
-import type { FilePort } from '../../agents/tools/file-tools.ts';
-import type { MemoryPort } from '../../agents/tools/memory-tools.ts';
 import type { SignInPort } from '../../agents/tools/sign-in.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { createToolPerformer } from '../../agents/tools/tool-call.ts';

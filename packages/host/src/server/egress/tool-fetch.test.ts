@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import type { HttpFetch } from '../../agents/tools/http-tool.ts';
+import type { HttpFetch } from '../../agents/builtin-tools/http-tool.ts';
 import { systemClock, systemTimers } from '../compose.ts';
 import type { Resolve } from './egress.ts';
 import { createToolFetch } from './tool-fetch.ts';

@@ -2,7 +2,7 @@
  * HTTP fetch for agents. It uses the egress guard and reaches only origins on the operator's list, including redirects.
  */
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
-import type { HttpFetch, HttpFetched, HttpPort } from '../../agents/tools/http-tool.ts';
+import type { HttpFetch, HttpFetched, HttpPort } from '../../agents/builtin-tools/http-tool.ts';
 import type { CallTraces } from '../../telemetry/call-traces.ts';
 import { createEgress, type Egress, type EgressPorts, type OutboundResponse } from './egress.ts';
 

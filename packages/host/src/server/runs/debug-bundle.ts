@@ -10,7 +10,7 @@ import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import { maskKeyShapes } from '../../redaction/key-shapes.ts';
-import { RunSpans } from '../../telemetry/run-spans.ts';
+import { RunSpans } from '../../telemetry/spans/run-spans.ts';
 import { utf8Size } from '../../utf8.ts';
 import type { Caller } from '../access/auth.ts';
 import { implementation } from '../catalogue/discovery.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject, RunId } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
+import type { MemoryName } from '../../agents/builtin-tools/memory-tools.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
-import type { MemoryName } from '../../agents/tools/memory-tools.ts';
 import { defineWorkflow, fixed, type NodeOptions } from '../../engine/workflow/define-workflow.ts';
 import { DurableHost } from '../durable-host.kit.ts';
 

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { quoted, type RunId, TerminalError } from '@cairn/protocol';
-import type { FileEntry } from '../../agents/tools/file-tools.ts';
+import type { FileEntry } from '../../agents/builtin-tools/file-tools.ts';
 import { thrownCode } from '../../thrown-code.ts';
 
 /** As many files as a run could have. */

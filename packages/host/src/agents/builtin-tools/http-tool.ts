@@ -3,8 +3,8 @@
  * limit.
  */
 import { z } from 'zod';
-import { hostTool } from './define-tool.ts';
-import type { Tool } from './tool.ts';
+import { hostTool } from '../tools/define-tool.ts';
+import type { Tool } from '../tools/tool.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 

@@ -4,10 +4,10 @@ import { errorEnvelope, errorKinds, interruptCallback, webhookDelivery } from '@
 import { z } from 'zod';
 import { scopes } from '../access/auth.ts';
 import { sessionScopes } from '../access/sessions.ts';
+import { type AnswerDoc, documentedErrors, type Route, type RouteDoc } from '../http/routes.ts';
 import type { ApiExample, ApiExamples } from './api-examples.ts';
 import { addEventSchemas } from './openapi-events.ts';
 import { type Components, createComponents, type JsonSchema } from './openapi-schemas.ts';
-import { type AnswerDoc, documentedErrors, type Route, type RouteDoc } from './routes.ts';
 
 export interface ApiFacts {
   readonly version: string;

@@ -4,10 +4,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Route } from '../http/routes.ts';
 import { noop } from '../sample-workflows.kit.ts';
 import { type Served, served } from '../served.kit.ts';
 import { openApiDocument } from './openapi.ts';
-import type { Route } from './routes.ts';
 
 interface Operation {
   readonly operationId: string;

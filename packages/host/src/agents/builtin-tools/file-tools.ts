@@ -2,9 +2,9 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { z } from 'zod';
 import { utf8Size } from '../../utf8.ts';
-import { artifactPath, MAX_ARTIFACT_NAME } from './artifact-names.ts';
-import { hostTool } from './define-tool.ts';
-import type { HostToolContext, Tool } from './tool.ts';
+import { artifactPath, MAX_ARTIFACT_NAME } from '../tools/artifact-names.ts';
+import { hostTool } from '../tools/define-tool.ts';
+import type { HostToolContext, Tool } from '../tools/tool.ts';
 
 export interface FilePart {
   readonly text: string;

@@ -1,7 +1,7 @@
 /** The run span of a fork: its attributes, and the link to the run span of its source. */
-import type { RunRecord } from '../log/ports/run-index.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
+import { derivedTraceId, spanIdOf } from '../trace-context.ts';
 import type { Attributes, SpanLink } from './span-model.ts';
-import { derivedTraceId, spanIdOf } from './trace-context.ts';
 
 /** What a run's record says of its fork. */
 export type Lineage = Pick<RunRecord, 'fork' | 'originRunId' | 'createdAt'>;

@@ -1,9 +1,9 @@
 import { type Json, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
+import type { Tool } from '../tools/tool.ts';
+import { toolCaller } from '../tools/tool-caller.kit.ts';
 import { type BuiltinToolPorts, createBuiltinTools } from './builtin-tools.ts';
 import type { HttpFetch, HttpFetched } from './http-tool.ts';
-import type { Tool } from './tool.ts';
-import { toolCaller } from './tool-caller.kit.ts';
 
 const untouched = () => {
   throw new Error('this was not to be asked');

@@ -1,7 +1,7 @@
 /** Memory tools: remember, recall and forget, in the memories that the agent's manifest declares. */
 import { z } from 'zod';
-import { hostTool } from './define-tool.ts';
-import type { HostToolContext, Tool } from './tool.ts';
+import { hostTool } from '../tools/define-tool.ts';
+import type { HostToolContext, Tool } from '../tools/tool.ts';
 
 const memory = z.enum(['scratchpad', 'conversation', 'long-term']);
 

@@ -2,7 +2,7 @@
 import type { FoldEvent } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anyHistory, CANARY, someRun } from './run-history.kit.ts';
+import { anyHistory, CANARY, someRun } from '../run-history.kit.ts';
 import { runSpans } from './run-spans.ts';
 import type { RunSpan } from './span-model.ts';
 import { SpanFold } from './spans.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CANARY, eventsOf, nodeStarted, type Said, START_AT, someRun, started } from './run-history.kit.ts';
+import { CANARY, eventsOf, nodeStarted, type Said, START_AT, someRun, started } from '../run-history.kit.ts';
 import { runSpans } from './run-spans.ts';
 import type { SpanDoc } from './span-model.ts';
 

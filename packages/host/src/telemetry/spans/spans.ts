@@ -1,5 +1,6 @@
 /** The spans of a run as a pure view of its log: the same events always yield the same spans and ids. */
 import type { EventOf, FoldEvent, RunId } from '@cairn/protocol';
+import { derivedTraceId, parseTraceparent, spanIdOf } from '../trace-context.ts';
 import { forkSpan, type Lineage } from './fork-span.ts';
 import {
   type CallStart,
@@ -11,7 +12,6 @@ import {
 } from './span-attributes.ts';
 import { breach, failure, nodeOf } from './span-events.ts';
 import { type Attributes, OpenSpan, type RunSpan, type SpanStatus } from './span-model.ts';
-import { derivedTraceId, parseTraceparent, spanIdOf } from './trace-context.ts';
 
 /** A node's span and the open spans below it, which end with it at the latest. */
 interface OpenNode {

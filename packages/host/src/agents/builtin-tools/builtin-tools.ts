@@ -1,11 +1,11 @@
 /** Built-in tools: useful to most agents, and with a limited reach. */
 import { isoTime, type JsonObject, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
-import { hostTool } from './define-tool.ts';
+import { hostTool } from '../tools/define-tool.ts';
+import type { Tool } from '../tools/tool.ts';
 import { type FilePort, fileTools } from './file-tools.ts';
 import { type HttpPort, httpTool } from './http-tool.ts';
 import { type MemoryPort, memoryTools } from './memory-tools.ts';
-import type { Tool } from './tool.ts';
 
 /** The ports that built-in tools use. */
 export interface BuiltinToolPorts {

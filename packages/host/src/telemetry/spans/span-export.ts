@@ -1,16 +1,16 @@
 /** Exports spans from the log by a durable position. Spans missed in an outage go out later; memory stays bounded. */
 import { foldEventOf, type RunId } from '@cairn/protocol';
-import type { Timers } from '../engine/ports.ts';
-import type { Row } from '../log/ports/rows.ts';
-import type { Store } from '../log/ports/store.ts';
-import { LruMap } from '../lru-map.ts';
-import { hostInstruments } from './instruments.ts';
-import { readMembers } from './json-members.ts';
-import type { Recorder } from './meter.ts';
-import type { Outage } from './outage.ts';
+import type { Timers } from '../../engine/ports.ts';
+import type { Row } from '../../log/ports/rows.ts';
+import type { Store } from '../../log/ports/store.ts';
+import { LruMap } from '../../lru-map.ts';
+import { hostInstruments } from '../instruments.ts';
+import { readMembers } from '../json-members.ts';
+import type { Recorder } from '../meter.ts';
+import type { Outage } from '../outage.ts';
+import { isSampled } from '../trace-context.ts';
 import type { RunSpan } from './span-model.ts';
 import { isPiece, SpanFold } from './spans.ts';
-import { isSampled } from './trace-context.ts';
 
 /** Accepts spans. `refused` means that it will never accept these. Rejects when it is unreachable. */
 export type SpanSink = (spans: readonly RunSpan[]) => Promise<'taken' | 'refused'>;

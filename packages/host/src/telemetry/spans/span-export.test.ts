@@ -1,15 +1,15 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Notice } from '../engine/ports.ts';
-import { inMemoryStore } from '../log/in-memory/store.ts';
-import type { Store } from '../log/ports/store.ts';
-import { ManualTimers } from '../server/manual-timers.kit.ts';
-import { Meter } from './meter.ts';
-import { Outage } from './outage.ts';
-import { eventsOf, nodeStarted, type Said, START_AT, started } from './run-history.kit.ts';
+import type { Notice } from '../../engine/ports.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
+import type { Store } from '../../log/ports/store.ts';
+import { ManualTimers } from '../../server/manual-timers.kit.ts';
+import { Meter } from '../meter.ts';
+import { Outage } from '../outage.ts';
+import { eventsOf, nodeStarted, type Said, START_AT, started } from '../run-history.kit.ts';
+import { spanIdOf } from '../trace-context.ts';
 import { SpanExport, type SpanSink } from './span-export.ts';
 import type { RunSpan } from './span-model.ts';
-import { spanIdOf } from './trace-context.ts';
 
 const GATHER_MS = 1_000;
 

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { FixedDocument } from './fixed-document.ts';
+import type { FixedDocument } from '../http/fixed-document.ts';
 
 /** The assets folder is next to both `src` and `dist`. */
 const asset = (name: string): string => readFileSync(new URL(`../../../assets/docs/${name}`, import.meta.url), 'utf8');

@@ -3,12 +3,12 @@
  * table.
  */
 import { z } from 'zod';
+import { serveFixed } from '../http/fixed-document.ts';
+import type { Route } from '../http/routes.ts';
 import { hostVersion } from '../version.ts';
 import { readApiExamples } from './api-examples.ts';
 import { docsPage } from './docs-page.ts';
-import { serveFixed } from './fixed-document.ts';
 import { openApiDocument } from './openapi.ts';
-import type { Route } from './routes.ts';
 
 /** `routes` is called once, on the first request, because the table includes these routes too. */
 export function apiDescriptionRoutes(routes: () => readonly Route[]): readonly Route[] {
