@@ -54,6 +54,7 @@ export {
   TerminalError,
   thrownText,
 } from './errors.ts';
+export { audienceOf } from './events/audiences.ts';
 export {
   finishReasons,
   type ModelErrorClass,
@@ -86,7 +87,7 @@ export type {
 } from './events/event.ts';
 export type { ThresholdRule } from './events/node.ts';
 export { type OrchestratorDecision, orchestratorDecision } from './events/orchestration.ts';
-export { audienceOf, isCallRequest, isCallResult, isStreamedPiece, mayNameRemoteCause } from './events/roles.ts';
+export { isCallRequest, isCallResult, isStreamedPiece, mayNameRemoteCause } from './events/roles.ts';
 export { type Draft, type DraftOf, eventOf, foldEventOf, row, type StoredRow, typedEvent } from './events/row.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { parseEvent, runEventDoc } from './events/run-event-doc.ts';
@@ -211,144 +212,7 @@ export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-s
 export { jsonSize } from './json-size.ts';
 export { LARGE_VALUE, largeValueText } from './large-values.ts';
 export { parseShape } from './parse.ts';
-export type { ArtifactEntry, ArtifactList, ArtifactOverview, ArtifactSaved } from './runs/artifacts.ts';
-export { artifactContent, artifactEdit, artifactList, artifactOverview, artifactSaved } from './runs/artifacts.ts';
-export {
-  BUNDLE_VERSION,
-  type BundleBlob,
-  type BundleDefinition,
-  type BundleEnd,
-  type BundleHeader,
-  type BundleRow,
-  type BundleRun,
-  bundleBlob,
-  bundleDefinition,
-  bundleEnd,
-  bundleHeader,
-  bundleRow,
-  bundleRun,
-} from './runs/bundle.ts';
-export { type ChainChecked, chainChecked } from './runs/chain-check.ts';
-export { type CreateRun, createRun, type RunCreated, runCreated } from './runs/create-run.ts';
-export { parsePosition } from './runs/cursor.ts';
-export { type DebugBundle, debugBundle } from './runs/debug-bundle.ts';
-export { type ForkMode, forkModes } from './runs/fork-modes.ts';
-export {
-  type CallRule,
-  type CallUse,
-  callRule,
-  callUses,
-  type ForkOverlay,
-  type ForkRun,
-  forkRun,
-  MAX_CALL_RULES,
-  MAX_OVERLAY_BYTES,
-  type RetryRun,
-  type RunForked,
-  retryRun,
-  runForked,
-} from './runs/fork-run.ts';
-export {
-  type NodeTypeDescriptor,
-  type NodeTypeList,
-  nodeTypeDescriptor,
-  nodeTypeList,
-} from './runs/node-types.ts';
-export { type EventsAnswer, eventsAnswer, POLL_TIMEOUT, type PollAnswer, pollAnswer } from './runs/poll.ts';
-export {
-  MAX_READ_TOKEN_SECONDS,
-  type MintReadToken,
-  mintReadToken,
-  type ReadToken,
-  readToken,
-} from './runs/read-tokens.ts';
-export {
-  type AnswerInterrupt,
-  answerInterrupt,
-  type BulkCancelRuns,
-  bulkCancelRuns,
-  type CancelRun,
-  cancelRun,
-  type InterruptAnswered,
-  interruptAnswered,
-  MAX_BULK_CANCEL,
-  type PauseRun,
-  pauseRun,
-  type ResumeRun,
-  type RetentionPlan,
-  type RunCancelled,
-  type RunChanges,
-  type RunList,
-  type RunPaused,
-  type RunPurged,
-  type RunResumed,
-  type RunsCancelled,
-  resumeRun,
-  retentionPlan,
-  runCancelled,
-  runChanges,
-  runList,
-  runPaused,
-  runPurged,
-  runResumed,
-  runsCancelled,
-  type WorkflowRegistered,
-  workflowRegistered,
-} from './runs/requests.ts';
-export { type ArtifactDiff, type DiffEntry, type RunDiff, runDiff } from './runs/run-diff.ts';
-export {
-  type Configurable,
-  configurable,
-  MAX_TAG_LENGTH,
-  MAX_TAGS,
-  type RunOptions,
-  reasoningVerbosities,
-  runOptions,
-} from './runs/run-options.ts';
-export { type RunSnapshot, runSnapshotSchema } from './runs/run-snapshot.ts';
-export { isTerminalStatus, type RunStatus, runStatuses } from './runs/run-status.ts';
-export {
-  CHECKPOINT_VERSION,
-  type CheckpointHeader,
-  type CheckpointRun,
-  checkpointHeader,
-  checkpointRun,
-  checkpointSignature,
-} from './runs/signed-checkpoint.ts';
-export {
-  isTransition,
-  isUpdate,
-  MAX_BUFFER_MS,
-  parseStreamModes,
-  type StreamMode,
-  shownAs,
-  streamModes,
-  streamTypes,
-} from './runs/stream-modes.ts';
-export {
-  type AuthoredWorkflow,
-  authoredWorkflow,
-  type ChannelDeclaration,
-  channelDeclaration,
-  type EdgeCondition,
-  edgeCondition,
-  type PortValue,
-  parseAuthoredWorkflow,
-  parseWorkflowDefinition,
-  portValue,
-  type TriggerRule,
-  triggerRules,
-  type WorkflowDefinition,
-  type WorkflowEdge,
-  type WorkflowNode,
-  type WorkflowSettings,
-  type WorkflowVariable,
-  workflowDefinition,
-  workflowEdge,
-  workflowNode,
-  workflowSettings,
-  workflowVariable,
-} from './runs/workflow-definition.ts';
+export * from './runs/index.ts';
 export * from './task-events/client-tools.ts';
 export * from './task-events/kinds.ts';
 export * from './task-events/requests.ts';

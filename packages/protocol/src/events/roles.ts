@@ -4,8 +4,6 @@
  */
 import type { EventType } from './catalogue.ts';
 
-export { audienceOf } from './audiences.ts';
-
 const setOf = (...types: readonly EventType[]): ReadonlySet<string> => new Set(types);
 
 const requests = setOf('cairn.step.requested', 'cairn.model.requested', 'agent.toolCalled');
