@@ -172,6 +172,7 @@ export const rooms: readonly Room[] = [
       ...enginePorts,
       'packages/host/src/engine/values/schemas.ts',
       'packages/host/src/agents/models/scripted/script.ts',
+      'packages/host/src/agents/prompts/prompt-template.ts',
     ],
     packages: ['canonicalize', 'semver', 'tar', 'zod'],
     builtins: ['node:buffer', 'node:crypto', 'node:fs/promises', 'node:path', 'node:util', 'node:zlib'],

@@ -20,7 +20,6 @@ import { type OwnAgent, ownAgents, ownEntry } from './own-agents.ts';
 import { type CheckedPack, checkPack } from './packs/check-pack.ts';
 import type { StoredAgent } from './packs/pack-agents.ts';
 import type { PackFiles } from './packs/pack-files.ts';
-import type { PackWorkflow } from './packs/pack-workflows.ts';
 import { unmetPeers } from './packs/requirements.ts';
 import type { TrustPolicy } from './packs/signature.ts';
 
@@ -89,11 +88,11 @@ export class AgentRegistry {
     });
   }
 
-  /** Installs a pack for all tenants until the host stops. Returns the pack's workflows. */
+  /** Installs a pack for all tenants until the host stops. Returns what the host registers of it itself. */
   installForHost(
     files: PackFiles,
     options: { readonly mayBeUnsigned?: boolean } = {},
-  ): Promise<readonly PackWorkflow[]> {
+  ): Promise<Pick<CheckedPack, 'workflows' | 'templates'>> {
     return this.#inTurn(async () => {
       const known = [...this.#host.values()];
       const pack = this.#checked(files, known, options.mayBeUnsigned);
@@ -104,7 +103,7 @@ export class AgentRegistry {
       const { manifest, hash, signedBy } = pack;
       const agents = pack.agents.map(withoutBody);
       this.#host.set(name, { manifest, hash, signedBy, agents, scope: 'host', installedAt: this.#ports.now() });
-      return pack.workflows;
+      return pack;
     });
   }
 
@@ -182,8 +181,8 @@ export class AgentRegistry {
     const { policy: usual, discovery } = this.#ports;
     const policy = mayBeUnsigned ? { ...usual, allowUnsigned: true } : usual;
     const pack = checkPack(files, { policy, discovery, installed: known.map(({ manifest }) => manifest) });
-    const { manifest, agents } = pack;
-    this.#refuseSecrets(`The pack ${manifest.name}`, [manifest, ...agents.map(({ body }) => body)]);
+    const { manifest, agents, templates } = pack;
+    this.#refuseSecrets(`The pack ${manifest.name}`, [manifest, ...agents.map(({ body }) => body), templates]);
     return pack;
   }
 

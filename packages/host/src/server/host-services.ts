@@ -104,7 +104,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   // Packs are checked against what the host offers, before it is known which of the fixtures they make runnable.
   const registry = registryOf(config, { ...options, store, clock, redactor, discovery: discoveryDocument(facts) });
   await registry.defineOwn(ownAgentsOf(config, options), hostVersion());
-  const ofPacks = await installPackFolders(registry, config.packs, workflows);
+  const ofPacks = await installPackFolders(registry, config.packs, { workflows, prompts: options.prompts });
   const fixtures = extension.isUnderTest ? await runnableFixtures(workflows, registry) : null;
   const discovery = discoveryDocument({ ...facts, fixtures });
   const agentSource = createAgentSource(registry, store.definitions);
@@ -120,7 +120,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     redactor,
     extension,
     ...noticesOf(report, telemetry),
-    ...{ agents: options.agents, tools: options.tools, prompts: options.prompts },
+    ...{ agents: options.agents, tools: options.tools, prompts: options.prompts, packPrompts: ofPacks.prompts },
   });
   const engine = createEngine({
     ...engineOptions(config, options),
@@ -152,7 +152,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
       purger: purgerOf(config, telemetry),
       clusterNode: cluster,
     },
-    workflows: [...workflows, ...ofPacks],
+    workflows: [...workflows, ...ofPacks.workflows],
     redefine: async (app) => {
       redefine(app);
       engine.defineSteps(app.steps.map(large));

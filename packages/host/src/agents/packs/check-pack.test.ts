@@ -277,3 +277,27 @@ describe('workflows of a pack', () => {
     refused(samplePack({}, files), 'invalid_manifest', { message: expect.stringContaining(problem) });
   });
 });
+
+describe('prompt templates of a pack', () => {
+  const template = { templateId: 'acme.sort', version: '1.0.0', kind: 'user', text: 'Sort {{what}}.' } as const;
+  const text = JSON.stringify(template);
+
+  test('are read from their folder, and from no other', () => {
+    const files = {
+      'templates/sort.json': text,
+      'templates/notes.md': 'x',
+      'templates/old/a.json': '{',
+      'sort.json': '{',
+    };
+    expect(checkPack(samplePack({}, files), options).templates).toEqual([{ path: 'templates/sort.json', template }]);
+  });
+
+  test.each([
+    ['that is no JSON', { 'templates/sort.json': '{' }, 'templates/sort.json'],
+    ['of no known kind', { 'templates/sort.json': text.replace('user', 'poem') }, 'is wrong at kind'],
+    ['that is no UTF-8', { 'templates/sort.json': Buffer.from([0xff]) }, 'it is not UTF-8'],
+    ['that is there twice', { 'templates/a.json': text, 'templates/b.json': text }, 'as templates/a.json is'],
+  ])('one %s is refused, by its name', (_, files, problem) => {
+    refused(samplePack({}, files), 'invalid_manifest', { message: expect.stringContaining(problem) });
+  });
+});

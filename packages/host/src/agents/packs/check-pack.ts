@@ -3,6 +3,7 @@ import { type Discovery, type PackManifest, PROTOCOL_VERSION } from '@cairn/prot
 import { readManifest } from './manifest.ts';
 import { resolveAgents, type StoredAgent } from './pack-agents.ts';
 import type { PackFiles } from './pack-files.ts';
+import { type PackTemplate, packTemplates } from './pack-templates.ts';
 import { type PackWorkflow, packWorkflows } from './pack-workflows.ts';
 import { checkDependencies, checkModelClasses, checkPeers, checkRuntime, type PackName } from './requirements.ts';
 import { packHash, signerOf, type TrustPolicy } from './signature.ts';
@@ -15,6 +16,7 @@ export interface CheckedPack {
   readonly signedBy: string | null;
   readonly agents: readonly StoredAgent[];
   readonly workflows: readonly PackWorkflow[];
+  readonly templates: readonly PackTemplate[];
 }
 
 /** The host's policy and state that a pack is checked against. */
@@ -43,7 +45,11 @@ export function lintPack(files: PackFiles): Omit<CheckedPack, 'signedBy'> {
   return { manifest, hash: packHash(files), ...contentsOf(manifest, files) };
 }
 
-const contentsOf = (manifest: PackManifest, files: PackFiles): Pick<CheckedPack, 'agents' | 'workflows'> => ({
+const contentsOf = (
+  manifest: PackManifest,
+  files: PackFiles,
+): Pick<CheckedPack, 'agents' | 'workflows' | 'templates'> => ({
   agents: resolveAgents(manifest, files),
   workflows: packWorkflows(files),
+  templates: packTemplates(files),
 });

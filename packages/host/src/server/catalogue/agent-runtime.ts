@@ -72,6 +72,8 @@ export interface AgentRuntimePorts {
   readonly tools?: readonly Tool[];
   /** Templates that agent nodes may refer to. */
   readonly prompts?: readonly PromptTemplate[];
+  /** Templates of packs, which stay when the program changes. */
+  readonly packPrompts: readonly PromptTemplate[];
 }
 
 export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntimePorts): AgentRuntime {
@@ -88,7 +90,7 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
   const toolPorts = { artifacts, files, signIns, lateResult, now, traces, outbound, store, cluster };
   const hostTools = createHostTools(config, { tools, memory: memory.port, ...toolPorts });
   const models = hostModels(config, clock, tracedFetch(globalThis.fetch, traces));
-  const prompts = new PromptRegistry([...given, ...extension.prompts]);
+  const prompts = new PromptRegistry(allPrompts(given, ports));
   const { credentials, registry } = models;
   const loop: LoopOptions = {
     sha256,
@@ -136,10 +138,16 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
     redefine: (app) => {
       coordination.redefine(app.agents);
       hostTools.redefine(app.tools);
-      prompts.replace([...app.prompts, ...extension.prompts]);
+      prompts.replace(allPrompts(app.prompts, ports));
     },
   };
 }
+
+/** Those of the program, of packs, and of an extension. */
+const allPrompts = (
+  given: readonly PromptTemplate[],
+  { packPrompts, extension }: Pick<AgentRuntimePorts, 'packPrompts' | 'extension'>,
+): readonly PromptTemplate[] => [...given, ...packPrompts, ...extension.prompts];
 
 const namesOf = (peers: HostConfig['a2a']['peers']): readonly string[] => peers.map(({ name }) => name);
 

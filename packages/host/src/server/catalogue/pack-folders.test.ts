@@ -6,7 +6,9 @@ import { sampleAgent, samplePack } from '../../../test/kit/sample-pack.ts';
 import type { PackFiles } from '../../agents/packs/pack-files.ts';
 import { newSigningKey, signatureFiles } from '../../agents/packs/signature.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import { createHostOver, type HostOptions } from '../create-host.ts';
+import { parseConfig } from '../config/config.ts';
+import { createHostOver, type HostOptions, startHost } from '../create-host.ts';
+import { defineApp } from '../define-app.ts';
 
 let root: string;
 beforeEach(() => {
@@ -177,6 +179,57 @@ describe('a workflow that comes with a pack', () => {
     const wrong = { ...flow('sorted'), nodes: [{ ...flow('sorted').nodes[0], typeId: 'core.nothing' }] };
     const folder = put('desk', withFlow('vendor.acme.desk', wrong));
     await refused([folder], 'validation_error', join(folder, 'workflows/flow.json'));
+  });
+});
+
+const template = (templateId: string, version = '1.0.0', text = 'Sort {{what}}.') => ({
+  templateId,
+  version,
+  kind: 'user',
+  text,
+  variables: [{ name: 'what', type: 'string', required: true }],
+});
+
+const withTemplates = (name: string, ...templates: object[]): PackFiles =>
+  new Map([
+    ...pack(name),
+    ...templates.map((one, i) => [`templates/${i}.json`, Buffer.from(JSON.stringify(one))] as const),
+  ]);
+
+describe('a prompt template that comes with a pack', () => {
+  const called = async (url: string | null, method: string, params: object): Promise<unknown> => {
+    const headers = { authorization: 'Bearer a-key-for-tenant-b', 'content-type': 'application/json' };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const response = await fetch(`${url}/v1/mcp`, { method: 'POST', headers, body });
+    return ((await response.json()) as { readonly result: unknown }).result;
+  };
+
+  test('is a prompt for MCP clients in its newest version, also after the program of the host changed', async () => {
+    const folder = put(
+      'desk',
+      withTemplates('vendor.acme.desk', template('desk.sort', '1.1.0', 'Sort all {{what}}.'), template('desk.sort')),
+    );
+    const config = parseConfig({ port: 0, keys: tenants, packs: { folders: [folder] } }, 'config', {});
+    const options = { store: inMemoryStore(), report: () => undefined, allowUnsignedPacks: true };
+    const host = await startHost(config, options);
+    onTestFinished(() => host.close());
+    const get = { name: 'desk.sort', arguments: { what: 'letters' } };
+    const before = await called(host.url, 'prompts/list', {});
+    expect(before).toMatchObject({ prompts: [{ name: 'desk.sort', arguments: [{ name: 'what', required: true }] }] });
+    await host.redefine(defineApp({}));
+    expect(await called(host.url, 'prompts/list', {})).toEqual(before);
+    expect(await called(host.url, 'prompts/get', get)).toMatchObject({
+      messages: [{ role: 'user', content: { type: 'text', text: 'Sort all letters.' } }],
+    });
+  });
+
+  test('keeps the host from starting when another pack or the code has one of its name, in whatever version', async () => {
+    const one = put('one', withTemplates('vendor.acme.one', template('desk.sort')));
+    const two = put('two', withTemplates('vendor.acme.two', template('desk.sort', '2.0.0')));
+    const problem = 'there is a prompt template desk.sort already';
+    await refused([one, two], 'conflict', problem);
+    const prompts = [{ ...template('desk.sort', '0.1.0'), kind: 'user' as const, variables: [] }];
+    await refused([one], 'conflict', problem, { allowUnsignedPacks: true, prompts });
   });
 });
 

@@ -5,6 +5,7 @@ import { packFoldersIn, readPackFolder } from '../../agents/packs/folder.ts';
 import { readManifest } from '../../agents/packs/manifest.ts';
 import type { PackFiles } from '../../agents/packs/pack-files.ts';
 import { dependencyCycle } from '../../agents/packs/requirements.ts';
+import type { PromptTemplate } from '../../agents/prompts/prompt-template.ts';
 import type { AgentRegistry } from '../../agents/registry.ts';
 import type { FoundWorkflow } from './workflow-folders.ts';
 
@@ -22,15 +23,21 @@ interface FoundPack {
   readonly mayBeUnsigned: boolean;
 }
 
+/** What a host has besides agents. */
+interface Beside {
+  readonly workflows: readonly FoundWorkflow[];
+  readonly prompts: readonly PromptTemplate[];
+}
+
 /**
  * A refused pack stops the host from starting, so that the host has everything its configuration names. Returns the
- * workflows of the packs. None may have the id of a workflow in `others`.
+ * workflows and the prompt templates of the packs. None may have the id of one in `others`.
  */
 export async function installPackFolders(
   registry: AgentRegistry,
   { folders, unsigned }: PackFolders,
-  others: readonly FoundWorkflow[],
-): Promise<readonly FoundWorkflow[]> {
+  others: Beside,
+): Promise<Beside> {
   const found: FoundPack[] = [];
   for (const [list, mayBeUnsigned] of [[folders, false] as const, [unsigned, true] as const]) {
     for (const folder of list) {
@@ -40,15 +47,21 @@ export async function installPackFolders(
     }
   }
   const workflows: FoundWorkflow[] = [];
+  const prompts: PromptTemplate[] = [];
   for (const { folder, files, mayBeUnsigned } of inOrder(found)) {
     const brought = await naming(folder, () => registry.installForHost(files, { mayBeUnsigned }));
-    for (const { path, definition } of brought) {
+    for (const { path, definition } of brought.workflows) {
       const workflow = { source: join(folder, path), definition };
-      refuseTaken(workflow, [...others, ...workflows]);
+      refuseTaken(workflow, [...others.workflows, ...workflows]);
       workflows.push(workflow);
     }
+    for (const { path, template } of brought.templates) {
+      refuseTakenTemplate(join(folder, path), template, [...others.prompts, ...prompts]);
+    }
+    // One pack may have several versions of a template.
+    prompts.push(...brought.templates.map(({ template }) => template));
   }
-  return workflows;
+  return { workflows, prompts };
 }
 
 /** A workflow id must be unambiguous: a pack may not redefine a workflow from another source. */
@@ -59,6 +72,16 @@ function refuseTaken({ source, definition }: FoundWorkflow, others: readonly Fou
     message: `${source}: there is a workflow ${definition.id} already, from ${twin.source}.`,
     hint: 'Give one of the two another id.',
     details: { workflowId: definition.id },
+  });
+}
+
+/** A newer version would take the place of a template from another source. */
+function refuseTakenTemplate(source: string, { templateId }: PromptTemplate, others: readonly PromptTemplate[]): void {
+  if (!others.some((other) => other.templateId === templateId)) return;
+  throw new TerminalError('conflict', {
+    message: `${source}: there is a prompt template ${templateId} already, from another pack or from the code of this host.`,
+    hint: 'Give one of the two another id.',
+    details: { templateId },
   });
 }
 
