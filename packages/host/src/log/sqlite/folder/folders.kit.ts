@@ -51,7 +51,7 @@ export function undo(folder: string, migration: string): void {
       .prepare(`PRAGMA ${schema}.table_info(${table})`)
       .all()
       .map(({ name }) => String(name));
-  for (const table of ['runs', 'run_tags', 'events', 'large_values', 'interrupts']) {
+  for (const table of ['runs', 'run_tags', 'events', 'large_values', 'interrupts', 'idempotency']) {
     const newerColumns = columnsOf('newer', table);
     const common = columnsOf('main', table)
       .filter((name) => newerColumns.includes(name))

@@ -11,6 +11,7 @@ import { contextIndex, indexOlderRows, indexRows } from './context-index.ts';
 import { credentialTables } from './credential-tables.ts';
 import { expiringTable } from './expiring-table.ts';
 import { folders, open, undo } from './folders.kit.ts';
+import { idempotencyTable } from './idempotency-table.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
 import { openReadOnly } from './read-only.ts';
@@ -247,5 +248,30 @@ it('lets runs of before the migration be forked, and finds no fork among them', 
   expect(await reopened.runIndex.interrupts(runB)).toMatchObject([{ interruptId: 'i1', open: true, runId: runB }]);
   expect(await reopened.runIndex.interrupts(runA)).toMatchObject([{ interruptId: 'i1', open: false }]);
   expect(await reopened.runIndex.rebuild()).toEqual({ runs: 2, repaired: 0 });
+  await reopened.close();
+});
+
+it('keeps the records of requests, of which each still belongs to its run', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  const request = { tenant: 't', endpoint: 'POST /v1/runs', requestDigest: 'sha' };
+  const answer = { state: 'completed', owner: null, until: null, status: 201, headers: '{}', body: '{}' } as const;
+  const record = (key: string, at: number) => ({ ...request, key, ...answer, at });
+  await store.log.append(
+    creation(runA, { rows: [started(), row('run.completed')], idempotency: [{ record: record('b', 2), owner: null }] }),
+  );
+  await store.idempotency.save({ record: record('a', 9), owner: null });
+  expect(await store.idempotency.claim({ ...request, key: 'c', owner: 'me', now: 9, until: 99 })).toBeNull();
+  const picture = ({ idempotency }: typeof store) =>
+    Promise.all(['a', 'b', 'c'].map((key) => idempotency.get({ ...request, key })));
+  const before = await picture(store);
+  expect(before).toMatchObject([{ at: 9 }, { at: 2 }, { owner: 'me', until: 99 }]);
+  await store.close();
+  undo(folder, idempotencyTable.name);
+  const reopened = await open(folder);
+  expect(await picture(reopened)).toEqual(before);
+  expect(await reopened.idempotency.expire(2)).toBe(0);
+  await purge(reopened, runA);
+  expect(await picture(reopened)).toEqual([before[0], null, before[2]]);
   await reopened.close();
 });

@@ -6,6 +6,7 @@ import { contextIndex, contextRuns, indexOlderRows } from './context-index.ts';
 import { credentialTables } from './credential-tables.ts';
 import { expiringTable } from './expiring-table.ts';
 import { forks } from './forks.ts';
+import { idempotencyTable } from './idempotency-table.ts';
 import { largeValues } from './large-values.ts';
 import { listIndexes } from './list-indexes.ts';
 import { marks } from './marks.ts';
@@ -272,4 +273,5 @@ export const migrations: readonly Migration[] = [
     name: 'runs that no other run started',
     sql: 'CREATE INDEX runs_roots ON runs (tenant) WHERE parent IS NULL;',
   },
+  idempotencyTable,
 ];

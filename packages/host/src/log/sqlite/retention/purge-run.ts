@@ -107,8 +107,7 @@ export class Purger {
       'interrupts WHERE place IN (SELECT place FROM interrupts WHERE run = ?',
       `context_segments WHERE (context, cursor) IN
          (SELECT context, cursor FROM context_segments INDEXED BY context_segments_by_run WHERE run = ?`,
-      `idempotency WHERE (tenant, endpoint, key) IN
-         (SELECT tenant, endpoint, key FROM idempotency INDEXED BY idempotency_by_run WHERE run = ?`,
+      'idempotency WHERE place IN (SELECT place FROM idempotency INDEXED BY idempotency_by_run WHERE run = ?',
     ].map((some) => db.prepare(`DELETE FROM ${some} LIMIT ${STEP_ROWS})`));
     const dropSome = (table: string): StatementSync =>
       db.prepare(
