@@ -1,5 +1,5 @@
 /** Rows as task events: the stored face with the envelope spliced in. Nothing is parsed or serialised again. */
-import { isInternalKind } from '@cairn/protocol';
+import { isInternalKind, type TaskEvent } from '@cairn/protocol';
 import { lineText } from '../feed/frame.ts';
 import { jsonText } from '../feed/json-text.ts';
 import type { Lens } from '../feed/lens.ts';
@@ -17,6 +17,23 @@ export function taskEventText(row: Row, timestamp: string): string {
   // Run ids need no escaping. A line break in a JSON text can only lie between two tokens.
   const text = lineBreak.test(face) ? face.replaceAll(lineBreaks, ' ') : face;
   return `${text},"contextId":${jsonText(contextId)},"taskId":"${runId}","timestamp":"${timestamp}","cursor":${cursor},"eventId":"${runId}:${seq}"${below}}`;
+}
+
+/**
+ * The task event of a row, as its text says it, for those who read it here: no text is made for them. This host wrote the
+ * face, or checked it when it was imported.
+ */
+export function taskEventOf(row: Row, timestamp: string): TaskEvent {
+  const { task, contextId, runId, cursor, seq } = row;
+  const event = JSON.parse(task ?? '{}');
+  const parent = parentOf(row);
+  event.contextId = contextId;
+  event.taskId = runId;
+  event.timestamp = timestamp;
+  event.cursor = cursor;
+  event.eventId = `${runId}:${seq}`;
+  if (parent !== null) event.parentTaskId = parent;
+  return event;
 }
 
 const lineBreak = /[\r\n]/;

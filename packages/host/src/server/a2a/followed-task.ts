@@ -8,7 +8,7 @@ import { Instants } from '../../log/feed/frame.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
-import { taskEventText } from '../../log/tasks/task-frame.ts';
+import { taskEventOf } from '../../log/tasks/task-frame.ts';
 
 /** Kinds that the view of a task is made of. Nothing else is parsed. */
 const kinds: ReadonlySet<TaskEventKind> = new Set<TaskEventKind>([
@@ -76,7 +76,7 @@ export class FollowedTask {
     if (row.runId === this.#view.taskId && isTerminalType(row.type) && row.payload !== '') this.end = row;
     const kind = shownKind(this.#filter, row);
     if (kind === null || (row.runId !== this.#view.taskId && notBelow.has(kind))) return [];
-    const event = JSON.parse(taskEventText(row, timestamp)) as TaskEvent;
+    const event = taskEventOf(row, timestamp);
     const updates = a2aUpdates(this.#view, event);
     for (const update of updates) {
       foldTask(this.fold, update);

@@ -110,10 +110,13 @@ const unreadable = (): RpcError =>
   new RpcError('contentType', 'A part is neither text nor data. This host reads text/plain and application/json.');
 
 function contentOf(parts: readonly Part[]): Pick<InboundMessage, 'text' | 'data'> {
-  return {
-    text: parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n'),
-    data: parts.flatMap((part) => ('data' in part ? [part.data] : [])),
-  };
+  const texts: string[] = [];
+  const data: JsonObject[] = [];
+  for (const part of parts) {
+    if ('text' in part) texts.push(part.text);
+    else data.push(part.data);
+  }
+  return { text: texts.join('\n'), data };
 }
 
 const taskParams = z.object({ id: idParam, historyLength });

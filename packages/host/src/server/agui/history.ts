@@ -10,7 +10,7 @@ import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
-import { taskEventText } from '../../log/tasks/task-frame.ts';
+import { taskEventOf } from '../../log/tasks/task-frame.ts';
 
 export interface HistoryPorts {
   readonly log: EventLog;
@@ -59,15 +59,12 @@ export async function readHistory(ports: HistoryPorts, range: HistoryRange): Pro
     for (const row of rows) {
       if (row.cursor > head || fold.isOver) break;
       cursor = row.cursor;
-      if (shownKind(filter, row) !== null) fold.take(parsedEvent(row, instants.textOf(row.at)));
+      if (shownKind(filter, row) !== null) fold.take(taskEventOf(row, instants.textOf(row.at)));
     }
     if (rows.length === 0 || (rows.at(-1)?.cursor ?? 0) >= head) break;
   }
   return { state: fold.state, messages: fold.messages, cursor, last: fold.last };
 }
-
-/** Every row of a task view has a face that this host wrote or checked. */
-export const parsedEvent = (row: Row, timestamp: string): TaskEvent => JSON.parse(taskEventText(row, timestamp));
 
 /** The root task of a task; a task without a parent is one. */
 const rootOf = ({ taskId, parentTaskId }: TaskEvent): string =>

@@ -11,9 +11,10 @@ import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Lens } from '../../log/feed/lens.ts';
 import { chunkText, type Sink, type Subscription } from '../../log/feed/sink.ts';
 import { everyTaskEvent, shownKind } from '../../log/tasks/task-filter.ts';
+import { taskEventOf } from '../../log/tasks/task-frame.ts';
 import type { Caller } from '../access/auth.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
-import { type HistoryPorts, parsedEvent, readHistory } from './history.ts';
+import { type HistoryPorts, readHistory } from './history.ts';
 
 export interface RunStreamPorts extends HistoryPorts {
   readonly feed: LiveFeed;
@@ -120,7 +121,7 @@ function viewLens(state: RunState): Lens {
     key: null,
     face: 'task',
     nameOf: (_, row) => (state.end === null ? shownKind(filter, row) : null),
-    render: (row, _, timestamp) => framesOf(state, parsedEvent(row, timestamp)),
+    render: (row, _, timestamp) => framesOf(state, taskEventOf(row, timestamp)),
     separator: '',
   };
 }

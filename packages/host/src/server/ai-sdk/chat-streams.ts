@@ -7,9 +7,10 @@ import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Lens } from '../../log/feed/lens.ts';
 import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
 import { shownKind } from '../../log/tasks/task-filter.ts';
+import { taskEventOf } from '../../log/tasks/task-frame.ts';
 import type { Caller } from '../access/auth.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
-import { eventOf, taskAndBelow } from './read-task.ts';
+import { taskAndBelow } from './read-task.ts';
 
 export interface ChatStreamPorts {
   readonly feed: LiveFeed;
@@ -99,7 +100,7 @@ class ShownTask {
       nameOf: (_, row) => (view.isOver ? null : shownKind(filter, row)),
       render: (row, _, timestamp) => {
         this.#cursor = row.cursor;
-        const chunks = view.take(eventOf(row, timestamp));
+        const chunks = view.take(taskEventOf(row, timestamp));
         // What the page has already is only folded.
         if (after !== null && row.cursor <= after) return '';
         this.#isEnded = view.isOver;

@@ -1,11 +1,11 @@
 /** Reads what a task has shown so far: what it asks, and up to where a page that waits has read. */
-import type { ContextId, RunId, TaskEvent } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { UiMessageView } from '../../bridges/ai-sdk/ui-message-view.ts';
 import { Instants } from '../../log/feed/frame.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
-import { taskEventText } from '../../log/tasks/task-frame.ts';
+import { taskEventOf } from '../../log/tasks/task-frame.ts';
 import { firstCursor } from '../contexts/messages.ts';
 
 const PAGE = { limit: 500, maxBytes: 262_144, isForTasks: true } as const;
@@ -39,7 +39,7 @@ export async function readTask(
       if (shownKind(filter, row) === null) continue;
       last = cursor;
       const wasWaiting = view.isWaiting;
-      view.take(eventOf(row, instants.textOf(row.at)));
+      view.take(taskEventOf(row, instants.textOf(row.at)));
       if (view.isWaiting && !wasWaiting) waitedAt = cursor;
     }
     if (rows.length === 0) break;
@@ -48,6 +48,3 @@ export async function readTask(
 }
 
 export const taskAndBelow = (taskId: string): TaskFilter => ({ ...everyTaskEvent, taskId, subtree: true });
-
-/** This host wrote the face, or checked it when it was imported. */
-export const eventOf = (row: Row, timestamp: string): TaskEvent => JSON.parse(taskEventText(row, timestamp));

@@ -1,0 +1,39 @@
+/** The event that the host reads itself is the one that it sends. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { row } from '../ports/samples.kit.ts';
+import { faceColumns } from './face-columns.ts';
+import { taskEventOf, taskEventText } from './task-frame.ts';
+
+const face = fc.record({
+  kind: fc.constantFrom('task-created', 'content-delta'),
+  more: fc.dictionary(fc.string(), fc.jsonValue()),
+});
+
+test('an event is what its text says, whatever its face, its context and its place', () => {
+  fc.assert(
+    fc.property(
+      face,
+      fc.record({
+        contextId: fc.string(),
+        isSubtask: fc.boolean(),
+        seq: fc.nat(),
+        cursor: fc.nat(),
+        indent: fc.nat(2),
+      }),
+      ({ kind, more }, { contextId, isSubtask, seq, cursor, indent }) => {
+        // A face may have members of the envelope: the envelope counts.
+        const task = JSON.stringify({ kind, ...more, cursor: 'odd' }, null, indent);
+        const stored = {
+          ...row('node.started', { task }),
+          ...{ runId: (isSubtask ? 'run_a.1' : 'run_a') as RunId, contextId: contextId as ContextId, seq, cursor },
+          ...{ nodeId: null, cause: null, rowHash: '', hash: '' },
+          face: faceColumns(task, { audience: 'client', isSubtask }),
+        };
+        const event = taskEventOf(stored, '2026-01-01T00:00:00.000Z');
+        expect(event).toEqual(JSON.parse(taskEventText(stored, '2026-01-01T00:00:00.000Z')));
+      },
+    ),
+  );
+});
