@@ -1,9 +1,10 @@
 /** The connections of a store: queries whose rows are arrays, transactions, and errors that name the database. */
 import postgres, { type Sql } from 'postgres';
 import { storeClosed } from '../errors.ts';
+import { Connections, type Send } from './connections.ts';
 import { isDisconnected, isTransient, placeOf, storeError } from './errors.ts';
 import { decodeText, encodeText } from './text-codec.ts';
-import { type Send, Transactions } from './transactions.ts';
+import { transact } from './transactions.ts';
 
 export type Value = string | number | boolean | null | Uint8Array;
 
@@ -33,8 +34,10 @@ const text = { to: 25, from: [25], parse: decodeText, serialize: (value: unknown
 
 /** Connections to one database. They open when they are needed. */
 export interface Pool {
-  readonly sql: Sql;
-  readonly transactions: Transactions;
+  readonly statements: Connections;
+  readonly transactions: Connections;
+  /** Calls back for every notification on the channel. Needs a session: a transaction pooler has none. */
+  listen(channel: string, heard: (payload: string) => void, joined: () => void): Promise<() => Promise<void>>;
   readonly place: string;
   /** Waits for statements under way, at most so many seconds. Default: 5. */
   end(timeoutS?: number): Promise<void>;
@@ -45,38 +48,47 @@ export function connect({ url, connections = 10 }: DatabaseOptions): Pool {
   const place = placeOf(parsed);
   const prepare = parsed.searchParams.get('prepare') !== 'false';
   parsed.searchParams.delete('prepare');
-  const open = (max: number, onclose?: () => void): Sql =>
-    postgres(parsed.href, {
-      max,
-      ...(onclose !== undefined && { onclose }),
-      prepare,
-      types: { int8, text },
-      fetch_types: false,
-      connect_timeout: 10,
-      idle_timeout: 60,
-      onnotice: () => {},
-      // The only parameter of a session: a pooler refuses most others.
-      connection: { application_name: 'cairn' },
-    });
-  const sql = open(connections);
-  const transactions = new Transactions((closed) => open(1, closed), Math.min(TRANSACTIONS, connections));
-  const end = async (timeoutS = 5): Promise<void> => {
-    await Promise.all([sql.end({ timeout: timeoutS }), transactions.end(timeoutS)]);
+  const { href } = parsed;
+  const options = {
+    prepare,
+    types: { int8, text },
+    fetch_types: false,
+    connect_timeout: 10,
+    onnotice: () => {},
+    // The only parameter of a session: a pooler refuses most others.
+    connection: { application_name: 'cairn' },
   };
-  return { sql, transactions, place, end };
+  const statements = new Connections({ href, options, most: connections });
+  const transactions = new Connections({ href, options, most: Math.min(TRANSACTIONS, connections) });
+  let listening: Sql | null = null;
+  return {
+    statements,
+    transactions,
+    place,
+    listen: async (channel, heard, joined) => {
+      // The driver opens a connection of its own for it, and listens again after a loss.
+      listening ??= postgres(href, { ...options, max: 1 });
+      const { unlisten } = await listening.listen(channel, heard, joined);
+      return unlisten;
+    },
+    end: async (timeoutS = 5) => {
+      await Promise.all([statements.end(timeoutS), transactions.end(timeoutS), listening?.end({ timeout: timeoutS })]);
+    },
+  };
 }
 
 export class Database implements Queries {
   readonly place: string;
-  readonly #sql: Sql;
-  readonly #transactions: Transactions;
+  /** Statements of work that was accepted before the store was closed. Errors are as the driver throws them. */
+  readonly accepted: Queries;
+  readonly #pool: Pool;
   #isClosed = false;
 
   /** `pool` has its own end, so that several stores can share it. */
-  constructor({ sql, transactions, place }: Pool) {
-    this.#sql = sql;
-    this.#transactions = transactions;
-    this.place = place;
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    this.place = pool.place;
+    this.accepted = sentBy((statement) => pool.statements.use((send) => send(statement)));
   }
 
   get isClosed(): boolean {
@@ -84,16 +96,11 @@ export class Database implements Queries {
   }
 
   async rows<Columns extends readonly unknown[]>(text: string, values: readonly Value[] = []): Promise<Columns[]> {
-    return this.#run(() => rowsOf<Columns>(this.#sql, text, values));
+    return this.#run(() => this.accepted.rows<Columns>(text, values));
   }
 
   async changed(text: string, values: readonly Value[] = []): Promise<number> {
-    return this.#run(() => changedBy(this.#sql, text, values));
-  }
-
-  /** Statements of work that was accepted before the store was closed. Errors are as the driver throws them. */
-  get accepted(): Queries {
-    return onConnection(this.#sql);
+    return this.#run(() => this.accepted.changed(text, values));
   }
 
   /** Repeats the work when another transaction stood in its way: it must change nothing but the database. */
@@ -101,7 +108,7 @@ export class Database implements Queries {
     return this.#run(async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await this.#transactions.run((send) => work(inTransaction(send)));
+          return await transact(this.#pool.transactions, (send) => work(sentBy(send)));
         } catch (error) {
           if (attempt >= attempts || !isTransient(error)) throw error;
         }
@@ -109,10 +116,8 @@ export class Database implements Queries {
     });
   }
 
-  /** Calls back for every notification on the channel. Needs a session: a transaction pooler has none. */
-  async listen(channel: string, heard: (payload: string) => void, joined: () => void): Promise<() => Promise<void>> {
-    const { unlisten } = await this.#sql.listen(channel, heard, joined);
-    return unlisten;
+  listen(channel: string, heard: (payload: string) => void, joined: () => void): Promise<() => Promise<void>> {
+    return this.#pool.listen(channel, heard, joined);
   }
 
   /** Queries are refused from now on, except those of work that was accepted before. */
@@ -131,12 +136,7 @@ export class Database implements Queries {
   }
 }
 
-const onConnection = (sql: Sql): Queries => ({
-  rows: (text, values = []) => rowsOf(sql, text, values),
-  changed: (text, values = []) => changedBy(sql, text, values),
-});
-
-const inTransaction = (send: Send): Queries => ({
+const sentBy = (send: Send): Queries => ({
   rows: (text, values = []) => send((sql) => rowsOf(sql, text, values)),
   changed: (text, values = []) => send((sql) => changedBy(sql, text, values)),
 });

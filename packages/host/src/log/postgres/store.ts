@@ -97,10 +97,11 @@ export async function assemblePostgresStore(
     listener === undefined
       ? null
       : new WakeUps({
-          pool,
+          queries: database.accepted,
           listener,
           name: String(writer),
           isWanted: (of) => followers.isWanted(of),
+          readContexts: (contexts) => tail.readContexts(contexts),
           look: () => tail.read(),
           onFault: unlessClosed,
           elapsedMs,
@@ -123,8 +124,9 @@ export async function assemblePostgresStore(
     await wakeUps?.close();
     await closed?.();
   };
+  const log = postgresEventLog({ database, commit, followers, heads, writer, tail: told });
   return {
-    log: postgresEventLog({ database, commit, followers, heads, writer, tail: told }),
+    log,
     changes: postgresChanges(database, horizon),
     runIndex: postgresRunIndex(database, heads),
     contexts: postgresContexts(database),

@@ -1,8 +1,10 @@
 /** Followers of a node hear of the commits of every node, each once, and the rows of a context in order. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { afterEach, expect, it } from 'vitest';
+import type { Wants } from '../../feed/followers.ts';
 import type { Commit } from '../../ports/event-log.ts';
 import { creation, row } from '../../ports/samples.kit.ts';
+import { connect, Database } from '../database.ts';
 import { elapsedMs, freshDatabase } from '../server.kit.ts';
 import { openPostgresStore, type PostgresStore } from '../store.ts';
 
@@ -17,7 +19,7 @@ async function nodes(count: number, url: string): Promise<readonly PostgresStore
 }
 
 /** What a follower heard, and a promise for the moment when it has heard so many rows. */
-function heardBy(store: PostgresStore) {
+function heardBy(store: PostgresStore, wants?: Wants) {
   const places: string[] = [];
   const cursors = new Map<ContextId, number[]>();
   let wanted = Number.POSITIVE_INFINITY;
@@ -28,7 +30,7 @@ function heardBy(store: PostgresStore) {
       cursors.set(contextId, [...(cursors.get(contextId) ?? []), cursor]);
     }
     if (places.length >= wanted) done();
-  });
+  }, wants);
   const has = (count: number): Promise<void> =>
     new Promise((resolve) => {
       [wanted, done] = [count, resolve];
@@ -37,9 +39,13 @@ function heardBy(store: PostgresStore) {
   return { places, cursors, has };
 }
 
-it('tells every node of every row once, in order, while all of them write to the same contexts', async () => {
+it.each([
+  ['nobody waits for', undefined],
+  ['somebody waits for', () => true],
+  ['somebody waits for half of', ({ contextId }: { contextId: ContextId }) => contextId === 'ctx_1'],
+])('tells every node of every row once, in order, of contexts that all write to and %s', async (_, wants) => {
   const stores = await nodes(3, await freshDatabase());
-  const heard = stores.map(heardBy);
+  const heard = stores.map((store) => heardBy(store, wants));
   const runs = Array.from({ length: 6 }, (_, i) => `run_${i}` as RunId);
   const contextOf = (i: number): ContextId => `ctx_${i % 2}` as ContextId;
   await Promise.all(
@@ -60,6 +66,24 @@ it('tells every node of every row once, in order, while all of them write to the
     expect(places.toSorted()).toEqual(all);
     for (const found of cursors.values()) expect(found).toEqual(found.toSorted((a, b) => a - b));
   }
+});
+
+it('tells what somebody waits for while a transaction of another program is under way', async () => {
+  const url = await freshDatabase();
+  const [a, b] = await nodes(2, url);
+  if (a === undefined || b === undefined) throw new Error('There are two nodes.');
+  const heard = heardBy(b, () => true);
+  const pool = connect({ url, connections: 1 });
+  try {
+    await new Database(pool).transaction(async (queries) => {
+      await queries.rows('SELECT pg_current_xact_id()');
+      await a.log.append(creation('run_a' as RunId));
+      await heard.has(1);
+    });
+  } finally {
+    await pool.end();
+  }
+  expect(heard.places).toEqual(['run_a:0']);
 });
 
 it('hears of what was written while no notification came through', async () => {

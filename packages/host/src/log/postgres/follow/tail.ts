@@ -84,6 +84,12 @@ export class Tail {
     return this.#reading;
   }
 
+  /** Tells what others wrote in some contexts. Their rows become visible in order, so that nothing else matters. */
+  async readContexts(contexts: readonly ContextId[]): Promise<void> {
+    // One after the other: commits need the connections.
+    for (const contextId of contexts) await this.#fill(contextId, Number.MAX_SAFE_INTEGER);
+  }
+
   /** Null when everything was told at once. */
   #deliverOne({ contextId, before, commits }: Delivered): Promise<void> | null {
     const first = commits[0]?.rows[0]?.cursor ?? 0;
@@ -98,7 +104,7 @@ export class Tail {
     for (;;) {
       const found = await this.#ports.queries.rows<Found>(OF_CONTEXT, [this.#toldOf(contextId), through, contextId]);
       this.#tellRows(found);
-      if (found.length === 0) return;
+      if (found.length < PAGE_ROWS && !isCut(found)) return;
     }
   }
 

@@ -3,10 +3,11 @@
  * quiet, and once for all commits of 10 ms under load. A lost notification costs time, never events: each node also looks
  * by itself.
  */
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { utf8Size } from '../../../utf8.ts';
 import type { Wants } from '../../feed/followers.ts';
-import type { Pool } from '../database.ts';
+import type { Pool, Queries } from '../database.ts';
+import { Paced } from './paced.ts';
 
 const CHANNEL = 'cairn_commits';
 
@@ -15,6 +16,9 @@ const GATHER_MS = 10;
 
 /** The same for commits that nobody here waits for, so that a busy cluster is not busy with looking. */
 const PATIENT_MS = 100;
+
+/** Most contexts read by themselves. */
+const MAX_CONTEXTS = 8;
 
 /** Postgres takes at most 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_500;
@@ -36,18 +40,20 @@ const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify(
 export type Place = Parameters<Wants>[0];
 
 /** What a notification says: who wrote, and where. Null if that is too much to say. */
-type Said = readonly [name: string, places: readonly (readonly [runId: string, contextId: string])[] | null];
+type Said = readonly [name: string, places: readonly (readonly [runId: RunId, contextId: ContextId])[] | null];
 
 export interface WakeUpPorts {
   /** For notifications that go out. */
-  readonly pool: Pool;
+  readonly queries: Queries;
   /** A session of its own, straight to the database. */
   readonly listener: Pool;
   /** Names this node among those that notify. */
   readonly name: string;
   /** Whether somebody here waits for rows of a run or a context. */
   readonly isWanted: Wants;
-  /** Looks for what others wrote. Resolves with whether it saw more, which is not settled yet. */
+  /** Tells what others wrote in these contexts. */
+  readonly readContexts: (contexts: readonly ContextId[]) => Promise<void>;
+  /** Looks for everything that others wrote. Resolves with whether it saw more, which is not settled yet. */
   readonly look: () => Promise<boolean>;
   /** A look that failed. The next one is tried all the same. */
   readonly onFault: (error: unknown) => void;
@@ -68,15 +74,18 @@ export class WakeUps {
   #isClosed = false;
   #unlisten: (() => Promise<void>) | null = null;
   #sending: Promise<unknown> = Promise.resolve();
-  #nextLook: NodeJS.Timeout | null = null;
-  #lastLookAt = Number.NEGATIVE_INFINITY;
-  #nextLookAt = Number.POSITIVE_INFINITY;
-  #isLooking = false;
+  /** Contexts with something new that somebody here waits for. */
+  readonly #wanted = new Set<ContextId>();
+  readonly #reads: Paced;
+  readonly #looks: Paced;
   /** Whether the last look left something to come. */
   #isBehind = false;
 
   constructor(ports: WakeUpPorts) {
     this.#ports = ports;
+    const { elapsedMs } = ports;
+    this.#reads = new Paced({ work: () => this.#readWanted(), elapsedMs });
+    this.#looks = new Paced({ work: () => this.#lookNow(), elapsedMs });
   }
 
   open(): void {
@@ -103,17 +112,18 @@ export class WakeUps {
     this.#isClosed = true;
     if (this.#gathering !== null) clearTimeout(this.#gathering);
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#nextLook !== null) clearTimeout(this.#nextLook);
+    this.#reads.close();
+    this.#looks.close();
     await this.#sending;
     await this.#unlisten?.().catch(() => {});
   }
 
   #send(): void {
-    const { pool, elapsedMs } = this.#ports;
+    const { queries, elapsedMs } = this.#ports;
     this.#lastSentAt = elapsedMs();
     this.#sentAt ??= this.#lastSentAt;
     // Whoever is not told looks by itself.
-    this.#sending = pool.sql.unsafe(NOTIFY, [CHANNEL, this.#said()], { prepare: true }).catch(() => {});
+    this.#sending = queries.rows(NOTIFY, [CHANNEL, this.#said()]).catch(() => {});
   }
 
   #said(): string {
@@ -127,12 +137,12 @@ export class WakeUps {
   async #listen(): Promise<void> {
     const { listener } = this.#ports;
     try {
-      const { unlisten } = await listener.sql.listen(
+      const unlisten = await listener.listen(
         CHANNEL,
         (said) => this.#heard(JSON.parse(said) as Said),
         // Called again after each reconnection: meanwhile something may have been missed.
         () => {
-          this.#look();
+          this.#looks.ask(GATHER_MS);
           this.notify();
         },
       );
@@ -149,43 +159,42 @@ export class WakeUps {
       this.#sentAt = null;
       return;
     }
-    const isWanted = places?.some(([runId, contextId]) => this.#ports.isWanted({ runId, contextId } as Place)) ?? true;
-    this.#look(isWanted ? GATHER_MS : PATIENT_MS);
+    if (places === null) {
+      this.#looks.ask(GATHER_MS);
+      return;
+    }
+    const wanted = places.filter(([runId, contextId]) => this.#ports.isWanted({ runId, contextId }));
+    for (const [, contextId] of wanted) this.#wanted.add(contextId);
+    if (wanted.length > 0) this.#reads.ask(GATHER_MS);
+    // What is read by itself needs no look soon.
+    const isServed = wanted.length > 0 && wanted.length === places.length;
+    this.#looks.ask(isServed ? this.#looks.sinceMs + PATIENT_MS : PATIENT_MS);
   }
 
-  /** At once when the last look was so long ago. */
-  #look(afterMs = GATHER_MS): void {
-    if (this.#isClosed) return;
-    const at = this.#lastLookAt + afterMs;
-    if (at >= this.#nextLookAt) return;
-    this.#nextLookAt = at;
-    if (!this.#isLooking) this.#lookThen();
-  }
-
-  #lookThen(): void {
-    if (this.#nextLook !== null) clearTimeout(this.#nextLook);
-    const waitMs = this.#nextLookAt - this.#ports.elapsedMs();
-    if (waitMs <= 0) void this.#lookNow();
-    else this.#nextLook = setTimeout(() => void this.#lookNow(), waitMs);
+  /** Reads what is wanted. Beyond a few contexts, one look is less work. */
+  async #readWanted(): Promise<void> {
+    const contexts = [...this.#wanted];
+    this.#wanted.clear();
+    if (contexts.length > MAX_CONTEXTS) {
+      this.#looks.ask(GATHER_MS);
+      return;
+    }
+    await this.#unlessFaulty(() => this.#ports.readContexts(contexts));
   }
 
   async #lookNow(): Promise<void> {
-    const { look, elapsedMs, onFault } = this.#ports;
-    this.#isLooking = true;
-    this.#nextLook = null;
-    this.#nextLookAt = Number.POSITIVE_INFINITY;
-    this.#lastLookAt = elapsedMs();
     const wasBehind = this.#isBehind;
+    this.#isBehind = (await this.#unlessFaulty(this.#ports.look)) ?? false;
+    if (this.#isBehind) this.#looks.ask(wasBehind ? GATHER_MS : this.#looks.sinceMs + SETTLE_MS);
+  }
+
+  async #unlessFaulty<Result>(read: () => Promise<Result>): Promise<Result | undefined> {
     try {
-      this.#isBehind = await look();
+      return await read();
     } catch (error) {
-      this.#isBehind = false;
-      if (!this.#isClosed) onFault(error);
+      if (!this.#isClosed) this.#ports.onFault(error);
+      return undefined;
     }
-    this.#isLooking = false;
-    if (this.#isClosed) return;
-    if (this.#isBehind) this.#look(wasBehind ? GATHER_MS : elapsedMs() - this.#lastLookAt + SETTLE_MS);
-    if (this.#nextLookAt < Number.POSITIVE_INFINITY) this.#lookThen();
   }
 
   #schedule(): void {
@@ -194,7 +203,7 @@ export class WakeUps {
     if (isLate) this.#isHearing = false;
     this.#timer = setTimeout(
       () => {
-        this.#look();
+        this.#looks.ask(GATHER_MS);
         this.#schedule();
       },
       this.#isHearing ? LOOK_MS : LOOK_DEAF_MS,

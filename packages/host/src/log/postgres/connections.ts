@@ -1,0 +1,135 @@
+/**
+ * Connections to a database, each used by one statement or transaction at a time. The driver forgets statements that it
+ * takes between the error and the end of a socket, and queues others behind them. Here they fail with their connection,
+ * which is not used again.
+ */
+import postgres, { type Options, type Sql } from 'postgres';
+import { isDisconnected } from './errors.ts';
+
+/** The codes are those of the driver, so that a loss counts as one of the connection. */
+const lost = (): Error => Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' });
+const ended = (): Error => Object.assign(new Error('the connections were closed'), { code: 'CONNECTION_ENDED' });
+
+/** How often a connection is used. A server process keeps what it learned of every table and plan it ever met. */
+const MAX_USES = 200_000;
+
+/** Sends a statement. */
+export type Send = <Result>(statement: (sql: Sql) => Promise<Result>) => Promise<Result>;
+
+export interface ConnectionsOptions {
+  readonly href: string;
+  readonly options: Options<Record<string, postgres.PostgresType>>;
+  /** Most connections at a time. What finds none waits. */
+  readonly most: number;
+}
+
+/** A connection that opens with its first statement, and is not used again after a loss. */
+class Connection {
+  readonly #sql: Sql;
+  #uses = 0;
+  #isLost = false;
+  readonly #underWay = new Set<(error: Error) => void>();
+
+  constructor({ href, options }: ConnectionsOptions) {
+    // The driver would end a connection while it takes a statement, and open another one for it.
+    const own = { max: 1, idle_timeout: 0, max_lifetime: 0 };
+    const onclose = () => {
+      this.#isLost = true;
+      for (const reject of this.#underWay) reject(lost());
+    };
+    this.#sql = postgres(href, { ...options, ...own, onclose });
+  }
+
+  get isUsable(): boolean {
+    return !this.#isLost && this.#uses < MAX_USES;
+  }
+
+  send<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result> {
+    if (this.#isLost) return Promise.reject(lost());
+    this.#uses += 1;
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#underWay.add(reject);
+    statement(this.#sql).then(
+      (result) => {
+        this.#underWay.delete(reject);
+        resolve(result);
+      },
+      (error: unknown) => {
+        this.#underWay.delete(reject);
+        // The end of the socket follows.
+        if (isDisconnected(error)) this.#isLost = true;
+        reject(error);
+      },
+    );
+    return promise;
+  }
+
+  async end(timeoutS: number): Promise<void> {
+    await this.#sql.end({ timeout: timeoutS });
+  }
+}
+
+interface Waiting {
+  readonly resolve: (connection: Connection) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #all = new Set<Connection>();
+  /** The last one given back is the next one taken: its server process is warm, and has prepared the statements. */
+  readonly #free: Connection[] = [];
+  #waiting: Waiting[] = [];
+  #isEnded = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing else uses the connection meanwhile. */
+  async use<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
+    const connection = await this.#take();
+    try {
+      return await work((statement) => connection.send(statement));
+    } finally {
+      this.#giveBack(connection);
+    }
+  }
+
+  /** Waits for what is under way, at most so many seconds. */
+  async end(timeoutS: number): Promise<void> {
+    this.#isEnded = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(ended());
+    await Promise.all([...this.#all].map((connection) => connection.end(timeoutS)));
+  }
+
+  #take(): Promise<Connection> | Connection {
+    if (this.#isEnded) return Promise.reject(ended());
+    for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
+      if (free.isUsable) return free;
+      this.#drop(free);
+    }
+    if (this.#all.size < this.#options.most) return this.#opened();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+    });
+  }
+
+  #opened(): Connection {
+    const connection = new Connection(this.#options);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  #giveBack(connection: Connection): void {
+    if (!connection.isUsable) this.#drop(connection);
+    const next = this.#waiting.shift();
+    if (next !== undefined) next.resolve(connection.isUsable ? connection : this.#opened());
+    else if (connection.isUsable) this.#free.push(connection);
+  }
+
+  #drop(connection: Connection): void {
+    this.#all.delete(connection);
+    connection.end(0).catch(() => undefined);
+  }
+}
