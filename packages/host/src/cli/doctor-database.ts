@@ -5,6 +5,7 @@ import { checkSchema } from '../log/postgres/migrate.ts';
 import { refuseHalfMoved } from '../log/postgres/records/store-facts.ts';
 import { openPostgresStore } from '../log/postgres/store.ts';
 import { check, type Finding } from './doctor-finding.ts';
+import { rebuiltFaces, rebuiltIndex } from './doctor-rebuilds.ts';
 import { usageError } from './usage-error.ts';
 
 /** Nothing newer is used (`server_version_num`). */
@@ -34,7 +35,7 @@ export async function databaseFindings({ url, now, rebuild, compact }: DatabaseC
     if (schema.state === 'bad') return [reached, schema];
     const found = [reached, schema, await check('size', () => sizeFinding(database))];
     found.push(await check('nodes', () => nodesFinding(database, now)), ...(await quarantineFindings(database)));
-    if (rebuild) found.push(await check('index', () => rebuilt(url)), faces);
+    if (rebuild) found.push(...(await rebuilds(url)));
     return found;
   } finally {
     await pool.end();
@@ -90,20 +91,7 @@ async function quarantineFindings(database: Database): Promise<readonly Finding[
 }
 
 /** Each run is locked while it is compared, so that nodes may go on. */
-async function rebuilt(url: string): Promise<Finding> {
-  const store = await openPostgresStore({ url, connections: 1, elapsedMs: () => performance.now() });
-  try {
-    const { runs, repaired } = await store.runIndex.rebuild();
-    const text = repaired === 0 ? `correct; runs: ${runs}` : `repaired; runs: ${runs}, of which ${repaired} were wrong`;
-    return { subject: 'index', state: 'good', text };
-  } finally {
-    await store.close();
-  }
+async function rebuilds(url: string): Promise<readonly Finding[]> {
+  const open = () => openPostgresStore({ url, connections: 1, elapsedMs: () => performance.now() });
+  return [await check('index', () => rebuiltIndex(open)), await check('task view', () => rebuiltFaces(open))];
 }
-
-const faces: Finding = {
-  subject: 'task view',
-  state: 'doubtful',
-  text: 'not rebuilt: that is for data folders only',
-  hint: '"cairn verify" finds a face that is wrong. "cairn backup" and "cairn restore --data" make a folder of the database.',
-};

@@ -10,6 +10,7 @@ import { dataFindings } from './doctor-data.ts';
 import { databaseFindings } from './doctor-database.ts';
 import { check, type Finding } from './doctor-finding.ts';
 import { portFinding } from './doctor-port.ts';
+import { rebuiltFaces, rebuiltIndex } from './doctor-rebuilds.ts';
 import { exit } from './exit.ts';
 import { type StoreFlags, storePlace } from './offline-store.ts';
 import { findingLines } from './render/findings.ts';
@@ -95,7 +96,8 @@ async function folderFindings(
   const found = await dataFindings(folder);
   if (flags.compact === true) return [...found, await check('space', () => compacted(folder))];
   if (flags.rebuild !== true) return found;
-  const rebuilds = [await check('index', () => rebuilt(folder)), await check('task view', () => rebuiltFaces(folder))];
+  const open = () => openSqliteStore({ folder });
+  const rebuilds = [await check('index', () => rebuiltIndex(open)), await check('task view', () => rebuiltFaces(open))];
   return [...found, ...rebuilds];
 }
 
@@ -104,26 +106,4 @@ async function compacted(folder: string): Promise<Finding> {
   await (await openSqliteStore({ folder })).close();
   const { before, after } = compactFolder(folder);
   return { subject: 'space', state: 'good', text: `${before} bytes before, ${after} bytes now` };
-}
-
-async function rebuilt(folder: string): Promise<Finding> {
-  const store = await openSqliteStore({ folder });
-  try {
-    const { runs, repaired } = await store.runIndex.rebuild();
-    const text = repaired === 0 ? `correct; runs: ${runs}` : `repaired; runs: ${runs}, of which ${repaired} were wrong`;
-    return { subject: 'index', state: 'good', text };
-  } finally {
-    await store.close();
-  }
-}
-
-async function rebuiltFaces(folder: string): Promise<Finding> {
-  const store = await openSqliteStore({ folder });
-  try {
-    const { rows, runs } = await store.rebuildFaces();
-    const text = rows === 0 ? 'correct' : `repaired; events: ${rows}, in ${runs} ${runs === 1 ? 'run' : 'runs'}`;
-    return { subject: 'task view', state: 'good', text };
-  } finally {
-    await store.close();
-  }
 }

@@ -140,13 +140,16 @@ test('a backup of a database becomes another database and a data folder, which s
   expect(readdirSync(cwd).sort()).toEqual(['monday.cairn', 'restored']);
 });
 
-test('doctor rebuilds the run list and the inbox from the events', slow, async () => {
+test('doctor rebuilds the run list, the inbox and the task view from the events', slow, async () => {
   const { url, cairn } = await place();
   const copy = await copyOf(url);
   const change = "UPDATE cairn.runs SET status = 'failed', summary = '{}', tags = '[]' WHERE key = 1";
   await onDatabase(copy, (target) => target.changed(change));
   await onDatabase(copy, (target) => target.changed("UPDATE cairn.interrupts SET open = 0, title = 'x'"));
-  expect((await cairn(['doctor', '--rebuild'], copy)).out).toMatch(/index +repaired; runs: \d+, of which 1 were wrong/);
+  await onDatabase(copy, (target) => target.changed("UPDATE cairn.events SET task = '{}' WHERE type = 'run.started'"));
+  const rebuilt = (await cairn(['doctor', '--rebuild'], copy)).out;
+  expect(rebuilt).toMatch(/index +repaired; runs: \d+, of which 1 were wrong/);
+  expect(rebuilt).toMatch(/task view +repaired; events: \d+, in \d+ runs?/);
   expect(await cairn(['verify'], copy)).toMatchObject({ code: 0 });
 });
 
@@ -156,7 +159,7 @@ test('doctor says what it finds, and which tool of the database is for space', s
   expect(found).toMatchObject({ code: 0 });
   expect(found.out).toMatch(/database +127\.0\.0\.1.* PostgreSQL 1\d/);
   expect(found.out).toMatch(/nodes +no node runs/);
-  expect((await cairn(['doctor', '--rebuild'])).out).toMatch(/index +correct/);
+  expect((await cairn(['doctor', '--rebuild'])).out).toMatch(/index +correct[\s\S]*task view +correct/);
   expect(await cairn(['doctor', '--compact'])).toMatchObject({ code: 2, err: expect.stringContaining('VACUUM FULL') });
   writeFileSync(join(cwd, 'cairn.json'), JSON.stringify({ store: url, keys: [] }));
   expect((await typed(['doctor'], { cwd })).out).toMatch(/schema +of this version/);

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
+import type { RebuiltFaces } from '../wrong-faces.ts';
 import { postgresArtifacts } from './artifacts/artifacts.ts';
 import { postgresChanges } from './changes.ts';
 import { type CommitTail, GroupCommit } from './commit/group-commit.ts';
@@ -14,6 +15,7 @@ import { Horizon } from './horizon.ts';
 import { postgresMemories } from './memories/memories.ts';
 import { checkSchema, migratePostgres } from './migrate.ts';
 import { postgresQueue } from './queue.ts';
+import { rebuildFaces } from './rebuild-faces.ts';
 import { postgresBlobs } from './records/blobs.ts';
 import { postgresCheckpoints } from './records/checkpoints.ts';
 import { postgresCluster } from './records/cluster.ts';
@@ -47,6 +49,8 @@ export interface PostgresStore extends Store {
   readonly facts: StoreFacts;
   /** Transactions and rows committed by this process; for measurements. */
   stats(): { readonly commits: number; readonly rows: number };
+  /** Computes the task face of every row again, from the rows of its run. */
+  rebuildFaces(): Promise<RebuiltFaces>;
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
@@ -146,6 +150,7 @@ export async function assemblePostgresStore(
     cluster: postgresCluster(database, notices),
     facts: storeFacts(database),
     stats: () => commit.stats,
+    rebuildFaces: () => rebuildFaces(database, log),
     close: () => (closing ??= close()),
   };
 }

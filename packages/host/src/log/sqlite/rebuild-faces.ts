@@ -1,23 +1,14 @@
 /** Gives every row the task face that its run gives it today, in bounded transactions, and contexts their index anew. */
 import type { DatabaseSync } from 'node:sqlite';
-import { isCairnError, type RunId } from '@cairn/protocol';
+import type { RunId } from '@cairn/protocol';
 import type { EventLog } from '../ports/event-log.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
-import { isFull, type Row } from '../ports/rows.ts';
-import { type FacedRun, faceCheck, type WrongFace } from '../task-faces.ts';
+import type { WrongFace } from '../task-faces.ts';
 import { faceColumns } from '../tasks/face-columns.ts';
+import { type RebuiltFaces, wrongFaces } from '../wrong-faces.ts';
 import type { Connection } from './connection.ts';
 import { query } from './query.ts';
 import { ValueWriter } from './values/large-values.ts';
-
-/** How many rows got another face, and how many runs they belong to. */
-export interface RebuiltFaces {
-  readonly rows: number;
-  readonly runs: number;
-}
-
-/** Rows are folded and compared in the turn that reads them. */
-const PAGE = { limit: 500, maxBytes: 524_288 };
 
 export async function rebuildFaces(
   { db, writer, read }: Connection,
@@ -55,29 +46,6 @@ const REBUILD_SEGMENTS = `
     FROM events JOIN runs ON runs.key = events.run
   ) WHERE last IS NOT run;
 `;
-
-async function* wrongFaces(log: Pick<EventLog, 'read'>, run: FacedRun): AsyncGenerator<readonly WrongFace[]> {
-  const check = faceCheck(run);
-  const { runId } = run;
-  for (let after = -1; ; ) {
-    const rows = await rowsAfter(log, runId, after);
-    if (rows === null) return;
-    const wrong = rows.flatMap((row) => check(row) ?? []);
-    if (wrong.length > 0) yield wrong;
-    after += rows.length;
-    if (!isFull(rows, PAGE)) return;
-  }
-}
-
-/** Null for a fork whose shared rows were purged: the faces of its own rows follow from them too, and stay. */
-async function rowsAfter(log: Pick<EventLog, 'read'>, runId: RunId, after: number): Promise<readonly Row[] | null> {
-  try {
-    return await log.read({ runId, after, ...PAGE });
-  } catch (error) {
-    if (isCairnError(error, 'run_purged')) return null;
-    throw error;
-  }
-}
 
 /** Returns the number of changed rows: those that the run owns. What it shares with its source belongs to the source. */
 function faceWriter(db: DatabaseSync): (run: number, wrong: readonly WrongFace[]) => number {
