@@ -48,3 +48,20 @@ export class DecisionWatch {
     this.#isMarked = decision !== null;
   }
 }
+
+/** A decision that fills the memory of the process takes far longer; an ordinary one takes well under 1 ms. */
+const LOOK_MS = 20;
+
+/** Looks until the memory is stopped. `kept` resolves once the last mark is outside of the process. */
+export async function lookUntilStopped(
+  memory: DecisionMemory,
+  watch: DecisionWatch,
+  kept: () => Promise<void> | void = () => undefined,
+): Promise<void> {
+  while (!memory.isStopped) {
+    const count = watch.look();
+    await kept();
+    memory.marked(count);
+    memory.sleep(count, LOOK_MS);
+  }
+}

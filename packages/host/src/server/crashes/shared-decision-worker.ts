@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { connect, Database } from '../../log/postgres/database.ts';
 import { DecisionMemory } from './decision-memory.ts';
-import { DecisionWatch } from './decision-watch.ts';
+import { DecisionWatch, lookUntilStopped } from './decision-watch.ts';
 
 export interface SharedWatchData {
   readonly url: string;
@@ -11,9 +11,6 @@ export interface SharedWatchData {
   readonly kind: string;
   readonly shared: SharedArrayBuffer;
 }
-
-/** As long as in a crash record in a file. */
-const LOOK_MS = 20;
 
 /** A mark that nobody looked for is of no use after this time. */
 const KEPT_MS = 86_400_000;
@@ -43,11 +40,6 @@ const watch = new DecisionWatch(memory, (decision) => {
 });
 await database.rows('SELECT 1');
 parentPort?.postMessage('ready');
-while (!memory.isStopped) {
-  const count = watch.look();
-  await keeping;
-  memory.marked(count);
-  memory.sleep(count, LOOK_MS);
-}
+await lookUntilStopped(memory, watch, () => keeping);
 await keep(null).catch(() => undefined);
 await pool.end();

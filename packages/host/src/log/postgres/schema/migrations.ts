@@ -3,7 +3,7 @@ import { clusterTables } from './cluster-tables.ts';
 import { commitFunction, moreFunctions } from './commit-function.ts';
 import { horizonFunction } from './horizon-function.ts';
 import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
-import { claimOfFormer, queueFunction } from './queue-function.ts';
+import { queueFunction } from './queue-function.ts';
 import { recordTables } from './record-tables.ts';
 import { rowsFunction } from './rows-function.ts';
 import { logTables } from './tables.ts';
@@ -24,5 +24,4 @@ export const migrations: readonly Migration[] = [
     name: 'runs that no other run started',
     sql: 'CREATE INDEX runs_roots ON cairn.runs (tenant, key) WHERE parent IS NULL',
   },
-  { name: 'claims that name the owner before', sql: claimOfFormer },
 ];

@@ -39,34 +39,7 @@ export const queueFunction = `
       ORDER BY 2 LIMIT p_limit;
   END $$;
 
-  CREATE FUNCTION cairn.claim(p_owner text, p_now bigint, p_until bigint, p_limit bigint)
-    RETURNS TABLE (id text, tenant text, fence bigint) LANGUAGE plpgsql AS $$
-  DECLARE
-    v_runs bigint[];
-    v_due bigint[];
-  BEGIN
-    INSERT INTO cairn.sessions AS s (owner, until) VALUES (p_owner, p_until)
-      ON CONFLICT (owner) DO UPDATE SET until = excluded.until WHERE s.until < excluded.until;
-    SELECT coalesce(array_agg(x.run), '{}') INTO v_runs FROM (
-      SELECT h.run FROM cairn.heads h WHERE h.owner IN (SELECT o.owner FROM cairn.owners() o WHERE o.until <= p_now)
-        ORDER BY h.owner, h.run LIMIT p_limit FOR UPDATE SKIP LOCKED) x;
-    IF cardinality(v_runs) < p_limit THEN
-      SELECT coalesce(array_agg(x.run ORDER BY x.place), '{}') INTO v_due FROM (
-        SELECT h.run, d.place FROM cairn.due_runs(p_now, p_limit - cardinality(v_runs)) d JOIN cairn.heads h ON h.run = d.run
-          WHERE h.owner IS NULL AND h.wake_at <= p_now FOR UPDATE OF h SKIP LOCKED) x;
-      v_runs := v_runs || v_due;
-    END IF;
-    RETURN QUERY WITH leased AS (
-        UPDATE cairn.heads h SET owner = p_owner, fence = h.fence + 1, wake_at = NULL WHERE h.run = ANY (v_runs)
-          RETURNING h.run, h.tenant, h.fence)
-      SELECT r.id, l.tenant, l.fence FROM leased l JOIN cairn.runs r ON r.key = l.run
-        ORDER BY array_position(v_runs, l.run);
-  END $$;`;
-
-/** The same, and it tells whose session ended with the run: that node may have died of it. */
-export const claimOfFormer = `
-  DROP FUNCTION cairn.claim(text, bigint, bigint, bigint);
-
+  -- Tells whose session ended with a run: that node may have died of it.
   CREATE FUNCTION cairn.claim(p_owner text, p_now bigint, p_until bigint, p_limit bigint)
     RETURNS TABLE (id text, tenant text, fence bigint, former text) LANGUAGE plpgsql AS $$
   DECLARE
