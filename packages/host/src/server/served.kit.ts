@@ -15,8 +15,8 @@ import type { Engine } from '../engine/engine.ts';
 import type { Notice, Performer, Redactor, Report, Step, Timers } from '../engine/ports.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
+import { emptyStore } from '../log/empty-store.kit.ts';
 import { LiveFeed } from '../log/feed/feed.ts';
-import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
 import { startTelemetry } from '../telemetry/telemetry.ts';
 import { addressMatcher } from './access/addresses.ts';
@@ -133,7 +133,7 @@ export interface ServedOptions {
 }
 
 export async function served(options: ServedOptions = {}): Promise<Served> {
-  const opened = options.store ?? inMemoryStore();
+  const opened = options.store ?? (await emptyStore());
   const timers = new ManualTimers();
   const reports: Notice[] = [];
   const report: Report = (notice) => void reports.push(notice);

@@ -1,7 +1,7 @@
 /** Read tokens over the HTTP surface: what they open, and when they end. */
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
-import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { emptyStore } from '../../log/empty-store.kit.ts';
 import { approval } from '../sample-workflows.kit.ts';
 import { hostSecret } from '../secrets/host-secret.ts';
 import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
@@ -94,7 +94,7 @@ test('a token ends after its time, and no token lives longer than a day', async 
 });
 
 test('a revoked token stays revoked over a restart, and others survive it', async () => {
-  const options = { store: inMemoryStore(), deriveKeys: hostSecret({ folder: null }) };
+  const options = { store: await emptyStore(), deriveKeys: hostSecret({ folder: null }) };
   const { host } = await bench(options);
   const { runId } = await started(host);
   const [first, second] = [await minted(host, runId), await minted(host, runId)];
@@ -148,7 +148,7 @@ test('a session that somebody ends takes its open streams with it', async () => 
 });
 
 test('a tenant that ends thousands of sessions does not bring back what others revoked', async () => {
-  const { expiring } = inMemoryStore();
+  const { expiring } = await emptyStore();
   const revoked = { tenant: 'victim', id: 'read:one' };
   const limits: number[] = [];
   const put: typeof expiring.put = (record, { now, maxOfOwner }) => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { present } from '../../../test/kit/present.ts';
+import { emptyStore } from '../../log/empty-store.kit.ts';
+import type { Store } from '../../log/ports/store.ts';
 import { approval } from '../sample-workflows.kit.ts';
 import type { Keys } from '../secrets/host-secret.ts';
 import { keys as accessKeys, served } from '../served.kit.ts';
@@ -21,7 +23,8 @@ const caller = (credential: string, expiresAt?: number): Caller => ({
   expiresAt,
 });
 
-async function clocked(secure = false, store = inMemoryStore(), held: ReadonlySet<Scope> | null = new Set(scopes)) {
+async function clocked(secure = false, given?: Store, held: ReadonlySet<Scope> | null = new Set(scopes)) {
+  const store = given ?? (await emptyStore());
   const clock = { at: 1_000_000_000_000 };
   const now = () => clock.at;
   const ended = new EndedSessions(store.expiring, now);
@@ -59,7 +62,7 @@ test('all principals of a tenant share a cap', async () => {
 });
 
 test('a session survives a restart, within the same caps, and an ended one stays ended', async () => {
-  const store = inMemoryStore();
+  const store = await emptyStore();
   const { sessions } = await clocked(false, store);
   const texts = Array.from({ length: 64 }, () => textOf(sessions.open(caller('key:a')).cookie));
   await sessions.end(texts[63] ?? '');
@@ -75,9 +78,9 @@ test('a session survives a restart, within the same caps, and an ended one stays
 test('a session has no scope that its key has lost, and ends when its key is gone', async () => {
   const { sessions } = await clocked();
   const text = textOf(sessions.open(caller('key:a')).cookie);
-  const { sessions: less } = await clocked(false, inMemoryStore(), new Set());
+  const { sessions: less } = await clocked(false, undefined, new Set());
   expect(await less.find(text)).toMatchObject({ scopes: new Set() });
-  const { sessions: gone } = await clocked(false, inMemoryStore(), null);
+  const { sessions: gone } = await clocked(false, undefined, null);
   expect(await gone.find(text)).toBe('over');
 });
 
@@ -147,10 +150,12 @@ test('a stream of a session ends when the session does', async () => {
   const headers = { cookie, accept: 'text/event-stream' };
   const stream = await fetch(`${host.url}/v1/runs/${runId}/events`, { headers });
   expect(stream.status).toBe(200);
+  const frames = present(stream.body).pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ''; !text.includes('event: run.started'); ) text += present((await frames.read()).value);
   clock.at += SESSION_LIFE_MS;
   host.timers.pass(KEEPALIVE_MS);
   // Reads to the end, which a stream of a waiting run has only this way.
-  expect(await stream.text()).toContain('event: run.started');
+  for (let isDone = false; !isDone; ) isDone = (await frames.read()).done;
 });
 
 test('a change with only a cookie is refused on every route that changes something, and nothing changes', async () => {

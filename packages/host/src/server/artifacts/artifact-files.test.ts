@@ -7,7 +7,7 @@ import type { ContextId, Json, JsonObject, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defineAgent } from '../../agents/define-agent.ts';
-import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { emptyStore } from '../../log/empty-store.kit.ts';
 import { scopes } from '../access/auth.ts';
 import { createHost } from '../create-host.ts';
 import { runFolders } from '../runs/run-files.ts';
@@ -135,7 +135,7 @@ const where = { tenant: 't', contextId: 'ctx_1' as ContextId, runId: 'run_1' as 
 
 /** Files of a conversation in memory, beside a folder of an earlier version. */
 async function files() {
-  const store = inMemoryStore();
+  const store = await emptyStore();
   const folders = join(data, 'old');
   const artifacts = createArtifactPort({ store, now: () => 0, life: 'one', maxTenantBytes: 1e9 });
   const at = { ...where, nodeId: 'n', callId: 'c', agentId: 'a', redactor: null };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@cairn/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { emptyStore } from '../../log/empty-store.kit.ts';
 import { createHost } from '../create-host.ts';
 import { approval, chain, noop } from '../sample-workflows.kit.ts';
 import { keyWith, served } from '../served.kit.ts';
@@ -154,7 +154,7 @@ test('a plan shows the rules for the tenant and its runs that would go', async (
 });
 
 test('a purge that takes long is answered with 202: the run reads as purged, and the rest goes on', async () => {
-  const store = inMemoryStore();
+  const store = await emptyStore();
   const begun = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const { purgeSome } = store.purges;

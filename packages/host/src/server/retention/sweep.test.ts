@@ -1,7 +1,7 @@
 /** The rules of retention, applied to runs of several tenants and workflows. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { inMemoryStore } from '../../log/in-memory/store.ts';
+import { emptyStore } from '../../log/empty-store.kit.ts';
 import { childOf } from '../../log/ports/memory-samples.kit.ts';
 import { creation, row, started } from '../../log/ports/samples.kit.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -21,7 +21,7 @@ interface Sample {
 }
 
 async function filled(samples: Readonly<Record<string, Sample>>): Promise<Store> {
-  const store = inMemoryStore();
+  const store = await emptyStore();
   for (const [name, { tenant = 't', workflowId = 'wf', age }] of Object.entries(samples)) {
     const runId = `run_${name}` as RunId;
     const at = NOW - (age ?? 50) * DAY;
@@ -160,7 +160,7 @@ test('goes on after a start with what an earlier process began, even without rul
 });
 
 test('a round removes blobs that no event names, and leaves those of the last hour', async () => {
-  const store = inMemoryStore();
+  const store = await emptyStore();
   const put = (text: string, at: number) => store.blobs.put({ tenant: 't', bytes: new TextEncoder().encode(text), at });
   const [old, young] = [await put('old', NOW - 2 * 3_600_000), await put('young', NOW - 1)];
   const { ports } = portsOf(store);

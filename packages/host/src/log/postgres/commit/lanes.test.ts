@@ -1,0 +1,45 @@
+/** Two batches are under way at a time: one that waits in the database holds up its own runs, and no others. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { expect, it, onTestFinished } from 'vitest';
+import { creation, row, runA, runB } from '../../ports/samples.kit.ts';
+import { connect, Database } from '../database.ts';
+import { elapsedMs, freshDatabase } from '../server.kit.ts';
+import { openPostgresStore } from '../store.ts';
+
+const begun = (runId: RunId, name: string) =>
+  creation(runId, { create: { tenant: name, contextId: `ctx_${name}` as ContextId, originRunId: runId } });
+
+const WAITING =
+  "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+it('commits other runs while a batch waits, and a run that waits keeps its order', async () => {
+  const url = await freshDatabase();
+  const store = await openPostgresStore({ url, connections: 4, elapsedMs });
+  const pool = connect({ url, connections: 1 });
+  onTestFinished(async () => {
+    await store.close();
+    await pool.end();
+  });
+  const { log } = store;
+  await log.append(begun(runA, 'a'));
+  await log.append(begun(runB, 'b'));
+  const other = new Database(pool);
+  const ended: string[] = [];
+  const appended = await other.transaction(async (queries) => {
+    await queries.rows(
+      'SELECT 1 FROM cairn.heads h JOIN cairn.runs r ON r.key = h.run WHERE r.id = $1::text FOR UPDATE',
+      [runA],
+    );
+    const first = log.append({ runId: runA, rows: [row('first')] });
+    void first.then(() => ended.push('first of a'));
+    for (let waiting = 0; waiting === 0; ) [[waiting] = [0]] = await other.rows<[number]>(WAITING);
+    const second = log.append({ runId: runA, rows: [row('second')] });
+    void second.then(() => ended.push('second of a'));
+    await log.append({ runId: runB, rows: Array.from({ length: 16 }, () => row('of b')) });
+    ended.push('b');
+    return { first, second };
+  });
+  expect(await appended.first).toMatchObject({ seq: 1 });
+  expect(await appended.second).toMatchObject({ seq: 2 });
+  expect(ended).toEqual(['b', 'first of a', 'second of a']);
+});
