@@ -4,10 +4,12 @@ import { rm } from 'node:fs/promises';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { present } from '../../packages/host/test/kit/present.ts';
+import { campaignStore, type StoreKind } from '../campaign-store.ts';
 import { HostProcess } from '../crash/host-process.ts';
 import type { Attack } from './attack.ts';
 import { Attacker } from './attacker.ts';
-import { type HostilePeers, openHostilePeers } from './hostile-peers.ts';
+import { openHostilePeers } from './hostile-peers.ts';
 import { ATTACKER_KEY, PEERS_ENV } from './tenants.ts';
 import { Victim } from './victim.ts';
 import type { Gaps } from './victim-main.ts';
@@ -30,8 +32,20 @@ export interface CaseReport {
   readonly breaches: readonly string[];
 }
 
-export interface CampaignOptions {
+/** Where the victim is: at the node that is attacked, or at another one of the same database. */
+export type VictimNode = 'same' | 'other';
+
+export interface StageOptions {
+  /** A data folder with one host, or a database with three nodes. Default: a data folder. */
+  readonly store?: StoreKind | undefined;
+  /** Default: at the same node. */
+  readonly victimNode?: VictimNode | undefined;
+}
+
+export interface CampaignOptions extends StageOptions {
   readonly attacks: readonly Attack[];
+  /** No attack begins after this time. Default: all are played. */
+  readonly forMs?: number | undefined;
   /** Without bounds nothing is timed, and there is no victim. */
   readonly bounds: Bounds | null;
   readonly done: (report: CaseReport) => void;
@@ -39,18 +53,21 @@ export interface CampaignOptions {
 
 const CASE_MS = 120_000;
 
-export async function campaign({ attacks, bounds, done }: CampaignOptions): Promise<readonly CaseReport[]> {
+export async function campaign(options: CampaignOptions): Promise<readonly CaseReport[]> {
+  const { attacks, bounds, done, forMs = Number.POSITIVE_INFINITY } = options;
   const reports: CaseReport[] = [];
-  let stage = await Stage.open(bounds !== null);
+  let stage = await Stage.open(options);
+  const begin = performance.now();
   try {
     for (const attack of attacks) {
+      if (performance.now() - begin > forMs) break;
       const report = await play(attack, stage, bounds);
       reports.push(report);
       done(report);
-      if (stage.host.ownDeaths.length === 0) continue;
+      if (stage.nodes.every(({ ownDeaths }) => ownDeaths.length === 0)) continue;
       // The next attack gets a host of its own: this one may die again of what its log holds.
       await stage[Symbol.asyncDispose]();
-      stage = await Stage.open(bounds !== null);
+      stage = await Stage.open(options);
     }
   } finally {
     await stage[Symbol.asyncDispose]();
@@ -70,51 +87,63 @@ function givePriority(priority: number): void {
   }
 }
 
-class Stage implements AsyncDisposable {
-  readonly folder: string;
-  readonly host: HostProcess;
-  readonly victim: Victim | null;
-  readonly #peers: HostilePeers;
+/** Nodes of a database. */
+const NODES = 3;
 
-  private constructor(folder: string, peers: HostilePeers, host: HostProcess, victim: Victim | null) {
-    this.folder = folder;
-    this.#peers = peers;
-    this.host = host;
+class Stage implements AsyncDisposable {
+  /** The first one is attacked. */
+  readonly nodes: readonly HostProcess[];
+  readonly victim: Victim | null;
+  readonly #opened: AsyncDisposableStack;
+
+  private constructor(nodes: readonly HostProcess[], victim: Victim | null, opened: AsyncDisposableStack) {
+    this.nodes = nodes;
     this.victim = victim;
+    this.#opened = opened;
   }
 
-  static async open(hasVictim: boolean): Promise<Stage> {
+  static async open({ bounds, store = 'sqlite', victimNode = 'same' }: CampaignOptions): Promise<Stage> {
+    const hasVictim = bounds !== null;
     if (hasVictim) givePriority(0);
+    await using opening = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), 'cairn-stall-'));
-    const settings = { folder: join(folder, 'data'), journal: '', key: ATTACKER_KEY, tenant: 'attacker' };
+    opening.defer(() => rm(folder, { recursive: true, force: true }));
+    const place = opening.use(await campaignStore(store, folder));
     const peers = await openHostilePeers();
+    opening.defer(() => peers.close());
     // The host inherits it.
     process.env[PEERS_ENV] = peers.url;
-    const host = new HostProcess(settings, join(import.meta.dirname, 'host-main.ts'));
-    const birth = await host.start();
-    if (birth.kind !== 'ready') throw new Error(`The host did not start: ${JSON.stringify(birth)}.`);
-    const victim = hasVictim ? await Victim.start(birth.url) : null;
+    const nodes: HostProcess[] = [];
+    const urls: string[] = [];
+    for (let n = 0; n < (store === 'sqlite' ? 1 : NODES); n += 1) {
+      const settings = { ...place, folder: `${place.folder}-${n}`, journal: '', key: ATTACKER_KEY, tenant: 'attacker' };
+      const host = opening.use(new HostProcess(settings, join(import.meta.dirname, 'host-main.ts')));
+      const birth = await host.start();
+      if (birth.kind !== 'ready') throw new Error(`The host did not start: ${JSON.stringify(birth)}.`);
+      nodes.push(host);
+      urls.push(birth.url);
+    }
+    const victimUrl = urls[victimNode === 'same' ? 0 : 1];
+    if (victimUrl === undefined) throw new Error('There is no other node.');
+    const victim = hasVictim ? opening.use(await Victim.start(victimUrl)) : null;
     // The first requests of a process are slow; they are not counted.
     if (victim !== null) await pause(2_000);
     if (hasVictim) givePriority(ATTACKER_PRIORITY);
-    return new Stage(folder, peers, host, victim);
+    return new Stage(nodes, victim, opening.move());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.victim?.[Symbol.asyncDispose]();
-    await this.host.kill();
-    this.#peers.close();
-    await rm(this.folder, { recursive: true, force: true });
+    await this.#opened.disposeAsync();
   }
 }
 
-async function play(attack: Attack, { host, victim }: Stage, bounds: Bounds | null): Promise<CaseReport> {
+async function play(attack: Attack, { nodes, victim }: Stage, bounds: Bounds | null): Promise<CaseReport> {
   await settled(victim);
   const begin = performance.now();
-  const memory = new PeakMemory(host);
-  const attacker = new Attacker(host);
+  const memory = new PeakMemory(nodes);
+  const attacker = new Attacker(present(nodes[0]));
   const late = pause(CASE_MS, 'late', { ref: false });
-  const died = host.gone().then(() => 'died');
+  const died = Promise.race(nodes.map((node) => node.gone())).then(() => 'died');
   const end = await Promise.race([attack.run(attacker).then(() => 'done'), late, died]);
   if (end === 'late') attacker.fault(`the attack had no end after ${CASE_MS} ms`);
   if (end !== 'died') await Promise.race([attacker[Symbol.asyncDispose](), died]);
@@ -166,24 +195,26 @@ function beyond({ gapMs, rssMb }: Bounds, seen: Pick<CaseReport, 'gaps' | 'rssMb
   ];
 }
 
-/** Samples the resident memory of the host. */
+/** Samples the resident memory of each host. */
 class PeakMemory {
-  readonly #host: HostProcess;
+  readonly #hosts: readonly HostProcess[];
   readonly #timer: NodeJS.Timeout;
   #peak = 0;
 
-  constructor(host: HostProcess) {
-    this.#host = host;
+  constructor(hosts: readonly HostProcess[]) {
+    this.#hosts = hosts;
     this.#timer = setInterval(() => this.#sample(), 100);
     this.#sample();
   }
 
   #sample(): void {
-    try {
-      const pages = Number(readFileSync(`/proc/${this.#host.pid}/statm`, 'utf8').split(' ')[1]);
-      this.#peak = Math.max(this.#peak, pages * 4_096);
-    } catch {
-      // The process is gone, or the system has no /proc.
+    for (const { pid } of this.#hosts) {
+      try {
+        const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
+        this.#peak = Math.max(this.#peak, pages * 4_096);
+      } catch {
+        // The process is gone, or the system has no /proc.
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Json } from '@cairn/protocol';
 import { z } from 'zod';
 import { defineAgent, defineTool, type Step } from '../../packages/host/src/index.ts';
+import { storeConfig } from '../campaign-store.ts';
 import type { HostSettings } from '../crash/host-main.ts';
 import { serveHost } from '../crash/serve-host.ts';
 import {
@@ -78,7 +79,7 @@ const settings: HostSettings = JSON.parse(process.argv[2] ?? '{}');
 await serveHost({
   config: {
     port: 0,
-    data: settings.folder,
+    ...storeConfig(settings),
     keys: [
       { key: settings.key, tenant: settings.tenant, principal: 'attacker' },
       { key: VICTIM_KEY, tenant: 'victim', principal: 'victim' },

@@ -1,6 +1,7 @@
 /** `npm run e2e:stall`: attacks a host with the data of one tenant and measures what another tenant feels. */
 import { parseArgs } from 'node:util';
-import { type CaseReport, campaign } from './campaign.ts';
+import { storeKind } from '../campaign-store.ts';
+import { type CaseReport, campaign, type VictimNode } from './campaign.ts';
 import { generatedAttacks } from './generated.ts';
 import { knownAttacks } from './known-attacks.ts';
 
@@ -11,6 +12,9 @@ const usage = `Attacks a running host with one tenant's requests while another t
   --cases N    how many generated attacks follow the fixed ones (default 200)
   --seed S     decides the generated attacks (default: fresh, printed)
   --only TEXT  only attacks whose name contains this text
+  --store S    sqlite (default), or postgres: three nodes on a real server, one of which is attacked
+  --victim N   on Postgres, the node of the other tenant: same (default) as the attacked one, or other
+  --for S      begin no attack after so many seconds
   --gap MS     the longest wait that the other tenant may feel (default 100)
   --rss MB     the most memory that the host may take (default 1024)
   --list       print the names of the attacks
@@ -27,6 +31,9 @@ function parse() {
       cases: { type: 'string', default: '200' },
       seed: { type: 'string' },
       only: { type: 'string', default: '' },
+      store: { type: 'string', default: 'sqlite' },
+      victim: { type: 'string', default: 'same' },
+      for: { type: 'string' },
       gap: { type: 'string', default: '100' },
       rss: { type: 'string', default: '1024' },
       list: { type: 'boolean', default: false },
@@ -38,7 +45,25 @@ function parse() {
   if (!Number.isInteger(cases) || cases < 0)
     throw new TypeError(`--cases takes a whole number, not "${values.cases}".`);
   if (!(gapMs > 0 && rssMb > 0)) throw new TypeError('--gap and --rss take a number above 0.');
-  return { ...values, cases, gapMs, rssMb, seed: values.seed ?? crypto.randomUUID().slice(0, 8) };
+  const [store, victimNode] = [storeKind(values.store), victimNodeOf(values.victim)];
+  if (store === 'sqlite' && victimNode === 'other') throw new TypeError('--victim other needs --store postgres.');
+  const forMs = values.for === undefined ? Number.POSITIVE_INFINITY : Number(values.for) * 1_000;
+  if (!(forMs > 0)) throw new TypeError('--for takes a number above 0.');
+  return {
+    ...values,
+    store,
+    victimNode,
+    forMs,
+    cases,
+    gapMs,
+    rssMb,
+    seed: values.seed ?? crypto.randomUUID().slice(0, 8),
+  };
+}
+
+function victimNodeOf(value: string): VictimNode {
+  if (value === 'same' || value === 'other') return value;
+  throw new TypeError(`--victim takes same or other, not "${value}".`);
 }
 
 async function main(): Promise<number> {
@@ -53,7 +78,7 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  const { seed, cases, only, gapMs, rssMb, json } = options;
+  const { seed, cases, only, gapMs, rssMb, json, store, victimNode, forMs } = options;
   const attacks = [...knownAttacks, ...generatedAttacks(seed, cases)].filter(({ name }) => name.includes(only));
   if (options.list) {
     process.stdout.write(attacks.map(({ name }) => `${name}\n`).join(''));
@@ -61,7 +86,7 @@ async function main(): Promise<number> {
   }
   process.stderr.write(`seed ${seed}, ${attacks.length} attacks\n`);
   const write = (report: CaseReport) => process.stdout.write(json ? `${JSON.stringify(report)}\n` : line(report));
-  const reports = await campaign({ attacks, bounds: { gapMs, rssMb }, done: write });
+  const reports = await campaign({ attacks, bounds: { gapMs, rssMb }, store, victimNode, forMs, done: write });
   const broken = reports.filter(({ breaches }) => breaches.length > 0);
   const worst = Math.max(0, ...reports.map(longest));
   process.stderr.write(
@@ -81,4 +106,5 @@ function line(report: CaseReport): string {
   return `${head}  ${felt}  ${ends.join(', ')}\n${breaches.map((breach) => `         ${breach}\n`).join('')}`;
 }
 
-process.exitCode = await main();
+// Not `process.exitCode`: what starts Postgres ends a process that has nothing left to do, with 0.
+process.exit(await main());
