@@ -11,7 +11,7 @@ const usage = `Attacks a running host with one tenant's requests while another t
 
   --cases N    how many generated attacks follow the fixed ones (default 200)
   --seed S     decides the generated attacks (default: fresh, printed)
-  --only TEXT  only attacks whose name contains this text
+  --only TEXT  only attacks whose name contains this text, or one of several with commas between them
   --store S    sqlite (default), or postgres: three nodes on a real server, one of which is attacked
   --victim N   on Postgres, the node of the other tenant: same (default) as the attacked one, or other
   --for S      begin no attack after so many seconds
@@ -79,7 +79,10 @@ async function main(): Promise<number> {
     return 0;
   }
   const { seed, cases, only, gapMs, rssMb, json, store, victimNode, forMs } = options;
-  const attacks = [...knownAttacks, ...generatedAttacks(seed, cases)].filter(({ name }) => name.includes(only));
+  const texts = only.split(',');
+  const attacks = [...knownAttacks, ...generatedAttacks(seed, cases)].filter(({ name }) =>
+    texts.some((text) => name.includes(text)),
+  );
   if (options.list) {
     process.stdout.write(attacks.map(({ name }) => `${name}\n`).join(''));
     return 0;
