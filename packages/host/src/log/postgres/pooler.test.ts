@@ -63,7 +63,7 @@ it.each([
     nodes.map(({ cluster }, n) => cluster.hold({ name: 'webhooks', owner: `n${n}`, now: 0, until: 10 })),
   );
   expect(held.filter((fence) => fence !== null)).toHaveLength(1);
-  const page = await b.log.changes({ after: '0', limit: 100, filter: null });
+  const page = await b.changes.read({ after: '0', limit: 100, filter: null });
   expect(page.rows).toHaveLength(36);
   expect(used()).toBe(SESSIONS);
 });
