@@ -126,7 +126,8 @@ let template: Promise<void> | null = null;
 export async function freshDatabase(): Promise<string> {
   const server = await sharedPostgres();
   databases += 1;
-  const name = `test_${process.pid}_${databases}`;
+  // A server that runs already is used by several processes.
+  const name = RUNNING === undefined ? `test_${databases}` : `test_${process.pid}_${databases}`;
   if (RUNNING === undefined) {
     template ??= migrated(server, TEMPLATE);
     await template;
