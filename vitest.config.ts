@@ -21,7 +21,10 @@ const first = [
   'packages/host/src/log/sqlite/sqlite.test.ts',
   'packages/host/src/log/sqlite/verify/stored-checks.test.ts',
   'packages/host/src/server/http/fuzz.test.ts',
+  'packages/host/test/kit/host-bundle.test.ts',
 ];
+/** Most tests of these projects start hosts. */
+const globalSetup = ['packages/host/test/kit/host-bundle.ts'];
 const exclude = ['**/node_modules/**', '**/dist/**', 'scripts/lint-fixtures/**'];
 
 export default defineConfig({
@@ -29,11 +32,11 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     projects: [
-      { extends: true, test: { name: 'alone', include: alone, exclude } },
+      { extends: true, test: { name: 'alone', include: alone, exclude, globalSetup } },
       // The others leave nothing behind. They share workers, which load each module once: a third of the time.
       {
         extends: true,
-        test: { name: 'first', include: first, exclude: [...exclude, ...alone], isolate: false },
+        test: { name: 'first', include: first, exclude: [...exclude, ...alone], globalSetup, isolate: false },
       },
       {
         extends: true,
@@ -46,7 +49,7 @@ export default defineConfig({
       },
     ],
     globalSetup: ['packages/host/test/kit/temporary-folder.ts'],
-    setupFiles: ['packages/host/test/kit/check-every-row.ts'],
+    setupFiles: ['packages/host/test/kit/check-every-row.ts', 'packages/host/test/kit/quick-processes.ts'],
     testTimeout: 30_000,
     // As patient as the tests themselves: a condition that comes late on a slow machine is no failure.
     expect: { poll: { timeout: 25_000 } },

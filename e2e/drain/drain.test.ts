@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { RawConnection } from '../../packages/host/src/server/http/raw-http.kit.ts';
-import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
+import { quickStart } from '../../packages/host/test/kit/quick-start.ts';
 
 const bin = join(import.meta.dirname, '../../packages/host/bin/cairn.mjs');
 const key = 'a-key-for-the-drain-test';
@@ -45,7 +45,7 @@ async function folder(): Promise<string> {
 async function started(cwd: string): Promise<{ child: ChildProcess; url: string; port: number }> {
   const child = spawn(process.execPath, [bin, 'start', '--config', 'cairn.json'], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', ...compileCache },
+    env: { PATH: process.env.PATH ?? '', ...quickStart },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(async () => {

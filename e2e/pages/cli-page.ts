@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { program } from '../../packages/host/src/cli/program.ts';
 import { cut } from '../../packages/host/src/cli/render/table.ts';
 import type { Terminal } from '../../packages/host/src/cli/terminal.ts';
-import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
+import { quickStart } from '../../packages/host/test/kit/quick-start.ts';
 import type { Section } from './cli-section.ts';
 import { sections } from './cli-sections.ts';
 import { Normaliser } from './normalise.ts';
@@ -151,7 +151,7 @@ class Newcomer {
     const env = {
       PATH: process.env.PATH ?? '',
       CAIRN_PORT: '0',
-      ...compileCache,
+      ...quickStart,
       CAIRN_KEY: 'a-key-for-this-page-only-of-128-bits-or-more',
     };
     const host = spawn(process.execPath, [bin, ...args], { cwd: this.#cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });

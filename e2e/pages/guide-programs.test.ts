@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
+import { quickStart } from '../../packages/host/test/kit/quick-start.ts';
 import { guideBlocks } from './page-reader.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const args = ['--conditions=@cairn/source', '--input-type=module', '-e', runner, ...files];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: folder,
-    env: { ...process.env, ...compileCache },
+    env: { ...process.env, ...quickStart },
   });
   for (const part of stdout.split('\0').slice(1)) {
     const end = part.indexOf('\n');

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
+import { quickStart } from '../../packages/host/test/kit/quick-start.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -131,7 +131,8 @@ export class Reader {
     const command = line.replace('npx cairn', `node "${bin}"`);
     const PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
     // Programs that a command starts use the sources, as the command itself does.
-    const env = { PATH, HOME: this.#above, ...compileCache, NODE_OPTIONS: '--conditions=@cairn/source', ...this.#env };
+    const NODE_OPTIONS = `--conditions=@cairn/source ${quickStart.NODE_OPTIONS ?? ''}`;
+    const env = { PATH, HOME: this.#above, ...quickStart, NODE_OPTIONS, ...this.#env };
     const { stdout } = await run('sh', ['-c', command], { cwd: this.#folder, env }).catch(
       (error: { readonly stdout: string; readonly stderr: string }) =>
         expect.fail(`${line}\n${error.stdout}${error.stderr}`),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient } from '@cairn/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { compileCache } from '../../packages/host/test/kit/compile-cache.ts';
+import { quickStart } from '../../packages/host/test/kit/quick-start.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/reference/tools.md'), 'utf8');
@@ -37,7 +37,7 @@ async function started(env: Readonly<Record<string, string>>): Promise<string> {
   const args = ['--conditions=@cairn/source', 'refund.ts'];
   const host = spawn(process.execPath, args, {
     cwd: folder,
-    env: { ...env, ...compileCache },
+    env: { ...env, ...quickStart },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise((resolve) => host.once('close', resolve));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { hostHeapFlags } from '../../bin/heap.mjs';
-import { compileCache } from '../../test/kit/compile-cache.ts';
+import { quickStart } from '../../test/kit/quick-start.ts';
 
 const bin = fileURLToPath(new URL('../../bin/cairn.mjs', import.meta.url));
 
@@ -31,7 +31,7 @@ function cairn(cwd: string, args: readonly string[], env: Record<string, string>
 }
 
 function started(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
-  const outer = { PATH: process.env.PATH ?? '', ...compileCache };
+  const outer = { PATH: process.env.PATH ?? '', ...quickStart };
   const child = spawn(process.execPath, [bin, ...args], { cwd, env: { ...outer, ...env } });
   let out = '';
   let err = '';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { compileCache } from '../../test/kit/compile-cache.ts';
+import { quickStart } from '../../test/kit/quick-start.ts';
 import { everythingFolder, viewOf } from '../log/copy/store-view.kit.ts';
 import { connect, Database } from '../log/postgres/database.ts';
 import { elapsedMs, freshDatabase } from '../log/postgres/server.kit.ts';
@@ -37,7 +37,7 @@ test('a move that is killed with -9 in the middle goes on, and both stores show 
   const folder = await everythingFolder();
   const url = await freshDatabase();
   const child = spawn(process.execPath, [bin, 'move', '--from', folder], {
-    env: { HOME: folder, CAIRN_STORE: url, ...compileCache },
+    env: { HOME: folder, CAIRN_STORE: url, ...quickStart },
     stdio: 'ignore',
   });
   const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Client, createClient } from '@cairn/client';
 import { onTestFinished } from 'vitest';
-import { compileCache } from '../../../test/kit/compile-cache.ts';
+import { quickStart } from '../../../test/kit/quick-start.ts';
 import { readHostNote } from '../host-file.ts';
 
 const root = join(import.meta.dirname, '../../../../..');
@@ -40,7 +40,7 @@ export class DevProcess {
 
   constructor({ folder }: Project, args: readonly string[]) {
     this.#folder = folder;
-    const env = { HOME: folder, ...compileCache };
+    const env = { HOME: folder, ...quickStart };
     const child = spawn(process.execPath, [bin, 'dev', '--port', '0', ...args], { cwd: folder, env });
     this.#process = child;
     this.#ended = new Promise((resolve) => child.once('close', resolve));
