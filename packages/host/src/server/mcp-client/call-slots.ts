@@ -1,69 +1,127 @@
-/** Lets a few calls run at once, and fewer of one tenant. The others wait, in order, until they are given up. */
+/**
+ * Lets a few calls run at once, and fewer of one tenant. The others wait, in order, until they are given up. A call that
+ * waits for a person leaves its slot to them.
+ */
 
 export interface SlotLimits {
   readonly atOnce: number;
   readonly perTenant: number;
 }
 
+/** Calls that wait for a person hold a connection each. Further ones keep their slots, so that they are bounded too. */
+const MAX_RESTING = 256;
+const MAX_TENANT_RESTING = 64;
+
 interface Waiting {
   readonly tenant: string;
   readonly enter: () => void;
 }
 
+interface Slot {
+  state: 'running' | 'resting' | 'returning' | 'over';
+}
+
+/** Leaves the slot until the promise settles, and waits for one again. */
+export type Rest = <Result>(until: Promise<Result>) => Promise<Result>;
+
 export class CallSlots {
   readonly #limits: SlotLimits;
+  /** Calls that rested go first: somebody has answered them. */
+  readonly #returning = new Set<Waiting>();
   readonly #waiting = new Set<Waiting>();
-  /** Calls that run, by tenant. */
-  readonly #running = new Map<string, number>();
-  #inUse = 0;
+  /** By tenant. */
+  readonly #running = new Count();
+  readonly #resting = new Count();
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
   }
 
-  async use<Result>(tenant: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    signal.throwIfAborted();
-    if (this.#hasRoom(tenant)) this.#take(tenant);
-    else await this.#turn(tenant, signal);
-    try {
-      return await work();
-    } finally {
+  async use<Result>(tenant: string, signal: AbortSignal, work: (rest: Rest) => Promise<Result>): Promise<Result> {
+    const slot: Slot = { state: 'running' };
+    const rest: Rest = async (until) => {
+      if (slot.state !== 'running' || !this.#mayRest(tenant)) return until;
+      slot.state = 'resting';
+      this.#resting.add(tenant);
       this.#release(tenant);
+      try {
+        return await until;
+      } finally {
+        // The call may have ended while it rested.
+        if (slot.state === 'resting') {
+          slot.state = 'returning';
+          this.#resting.remove(tenant);
+          signal.throwIfAborted();
+          if (this.#hasRoom(tenant)) this.#running.add(tenant);
+          else await this.#turn(tenant, signal, this.#returning);
+          if (slot.state === 'returning') slot.state = 'running';
+          else this.#release(tenant);
+        }
+      }
+    };
+    signal.throwIfAborted();
+    if (this.#hasRoom(tenant)) this.#running.add(tenant);
+    else await this.#turn(tenant, signal, this.#waiting);
+    try {
+      return await work(rest);
+    } finally {
+      if (slot.state === 'running') this.#release(tenant);
+      if (slot.state === 'resting') this.#resting.remove(tenant);
+      slot.state = 'over';
     }
   }
 
+  #mayRest(tenant: string): boolean {
+    return this.#resting.all < MAX_RESTING && this.#resting.of(tenant) < MAX_TENANT_RESTING;
+  }
+
   #hasRoom(tenant: string): boolean {
-    return this.#inUse < this.#limits.atOnce && (this.#running.get(tenant) ?? 0) < this.#limits.perTenant;
+    return this.#running.all < this.#limits.atOnce && this.#running.of(tenant) < this.#limits.perTenant;
   }
 
-  #take(tenant: string): void {
-    this.#inUse += 1;
-    this.#running.set(tenant, (this.#running.get(tenant) ?? 0) + 1);
-  }
-
-  async #turn(tenant: string, signal: AbortSignal): Promise<void> {
+  async #turn(tenant: string, signal: AbortSignal, queue: Set<Waiting>): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { tenant, enter: resolve };
     const leave = () => {
-      if (this.#waiting.delete(waiting)) reject(signal.reason);
+      if (queue.delete(waiting)) reject(signal.reason);
     };
-    this.#waiting.add(waiting);
+    queue.add(waiting);
     signal.addEventListener('abort', leave, { once: true });
     await promise.finally(() => signal.removeEventListener('abort', leave));
   }
 
   /** The slot goes to whoever has waited longest of those whose tenant has room. */
   #release(tenant: string): void {
-    this.#inUse -= 1;
-    const left = (this.#running.get(tenant) ?? 1) - 1;
-    if (left === 0) this.#running.delete(tenant);
-    else this.#running.set(tenant, left);
-    for (const waiting of this.#waiting) {
-      if (!this.#hasRoom(waiting.tenant)) continue;
-      this.#waiting.delete(waiting);
-      this.#take(waiting.tenant);
-      waiting.enter();
-      return;
+    this.#running.remove(tenant);
+    for (const queue of [this.#returning, this.#waiting]) {
+      for (const waiting of queue) {
+        if (!this.#hasRoom(waiting.tenant)) continue;
+        queue.delete(waiting);
+        this.#running.add(waiting.tenant);
+        waiting.enter();
+        return;
+      }
     }
+  }
+}
+
+class Count {
+  readonly #of = new Map<string, number>();
+  all = 0;
+
+  of(tenant: string): number {
+    return this.#of.get(tenant) ?? 0;
+  }
+
+  add(tenant: string): void {
+    this.all += 1;
+    this.#of.set(tenant, this.of(tenant) + 1);
+  }
+
+  remove(tenant: string): void {
+    this.all -= 1;
+    const left = this.of(tenant) - 1;
+    if (left > 0) this.#of.set(tenant, left);
+    else this.#of.delete(tenant);
   }
 }

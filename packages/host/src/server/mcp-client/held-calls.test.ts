@@ -77,7 +77,15 @@ const waiting: Interceptor = (received, response) => {
   return true;
 };
 
-let servers: Record<'asking' | 'losing' | 'waiting', OtherServer>;
+/** Waits as long as it takes. */
+const patient: Interceptor = (received, response) => {
+  if (received.method !== 'tools/call') return old(received, response);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  send({ response }, question('first', 'Which size?'));
+  return true;
+};
+
+let servers: Record<'asking' | 'losing' | 'waiting' | 'patient', OtherServer>;
 let host: Host;
 let client: Client;
 
@@ -86,12 +94,20 @@ beforeAll(async () => {
     asking: await otherServer({ intercept: asking }),
     losing: await otherServer({ intercept: losing }),
     waiting: await otherServer({ intercept: waiting }),
+    patient: await otherServer({ intercept: patient }),
   };
   host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
       keys: [{ key, tenant: 't', principal: 'ann' }],
-      mcp: { servers: Object.entries(servers).map(([id, { url }]) => ({ id, url, answerTimeoutMs: waitOf(id) })) },
+      mcp: {
+        servers: Object.entries(servers).map(([id, { url }]) => ({
+          id,
+          url,
+          answerTimeoutMs: waitOf(id),
+          maxCallsAtOnce: 1,
+        })),
+      },
     },
     agents: Object.keys(servers).map(caller),
     report: () => undefined,
@@ -147,4 +163,15 @@ test('an answer to a server that has gone fails the call, and says why', async (
 test('a question holds its call no longer than answerTimeoutMs', async () => {
   const end = await called('waiting', () => closed.promise);
   expect(end).toMatchObject({ error: { code: 'interrupt_timeout' } });
+});
+
+test('a call that waits for a person leaves its place to the next one', async () => {
+  const ask = async () => {
+    const { runId } = await client.runs.create({ agentId: 'host:patient', inputs: { message: 'Go.' } });
+    for await (const { type } of client.follow(runId)) if (type === 'node.suspended') break;
+    return runId;
+  };
+  const asked = await Promise.all([ask(), ask(), ask()]);
+  expect(servers.patient.received.filter(({ method }) => method === 'tools/call')).toHaveLength(3);
+  for (const runId of asked) await client.runs.cancel(runId);
 });

@@ -6,7 +6,7 @@ import type { Report } from '../../engine/ports.ts';
 import type { CallOrigin } from '../peers/call-origin.ts';
 import { CallSlots } from './call-slots.ts';
 import { callTool } from './call-tool.ts';
-import { type CallPlace, HeldCalls, type Outcome, type Questions } from './held-calls.ts';
+import { type CallPlace, type HeldCall, HeldCalls, type Outcome, type Questions } from './held-calls.ts';
 import { HttpConnection } from './http-connection.ts';
 import { type AnsweredInput, answersTo, endlessQuestions, inputNeeded, MAX_ROUNDS } from './input-needed.ts';
 import { checkListing, hostTool, type KnownTool } from './listed-tools.ts';
@@ -160,11 +160,12 @@ export class McpServer {
     const waitMs = MAX_ROUNDS * this.#server.answerTimeoutMs;
     const called = { server: this.id, tool, input, answered: answered?.input, waitMs };
     return this.#held.begin(context, (held) =>
-      this.#slots.use(context.tenant, held.signal, () =>
-        this.#connection.exchange(held.signal, (open) =>
-          callTool(open, called, { context, origin: this.#ports, held }),
-        ),
-      ),
+      this.#slots.use(context.tenant, held.signal, (rest) => {
+        // While a person answers, the server works on nothing.
+        const elicit: HeldCall['elicit'] = (params) => rest(held.elicit(params));
+        const calling = { context, origin: this.#ports, held: { progress: held.progress, elicit } };
+        return this.#connection.exchange(held.signal, (open) => callTool(open, called, calling));
+      }),
     );
   }
 
