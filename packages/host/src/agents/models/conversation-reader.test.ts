@@ -22,6 +22,7 @@ const opened = (message: string) => row('run.started', { workflowId: 'w', inputs
 const invoked = row('agent.invocation.started', { agentId: 'local.a.me', group: 'isolated' });
 
 const query = (over: Partial<ConversationQuery>): ConversationQuery => ({
+  tenant: 't',
   contextId,
   runId: 'run_2' as RunId,
   cutSeq: 1,
@@ -91,6 +92,33 @@ test('contexts that hold more together than is kept are read again, the longest 
   expect(read).toEqual([]);
   await hear(0);
   expect(read).toContain('ctx_0');
+});
+
+test('a tenant with many contexts evicts its own, not those of others', async () => {
+  const store = inMemoryStore();
+  const read: string[] = [];
+  const conversations = createConversations({
+    read: (range) => {
+      if ('contextId' in range) read.push(range.contextId);
+      return store.log.read(range);
+    },
+  });
+  const hear = async (tenant: string, i: number, words: number) => {
+    const [contextId, runId] = [`ctx_${i}` as ContextId, `run_${i}` as RunId];
+    if ((await store.log.head(runId)) === null) {
+      const spoken = Array.from({ length: words }, () => opened('x'.repeat(480_000)));
+      const create = { tenant, contextId, originRunId: runId };
+      await store.log.append({ runId, rows: [invoked, ...spoken, invoked], create });
+    }
+    await conversations.before(query({ tenant, contextId, runId, cutSeq: words + 1 }));
+  };
+  await hear('few', 0, 1);
+  for (let i = 1; i <= 12; i++) await hear('many', i, 8);
+  read.length = 0;
+  await hear('few', 0, 1);
+  expect(read).toEqual([]);
+  await hear('many', 1, 8);
+  expect(read).toContain('ctx_1');
 });
 
 test('a read that fails is told, and the next one works', async () => {

@@ -3,11 +3,13 @@
  */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import { LruMap } from '../../lru-map.ts';
-import { type ContextFold, conversationFor, emptyContext, foldRow, reaches } from './conversation.ts';
+import { SharedLruMap } from '../../shared-lru-map.ts';
+import { type ContextFold, conversationFor, emptyContext, foldRow, reaches, weightOf } from './conversation.ts';
 import type { AgentGroup, ModelMessage } from './turn.ts';
 
 export interface ConversationQuery {
+  /** Who pays for what is kept of it. */
+  readonly tenant: string;
   readonly contextId: ContextId;
   readonly runId: RunId;
   /** The conversation ends before this row of the run. */
@@ -22,26 +24,13 @@ export interface Conversations {
   before(query: ConversationQuery): Promise<readonly ModelMessage[]>;
 }
 
-/** Cache limits: the number of folded contexts, and their total number of characters. */
-const MAX_CONTEXTS = 200;
+/** What all cached contexts hold together, in characters. The tenant with the most of it makes room. */
 const MAX_CHARACTERS = 32_000_000;
 /** An imported run may name any context. What it says must never reach the agents that talk there. */
 const PAGE = { limit: 1000, maxBytes: 524_288, isLocal: true } as const;
 
 export function createConversations(log: Pick<EventLog, 'read'>): Conversations {
-  const folds = new LruMap<ContextId, Kept>(MAX_CONTEXTS);
-
-  const keptOf = (contextId: ContextId): Kept =>
-    folds.get(contextId) ?? folds.set(contextId, { fold: emptyContext(), advancing: Promise.resolve() });
-
-  /** Evicts the least recently used folds; a later request reads them from the log again. */
-  const forget = (): void => {
-    let characters = 0;
-    for (const [contextId, { fold }] of [...folds].reverse()) {
-      characters += fold.characters - fold.forgotten;
-      if (characters > MAX_CHARACTERS) folds.delete(contextId);
-    }
-  };
+  const folds = new SharedLruMap<ContextId, Kept>({ capacity: MAX_CHARACTERS, weigh: ({ fold }) => weightOf(fold) });
 
   /** Advances to the end of the page that holds the cursor, or exactly to the cursor. */
   const advance = async (contextId: ContextId, fold: ContextFold, to: number, isExact = false): Promise<void> => {
@@ -63,18 +52,19 @@ export function createConversations(log: Pick<EventLog, 'read'>): Conversations 
   };
 
   return {
-    async before({ contextId, runId, cutSeq, ...listener }) {
+    async before({ tenant, contextId, runId, cutSeq, ...listener }) {
       // An isolated agent starts with its own task alone, so there is nothing to read.
       if (listener.group === 'isolated') return [];
       const [cut] = await log.read({ runId, after: cutSeq - 1, limit: 1 });
       invariant(cut !== undefined, 'conversation-cut-recorded', { runId, cutSeq });
       const { cursor } = cut;
-      const kept = keptOf(contextId);
+      const kept = folds.get(contextId) ?? folds.set(contextId, newContext(), tenant);
       // Serialized: two concurrent readers of one fold would fold rows twice.
       const level = kept.advancing.then(() => advance(contextId, kept.fold, cursor));
       kept.advancing = level.catch(() => undefined);
       await level;
-      forget();
+      // It weighs more now. Whoever it makes room for reads its own context from the log again.
+      folds.set(contextId, kept, tenant);
       const fold = reaches(kept.fold, cursor) ? kept.fold : await refolded(contextId, cursor);
       return conversationFor(fold, { ...listener, runId, cutCursor: cursor });
     },
@@ -85,3 +75,5 @@ interface Kept {
   readonly fold: ContextFold;
   advancing: Promise<void>;
 }
+
+const newContext = (): Kept => ({ fold: emptyContext(), advancing: Promise.resolve() });

@@ -1,6 +1,6 @@
 import type { Json } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { emptyContext, foldRow } from './conversation.ts';
+import { emptyContext, foldRow, weightOf } from './conversation.ts';
 import { Context } from './conversation-rows.kit.ts';
 
 const user = (text: string) => ({ role: 'user', text });
@@ -142,6 +142,20 @@ test('what a context remembers has an end, and the newest stays', () => {
   for (const row of context.rows) foldRow(fold, row);
   expect(fold.characters - fold.forgotten).toBeLessThan(4_000_001);
   expect(fold.said.at(-1)?.text).toBe('answer 29');
+});
+
+test('tiny words, and runs without a word, count for more than their characters', () => {
+  const context = new Context();
+  for (let i = 0; i < 25_000; i++) context.run(`run_${i}`, 'x', null);
+  const fold = emptyContext();
+  for (const row of context.rows) foldRow(fold, row);
+  expect(fold.said.length).toBeLessThan(20_000);
+  expect(fold.asked.size).toBe(fold.said.length);
+  const before = weightOf(fold);
+  const children = new Context();
+  for (let i = 0; i < 100; i++) children.add(`run_c${i}`, 'run.started', { parentRunId: 'run_1' });
+  for (const row of children.rows) foldRow(fold, row);
+  expect(weightOf(fold) - before).toBeGreaterThan(10_000);
 });
 
 test('the turns of a conversation are heard by those who share its run, once each', () => {

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import { PEER_PROVIDER } from './peer-model.ts';
 import { resultText, taskText } from './task-text.ts';
-import { messageTokens } from './tokens.ts';
+import { newest } from './tokens.ts';
 import type { AgentGroup, ModelMessage, Turn } from './turn.ts';
 import { asUntrusted, asUntrustedAgent } from './untrusted.ts';
 
@@ -29,7 +29,9 @@ export interface ContextFold {
   /** The cursor of the last folded row. */
   cursor: number;
   said: Said[];
-  /** Total characters of all utterances, including dropped ones. */
+  /** What was asked in each run, of what is held. */
+  readonly asked: Map<string, Set<string>>;
+  /** Total characters of all utterances with what each costs besides, including dropped ones. */
   characters: number;
   /** Utterances before this offset are dropped. */
   forgotten: number;
@@ -51,12 +53,15 @@ const HEARD_CHARACTERS = 2_000_000;
  */
 const MAX_HELD = 4_000_000;
 const HELD_AFTERWARDS = 3_000_000;
+/** What an utterance or a run costs besides its text, in characters: many tiny ones are bounded, too. */
+const ENTRY = 200;
 /** Maximum number of characters of a tool's arguments or result in a conversation. */
 const MAX_TOOL_TEXT = 2000;
 
 export const emptyContext = (): ContextFold => ({
   cursor: 0,
   said: [],
+  asked: new Map(),
   characters: 0,
   forgotten: 0,
   roots: new Map(),
@@ -72,9 +77,14 @@ export function foldRow(fold: ContextFold, row: Row): void {
   const text = take(fold, row, JSON.parse(row.payload));
   if (text === null || text.text === '') return;
   fold.said.push({ cursor: row.cursor, offset: fold.characters, runId: row.runId, ...text });
-  fold.characters += text.text.length;
+  fold.characters += text.text.length + ENTRY;
+  if (text.by === 'user') noteAsked(fold, row.runId, text.text);
   forgetOldest(fold);
 }
+
+/** About the characters that a fold holds. */
+export const weightOf = ({ characters, forgotten, roots, retried, peers, speakers }: ContextFold): number =>
+  characters - forgotten + ENTRY * (1 + roots.size + retried.size + peers.size + speakers.size);
 
 type Taken = Pick<Said, 'by' | 'text'> | null;
 
@@ -130,8 +140,10 @@ function turnTaken(fold: ContextFold, { runId }: Row, turn: Json | undefined): T
 }
 
 /** Whether the task only repeats what the run was asked. */
-const isAsked = ({ said }: ContextFold, { runId }: Row, task: string): boolean =>
-  said.some(({ by, text, runId: askedIn }) => by === 'user' && askedIn === runId && text === task);
+const isAsked = ({ asked }: ContextFold, { runId }: Row, task: string): boolean => asked.get(runId)?.has(task) === true;
+
+const noteAsked = ({ asked }: ContextFold, runId: string, text: string): unknown =>
+  asked.get(runId)?.add(text) ?? asked.set(runId, new Set([text]));
 
 function spoken(fold: ContextFold, row: Row, text: string): Taken {
   const speaker = fold.speakers.get(placeOf(row));
@@ -185,6 +197,8 @@ function forgetOldest(fold: ContextFold): void {
   // Always keeps the last utterance, however long it is.
   fold.said = fold.said.slice(first === -1 ? -1 : first);
   fold.forgotten = (fold.said[0] as Said).offset;
+  fold.asked.clear();
+  for (const { by, runId, text } of fold.said) if (by === 'user') noteAsked(fold, runId, text);
 }
 
 /** Number of characters before the cut. */
@@ -274,15 +288,4 @@ const speakerOf = ({ by }: Said): string | null => (typeof by === 'object' && 'a
 function openedByUser(messages: readonly ModelMessage[], agentId: string): readonly ModelMessage[] {
   const [first, ...rest] = messages;
   return first?.role === 'assistant' ? [{ role: 'user', text: `${agentId}: ${first.text}` }, ...rest] : messages;
-}
-
-function newest(messages: readonly ModelMessage[], maxTokens: number): readonly ModelMessage[] {
-  let tokens = 0;
-  let first = messages.length;
-  while (first > 0) {
-    tokens += messageTokens(messages[first - 1] as ModelMessage);
-    if (tokens > maxTokens) break;
-    first--;
-  }
-  return messages.slice(first);
 }

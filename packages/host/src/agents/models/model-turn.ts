@@ -139,6 +139,7 @@ async function callOf(
     messagesTokens(messages) +
     (maxTokens ?? DEFAULT_ANSWER_TOKENS);
   const before = await ports.conversations.before({
+    tenant: context.tenant,
     contextId: context.contextId,
     runId: context.runId,
     cutSeq: request.cutSeq,

@@ -12,7 +12,7 @@ export const estimatedTokens = (characters: number): number => Math.ceil(charact
 export const messagesTokens = (messages: readonly ModelMessage[]): number =>
   messages.reduce((sum, message) => sum + messageTokens(message), 0);
 
-export function messageTokens(message: ModelMessage): number {
+function messageTokens(message: ModelMessage): number {
   switch (message.role) {
     case 'user':
       return PER_MESSAGE + estimatedTokens(message.text.length);
@@ -28,4 +28,16 @@ export function messageTokens(message: ModelMessage): number {
         )
       );
   }
+}
+
+/** The newest messages that fit. */
+export function newest(messages: readonly ModelMessage[], maxTokens: number): readonly ModelMessage[] {
+  let tokens = 0;
+  let first = messages.length;
+  while (first > 0) {
+    tokens += messageTokens(messages[first - 1] as ModelMessage);
+    if (tokens > maxTokens) break;
+    first--;
+  }
+  return messages.slice(first);
 }
