@@ -50,9 +50,23 @@ export const systemEventLoop: EventLoop = {
   nextTurn: (go) => void setImmediate(go),
 };
 
+const turn = { count: -1, began: 0 };
+
+/** How long the present turn of the event loop has lasted since somebody first asked in it. */
+function turnMs(): number {
+  const now = elapsedMs();
+  const { loopCount } = nodePerformance.nodeTiming.uvMetricsInfo;
+  if (loopCount !== turn.count) {
+    turn.count = loopCount;
+    turn.began = now;
+  }
+  return now - turn.began;
+}
+
 /** For work of milliseconds. Everything in this process shares its turns. */
 export const laterTurns = new LaterTurns({
   ...systemEventLoop,
+  turnMs,
   // Ticks that reactions ask for come after the last of them.
   afterReactions: (go) => queueMicrotask(() => process.nextTick(go)),
 });

@@ -6,16 +6,20 @@ function manualLoop() {
   let turn: (() => void)[] = [];
   const reactions: (() => void)[] = [];
   const clock = { ms: 0 };
+  const present = { began: 0 };
   const loop = new LaterTurns({
     elapsedMs: () => clock.ms,
     nextTurn: (go) => void turn.push(go),
     afterReactions: (go) => void reactions.push(go),
+    turnMs: () => clock.ms - present.began,
   });
   return {
     clock,
     loop,
-    /** Gives one turn. Returns the milliseconds that it took. */
-    turn(): number {
+    /** Gives one turn, in which requests took so long. Returns the milliseconds that the rest took. */
+    turn(requestsMs = 0): number {
+      present.began = clock.ms;
+      clock.ms += requestsMs;
       const begin = clock.ms;
       const [...due] = turn;
       turn = [];
@@ -43,9 +47,19 @@ test('parts that each work for 5 ms share a turn, take turns, and none is left o
     });
   };
   for (const part of ['a', 'b', 'c', 'd']) work(part, 2);
-  const lengths = [1, 2, 3, 4].map(turn);
+  const lengths = [1, 2, 3, 4].map(() => turn());
   expect(lengths).toEqual([10, 10, 10, 10]);
   expect(done.join('')).toBe('abcdabcd');
+});
+
+test('what requests have taken of a turn is not left for long work, which goes on all the same', () => {
+  const { clock, loop, turn } = manualLoop();
+  const work = () => {
+    clock.ms += 1;
+    loop.nextTurn(work);
+  };
+  for (let i = 0; i < 10; i += 1) loop.nextTurn(work);
+  expect([0, 3, 6, 50].map((requestsMs) => turn(requestsMs))).toEqual([6, 3, 2, 2]);
 });
 
 test('work that its own work asks for comes in a later turn', () => {

@@ -10,10 +10,18 @@ export interface LoopPorts {
   readonly nextTurn: (go: () => void) => void;
   /** Calls back in this turn, after all reactions to promises. */
   readonly afterReactions: (go: () => void) => void;
+  /** How long this turn has lasted, whatever was done in it. */
+  readonly turnMs: () => number;
 }
 
-/** Work that begins in one turn may take this long together. The part that exceeds it is the last of the turn. */
-const TURN_MS = 8;
+/**
+ * Long work goes on until the turn is this long, requests and commits included. The part that exceeds it is the last of
+ * the turn. A request of somebody else takes about eight turns from its start to its last event.
+ */
+const TURN_MS = 6;
+
+/** Time for long work in a turn that is long already, so that requests cannot starve it. */
+const LEAST_MS = 2;
 
 /**
  * The event loop accepts one connection in a turn. While more arrive, long work leaves the turns to them, but not longer
@@ -44,6 +52,10 @@ export class LaterTurns implements EventLoop {
     this.#arm();
   }
 
+  turnMs(): number {
+    return this.#ports.turnMs();
+  }
+
   afterReactions(go: () => void): void {
     this.#ports.afterReactions(go);
   }
@@ -70,7 +82,7 @@ export class LaterTurns implements EventLoop {
     }
     // What is added from now on is for a later turn.
     this.#due = this.#waiting.length;
-    this.#end = now + TURN_MS;
+    this.#end = now + Math.max(LEAST_MS, TURN_MS - this.#ports.turnMs());
     this.#next();
   };
 

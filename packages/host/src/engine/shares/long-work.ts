@@ -9,7 +9,7 @@ import type { EventLoop } from '../ports.ts';
 export type Sliced<Result> = Generator<undefined, Result>;
 
 /** How long work goes on before the event loop gets to timers and sockets. */
-const TURN_MS = 5;
+const TURN_MS = 4;
 
 export class LongWork {
   readonly #loop: EventLoop | null;

@@ -34,7 +34,7 @@ export interface HttpServerOptions {
   /** Whether there are trusted proxies, whose `X-Forwarded-For` names the client. */
   readonly hasProxies: boolean;
   /** For long work of requests. It learns of each connection. */
-  readonly laterTurns: EventLoop & Pick<LaterTurns, 'arrived' | 'afterReactions'>;
+  readonly laterTurns: EventLoop & Pick<LaterTurns, 'arrived' | 'afterReactions' | 'turnMs'>;
   /** On every response, also those of streams and those for malformed requests. */
   readonly headers: SafetyHeaders;
 }
@@ -68,6 +68,7 @@ export function createHttpServer(handle: Handle, { connections, laterTurns, head
       elapsedMs: () => laterTurns.elapsedMs(),
       nextTurn: setImmediate,
       afterReactions: (go) => laterTurns.afterReactions(go),
+      turnMs: () => laterTurns.turnMs(),
     }),
   );
   server.setTimeout(STILL_MS);

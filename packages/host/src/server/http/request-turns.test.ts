@@ -7,6 +7,7 @@ import { inTurns } from './request-turns.ts';
 /** Handles requests that each cost a millisecond, on connections by name, and lets the test pass the turns. */
 function turns() {
   const clock = { at: 0 };
+  const turn = { began: 0 };
   const begun: string[] = [];
   const later: (() => void)[] = [];
   const reactions: (() => void)[] = [];
@@ -21,6 +22,7 @@ function turns() {
       elapsedMs: () => clock.at,
       nextTurn: (work) => void later.push(work),
       afterReactions: (work) => void reactions.push(work),
+      turnMs: () => clock.at - turn.began,
     },
   );
   const socketOf = (name: string) => {
@@ -47,6 +49,7 @@ function turns() {
       handle(request as IncomingMessage, response as ServerResponse);
     },
     nextTurn() {
+      turn.began = clock.at;
       begun.length = 0;
       for (const work of later.splice(0)) work();
       for (let work = reactions.shift(); work !== undefined; work = reactions.shift()) work();

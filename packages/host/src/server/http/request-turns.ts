@@ -11,12 +11,17 @@ import { RoundRobin } from './round-robin.ts';
 export interface RequestLoop extends EventLoop {
   /** Calls back in this turn, after all reactions to promises. */
   afterReactions(go: () => void): void;
+  /** How long this turn has lasted, whatever was done in it. */
+  turnMs(): number;
 }
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Requests begun in one turn may take this long together. The request that exceeds it is the last of the turn. */
 const TURN_MS = 5;
+
+/** In a turn that is long already they may take this much less. */
+const LESS_MS = 3;
 
 /** The first request of a caller in a turn begins at once, even if others wait, until the turn is this long. */
 const FIRST_MS = 10;
@@ -61,7 +66,7 @@ export function inTurns(handle: Handle, loop: RequestLoop): Handle {
   const turnMs = (): number => {
     const now = loop.elapsedMs();
     if (turnBegan === null) {
-      turnBegan = now;
+      turnBegan = now - Math.min(loop.turnMs(), LESS_MS);
       loop.nextTurn(begin);
     }
     return now - turnBegan;
