@@ -45,6 +45,8 @@ const LARGE_TEXT = 32_768;
 
 /** Rows of one stretch: a lens that hides all of them, or only keeps count of them, is not done quicker. */
 const MAX_ROWS = 512;
+/** The same of a lens with a state, which parses each row. */
+const MAX_OWN_ROWS = 128;
 
 interface Remembered extends Wanted {
   readonly from: number;
@@ -198,7 +200,7 @@ export class Ring {
     let newest = after;
     let isLast = false;
     let place = from;
-    const end = Math.min(this.end, from + MAX_ROWS);
+    const end = Math.min(this.end, from + (lens.key === null ? MAX_OWN_ROWS : MAX_ROWS));
     for (; place < end && size < max && !isLast; place += 1) {
       const slot = this.#slots[place - this.#cut];
       if (slot === undefined || (runId !== null && slot.row.runId !== runId)) continue;

@@ -21,6 +21,9 @@ export interface RowSourceOptions {
 /** The least that is written at once, and the most that a view with a state makes at once: about 2 ms. */
 export const MIN_CHUNK = 16_384;
 
+/** Rows that a view with a state takes at once: it parses each. */
+const OWN_ROWS = 128;
+
 /** No place of a ring: before all of them, so that the log is read first. */
 export const NOWHERE = -1;
 
@@ -104,8 +107,13 @@ export class RowSource implements Source, Wanted {
     return stretch;
   }
 
+  /** A view with a state makes its text for one subscriber alone. */
+  get isSlow(): boolean {
+    return this.lens.key === null;
+  }
+
   get #chunk(): number {
-    return this.lens.key === null ? Math.min(this.#from.chunk, MIN_CHUNK) : this.#from.chunk;
+    return this.isSlow ? Math.min(this.#from.chunk, MIN_CHUNK) : this.#from.chunk;
   }
 
   #nextKept(): Chunk | null {
@@ -169,7 +177,8 @@ export class RowSource implements Source, Wanted {
   }
 
   async #read() {
-    const { events: limit, size: maxBytes } = this.#from.page;
+    const { events, size: maxBytes } = this.#from.page;
+    const limit = this.isSlow ? Math.min(events, OWN_ROWS) : events;
     const { after } = this;
     const rows = await this.#rows(limit, maxBytes);
     const mayBeMore = isFull(rows, { limit, maxBytes });

@@ -10,14 +10,17 @@ export interface Source {
   readonly after?: number;
   /** Memory does not reach back to the place: the log has to be read first. */
   readonly isBehind: boolean;
+  /** Each of its chunks takes milliseconds. */
+  readonly isSlow?: boolean;
   /** What memory holds after the place, and moves the place past it; null when there is nothing yet. Not called while behind. */
   next(): Chunk | null;
   /** Reads one page after the place and moves the place past it; null when the page shows nothing. Called only while behind. */
   page(): Promise<Chunk | null>;
 }
 
-/** Of one turn. A client that reads fast would otherwise take all that memory holds. */
+/** Of one turn, and of a turn for a source that is slow. A client that reads fast would otherwise take all that memory holds. */
 const MAX_CHUNKS = 4;
+const MAX_SLOW_CHUNKS = 1;
 
 export class Subscriber<Followed extends Source = Source> implements Subscription {
   readonly #sink: Sink;
@@ -56,8 +59,9 @@ export class Subscriber<Followed extends Source = Source> implements Subscriptio
   #writeAll(): void {
     const { source } = this;
     if (source === null || this.#isReading) return;
+    const most = source.isSlow === true ? MAX_SLOW_CHUNKS : MAX_CHUNKS;
     for (let chunks = 0; !this.isClosed && !this.#isStalled; chunks += 1) {
-      if (chunks === MAX_CHUNKS) {
+      if (chunks === most) {
         queueMicrotask(() => this.pump());
         return;
       }

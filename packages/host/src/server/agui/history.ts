@@ -11,6 +11,7 @@ import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { taskEventOf } from '../../log/tasks/task-frame.ts';
+import { cursorBefore } from '../contexts/messages.ts';
 
 export interface HistoryPorts {
   readonly log: EventLog;
@@ -44,7 +45,8 @@ const MAX_TASKS = 50;
 
 const LIMITS = { messages: 500, characters: 400_000 };
 
-const PAGE = { limit: 500, maxBytes: 262_144 };
+/** So few that to fold them takes about 3 ms. */
+const PAGE = { limit: 125, maxBytes: 65_536 };
 
 export async function readHistory(ports: HistoryPorts, range: HistoryRange): Promise<History> {
   const { contextId, run, head } = range;
@@ -132,11 +134,4 @@ async function startOf(
     left -= rows;
   }
   return start ?? 0;
-}
-
-/** The cursor before the last rows of a run. */
-async function cursorBefore(log: EventLog, runId: RunId, rows: number): Promise<number> {
-  const seq = (await log.head(runId))?.seq ?? 0;
-  const [first] = await log.read({ runId, after: Math.max(seq - rows, -1), limit: 1, isForFrames: true });
-  return (first?.cursor ?? 1) - 1;
 }

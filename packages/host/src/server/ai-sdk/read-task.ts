@@ -6,9 +6,18 @@ import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { taskEventOf } from '../../log/tasks/task-frame.ts';
-import { firstCursor } from '../contexts/messages.ts';
+import { cursorBefore, firstCursor } from '../contexts/messages.ts';
 
-const PAGE = { limit: 500, maxBytes: 262_144, isForTasks: true } as const;
+/** So few that to fold them takes about 3 ms. */
+const PAGE = { limit: 125, maxBytes: 65_536, isForTasks: true } as const;
+
+/** Rows of a task that are read at most: the newest ones, in which what it waits for was asked. */
+const MAX_ROWS = 20_000;
+
+export interface TaskPorts {
+  readonly log: Pick<Store['log'], 'head' | 'read'>;
+  readonly contexts: Pick<Store['contexts'], 'head'>;
+}
 
 export interface ReadTask {
   readonly view: UiMessageView;
@@ -20,7 +29,7 @@ export interface ReadTask {
 }
 
 export async function readTask(
-  { log, contexts }: Pick<Store, 'log' | 'contexts'>,
+  { log, contexts }: TaskPorts,
   contextId: ContextId,
   taskId: RunId,
 ): Promise<ReadTask> {
@@ -31,7 +40,7 @@ export async function readTask(
   const instants = new Instants();
   let last = first;
   let waitedAt: number | null = null;
-  let cursor = first;
+  let cursor = Math.max(first, await cursorBefore(log, taskId, MAX_ROWS));
   while (cursor < head && !view.isOver) {
     const rows: readonly Row[] = await log.read({ contextId, afterCursor: cursor, ...PAGE });
     for (const row of rows) {

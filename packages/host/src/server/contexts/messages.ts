@@ -137,9 +137,16 @@ function startedTask(recorded: { readonly contextId?: Json; readonly taskId?: Js
 }
 
 /** The cursor of the first event of a task. */
-export async function firstCursor(log: EventLog, taskId: RunId): Promise<number> {
+export async function firstCursor(log: Pick<EventLog, 'read'>, taskId: RunId): Promise<number> {
   const [first] = await log.read({ runId: taskId, after: -1, limit: 1, isForFrames: true });
   return first?.cursor ?? 1;
+}
+
+/** The cursor before the last rows of a run. */
+export async function cursorBefore(log: Pick<EventLog, 'head' | 'read'>, runId: RunId, rows: number): Promise<number> {
+  const seq = (await log.head(runId))?.seq ?? 0;
+  const [first] = await log.read({ runId, after: Math.max(seq - rows, -1), limit: 1, isForFrames: true });
+  return (first?.cursor ?? 1) - 1;
 }
 
 const isAsync = ({ request }: Call): boolean =>
