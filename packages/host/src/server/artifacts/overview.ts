@@ -1,6 +1,7 @@
 /** The artifacts of a tenant in one answer: the contexts of its latest root runs that have any. */
 import { type ArtifactOverview, artifactOverview, isoTime } from '@cairn/protocol';
 import { z } from 'zod';
+import type { FairTurns } from '../../fair-turns.ts';
 import type { ListedRun } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
@@ -13,6 +14,8 @@ type ContextArtifacts = ArtifactOverview['contexts'][number];
 export interface OverviewPorts {
   readonly store: Pick<Store, 'artifacts' | 'runIndex' | 'contexts'>;
   readonly cursors: PageCursors;
+  /** Tenants share turns of the event loop by characters. */
+  readonly turns: FairTurns;
 }
 
 /** Contexts of one answer. */
@@ -23,6 +26,8 @@ const PER_CONTEXT = 50;
 /** Root runs looked at for one answer, so that a tenant whose runs write nothing gets a short answer and a cursor. */
 const MAX_RUNS = 200;
 const RUNS_AT_ONCE = 50;
+/** What it costs to look at a context, and at a page of runs, in characters that could be rendered meanwhile. */
+const LOOK_COST = 16_384;
 
 export const artifactOverviewRoute = (ports: OverviewPorts): Route => ({
   method: 'GET',
@@ -43,24 +48,30 @@ export const artifactOverviewRoute = (ports: OverviewPorts): Route => ({
   },
 });
 
-async function overview(call: Call, { store, cursors }: OverviewPorts): Promise<string> {
+async function overview(call: Call, { store, cursors, turns }: OverviewPorts): Promise<string> {
   const { tenant } = call.caller;
+  const inTurn = async <Found>(look: () => Promise<Found>): Promise<Found> =>
+    turns.take(tenant, () => {
+      turns.charge(LOOK_COST);
+      return look();
+    });
   const limit = integerParam(queryParam(call, 'limit'), { name: 'limit', min: 1, max: MAX_LIMIT }) ?? DEFAULT_LIMIT;
   const contexts = new Map<string, ContextArtifacts | null>();
   let cursor = cursors.placeOf(tenant, queryParam(call, 'cursor')) ?? null;
   let found = 0;
   for (let looked = 0; looked < MAX_RUNS && found < limit; ) {
-    const page = await store.runIndex.list({
+    const asked = {
       tenant,
       parentRunId: null,
       // A page never finds more contexts than it has runs.
       limit: Math.min(RUNS_AT_ONCE, limit - found),
       cursor: cursor ?? undefined,
-    });
+    };
+    const page = await inTurn(() => store.runIndex.list(asked));
     for (const run of page.runs) {
       const known = contexts.get(run.contextId);
       if (known === undefined) {
-        const one = await contextOf(run, store);
+        const one = await inTurn(() => contextOf(run, store));
         contexts.set(run.contextId, one);
         if (one !== null) found += 1;
       } else if (known !== null) contexts.set(run.contextId, { ...known, ...rootOf(run) });

@@ -244,7 +244,7 @@ function surfaceOf(
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...artifactRoutes({ store, responses }),
-    artifactOverviewRoute({ store, cursors }),
+    artifactOverviewRoute({ store, cursors, turns }),
     saveRoute({ ...ports, loadView, maxJsonBytes: maxRequestBodyBytes, maxTenantBytes }),
     ...extensionRoutes(ports, bundles),
     ...catalogueRoutes(ports),
