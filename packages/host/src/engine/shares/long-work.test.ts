@@ -1,23 +1,6 @@
 import { expect, test } from 'vitest';
 import { LongWork, type Sliced } from './long-work.ts';
-
-/** An event loop whose turns are given by the test, and whose clock only work moves. */
-function manualLoop() {
-  const waiting: (() => void)[] = [];
-  const clock = { ms: 0 };
-  return {
-    clock,
-    elapsedMs: () => clock.ms,
-    nextTurn: (go: () => void) => void waiting.push(go),
-    /** Gives one turn, with the reactions to its promises. Returns the milliseconds that it took. */
-    async turn(): Promise<number> {
-      const begin = clock.ms;
-      for (const go of waiting.splice(0)) go();
-      for (let i = 0; i < 50; i += 1) await null;
-      return clock.ms - begin;
-    },
-  };
-}
+import { manualLoop } from './manual-loop.kit.ts';
 
 test('sixty large definitions at once take turns: none is long, and all are done', async () => {
   const loop = manualLoop();

@@ -1,5 +1,5 @@
 /** The Fastify app: parses and checks a request before its handler runs, and sends errors. */
-import { invariant, type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
+import { invariant, quoted, TerminalError, thrownText } from '@cairn/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { LongWork } from '../../engine/shares/long-work.ts';
 import { MAX_EVENT_BODY_BYTES } from '../../log/ports/rows.ts';
@@ -18,9 +18,9 @@ import {
   type SafetyHeaders,
 } from './http-server.ts';
 import { parseJsonBody } from './json-body.ts';
+import { LONG_BODY_BYTES, LongBodies } from './long-bodies.ts';
 import { OwnBodies } from './own-bodies.ts';
 import { methodFinder, methodsOf, type Route, routerPath } from './routes.ts';
-import { TenantSlots } from './tenant-slots.ts';
 import { LARGE_BYTES, type UnreadBytes } from './unread-bytes.ts';
 
 declare module 'fastify' {
@@ -43,12 +43,6 @@ export interface AppPorts extends ErrorPorts {
   /** Reads and handles large bodies: a hundred that arrive at once take turns. */
   readonly longWork: LongWork;
 }
-
-/** To read fewer bytes than this takes less than a millisecond, whatever is in them. */
-const LONG_BODY_BYTES = 16_384;
-
-/** Larger bodies of a tenant that are read and not handled yet: in memory, one may take fifty times its bytes. */
-const LONG_BODIES = 4;
 
 /** The owner of responses to callers without a tenant, whose names are not empty. */
 const STRANGERS = '';
@@ -76,7 +70,8 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
     },
     frameworkErrors: (error, _request, reply) => sendError(reply, error, ports),
   });
-  readJsonOnly(app, ports.longWork);
+  const longBodies = new LongBodies(ports.longWork);
+  readJsonOnly(app, longBodies);
   answerOddRequests(app, httpServer.headers);
   app.decorateRequest('caller', null);
   app.decorateRequest('longDone', null);
@@ -105,16 +100,15 @@ export function createApp(ports: AppPorts, routes: readonly Route[]): FastifyIns
       ownBodies.add(request.raw, reply.raw);
       done();
     });
-    for (const route of routes) if (readsBody(route)) register(raw, route, ports);
+    for (const route of routes) if (readsBody(route)) register(raw, route, { ...ports, longBodies });
   });
-  for (const route of routes) if (!readsBody(route)) register(app, route, ports);
+  for (const route of routes) if (!readsBody(route)) register(app, route, { ...ports, longBodies });
   return app;
 }
 
 const readsBody = (route: Route): boolean => route.scope !== null && route.receive !== undefined;
 
-function readJsonOnly(app: FastifyInstance, longWork: LongWork): void {
-  const longBodies = { slots: new TenantSlots(LONG_BODIES), longWork };
+function readJsonOnly(app: FastifyInstance, longBodies: LongBodies): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const charset = /;\s*charset="?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
@@ -125,35 +119,10 @@ function readJsonOnly(app: FastifyInstance, longWork: LongWork): void {
       });
     }
     if (body.length < LONG_BODY_BYTES) return body.length === 0 ? undefined : parseJsonBody(body);
-    return readLong(request, body, longBodies);
-  });
-}
-
-interface LongBodies {
-  readonly slots: TenantSlots;
-  readonly longWork: LongWork;
-}
-
-async function readLong(request: FastifyRequest, body: Buffer, { slots, longWork }: LongBodies): Promise<Json> {
-  const owner = ownerOf(request);
-  const done = await slots.take(owner);
-  try {
-    const parsed = await longWork.take(owner, () => parseJsonBody(body));
+    const { value, done } = await longBodies.read(ownerOf(request), body);
     request.longDone = done;
-    return parsed;
-  } catch (error) {
-    done();
-    throw error;
-  }
-}
-
-/** Begins to handle a long request, which ends what is long of it. */
-function last<Result>({ longDone }: FastifyRequest, handle: () => Result): Result {
-  try {
-    return handle();
-  } finally {
-    longDone?.();
-  }
+    return value;
+  });
 }
 
 /** Handles requests that Node would answer without an error envelope, or not at all. */
@@ -171,12 +140,16 @@ function answerOddRequests(app: FastifyInstance, headers: SafetyHeaders): void {
   });
 }
 
+interface RoutePorts extends AppPorts {
+  readonly longBodies: LongBodies;
+}
+
 /**
  * The key and its scope are checked first. A caller without them learns nothing, not even whether the body is
  * well-formed.
  */
-function register(app: FastifyInstance, route: Route, ports: AppPorts): void {
-  const { gate, unread, longWork, maxRequestBodyBytes } = ports;
+function register(app: FastifyInstance, route: Route, ports: RoutePorts): void {
+  const { gate, unread, longBodies, maxRequestBodyBytes } = ports;
   app.route({
     errorHandler: (error, request, reply) => {
       const text = (request.caller && route.errorText?.(error)) ?? null;
@@ -211,9 +184,8 @@ function register(app: FastifyInstance, route: Route, ports: AppPorts): void {
         if (route.method !== 'GET') gate.inspect(request);
         return handled(route, request, reply);
       };
-      const body = await (request.longDone === null
-        ? handle()
-        : longWork.take(ownerOf(request), () => last(request, handle)));
+      const { longDone } = request;
+      const body = await (longDone === null ? handle() : longBodies.handle(ownerOf(request), longDone, handle));
       if (body === undefined) return reply;
       // Others answer a change that has taken place, and are small.
       if (body.length >= LARGE_BYTES && route.method === 'GET') {
