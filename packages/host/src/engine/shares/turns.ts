@@ -19,8 +19,8 @@ const COMMAND_MS = 2;
 const SHARED_FOR_MS = 1_000;
 
 /**
- * Characters of rows that wait for their commit, of all tenants and, on a shared host, of each. Above it, runs wait
- * before they compose more: the rows of the tenant's own commands wait behind them.
+ * Characters of rows that wait for their commit: of the host while one tenant is at work, and of each tenant while several
+ * are. Above it, runs wait before they compose more: the rows of the tenant's own commands wait behind them.
  */
 const MAX_UNCOMMITTED = 524_288;
 const MAX_SHARED_UNCOMMITTED = 16_384;
@@ -160,9 +160,10 @@ export class Turns {
     return first ?? command.next() ?? start.next() ?? step.next(this.#mayCompose);
   }
 
+  /** Tenants take turns in commits, so what others have waiting there holds up nobody on a shared host. */
   readonly #mayCompose = (tenant: string): boolean => {
-    if (this.#uncommitted >= MAX_UNCOMMITTED) return false;
-    return !this.#isShared || (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
+    if (this.#isShared) return (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
+    return this.#uncommitted < MAX_UNCOMMITTED;
   };
 
   #took(tenant: string, now: number): void {
