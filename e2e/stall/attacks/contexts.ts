@@ -3,7 +3,7 @@ import { type JsonObject, MAX_BULK_CANCEL, taskEventKinds } from '@cairn/protoco
 import { objects } from '../../../packages/host/test/kit/json-fields.ts';
 import type { Attack } from '../attack.ts';
 import type { Attacker, Watch } from '../attacker.ts';
-import { TALKER, WRITER } from '../tenants.ts';
+import { QUICK, TALKER, WRITER } from '../tenants.ts';
 
 const RUNS = 10_000;
 /** A batch stays below the starts that a tenant may make in a second. */
@@ -147,6 +147,19 @@ export const contextAttacks: readonly Attack[] = [
         await attacker.send('/v1/runs:bulk-cancel', { body });
       }
       for (const taskId of taskIds.slice(-5)) await attacker.ended(taskId);
+    },
+  },
+  {
+    name: 'messages-of-a-long-conversation',
+    async run(attacker) {
+      const first = await attacker.say(QUICK, { content: 'x'.repeat(50_000) });
+      if (first === null) return;
+      const { contextId } = first;
+      // Each turn is told what was said before it.
+      for (let i = 0; i < 400; i += 20) {
+        const said = await Promise.all(Array.from({ length: 20 }, () => attacker.say(QUICK, { contextId })));
+        for (const one of said.slice(-1)) await attacker.ended(one?.taskId ?? null);
+      }
     },
   },
   {

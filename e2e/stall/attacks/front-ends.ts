@@ -124,6 +124,22 @@ export const frontEndAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'messages-of-ai-sdk-to-a-long-task',
+    async run(attacker) {
+      await watchAll(attacker, 1, () =>
+        attacker.posting(aiSdkPath, { id: 'busy', messages: [shown('first', 'user')] }),
+      );
+      await attacker.quiet(2_000);
+      // Each looks for what the open task waits for.
+      for (let i = 0; i < 100; i += 20)
+        await watchAll(attacker, 20, (k) =>
+          attacker.posting(aiSdkPath, { id: 'busy', messages: [shown(`m${i + k}`, 'user')] }),
+        );
+      await attacker.quiet(3_000);
+      await attacker.cancelRunning();
+    },
+  },
+  {
     name: 'messages-of-ai-sdk-with-long-histories',
     async run(attacker) {
       const part = { type: 'tool-x', state: 'output-available', toolCallId: 'c', input: {}, output: 'x'.repeat(50) };
