@@ -28,11 +28,7 @@ export interface ReadTask {
   readonly waitedAt: number | null;
 }
 
-export async function readTask(
-  { log, contexts }: TaskPorts,
-  contextId: ContextId,
-  taskId: RunId,
-): Promise<ReadTask> {
+export async function readTask({ log, contexts }: TaskPorts, contextId: ContextId, taskId: RunId): Promise<ReadTask> {
   const view = new UiMessageView({ taskId });
   const first = (await firstCursor(log, taskId)) - 1;
   const head = await contexts.head(contextId);
