@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../json.ts';
-import { nodeStarted, type Said, started, viewAfter } from './fold-kit.kit.ts';
+import { foldSaid, nodeStarted, type Said, started, viewAfter } from './fold-kit.kit.ts';
 import { runSnapshot } from './snapshot.ts';
 
 const dispatched = (childRunId: string): Said => [
@@ -70,4 +70,39 @@ test('the first supervisor is that of the run for good', () => {
   expect(runSnapshot(named).runOrchestrator).toEqual({ agentId: 'core.x.boss' });
   expect(viewAfter(started, supervisor('a')).runOrchestrator).toEqual({ agentId: 'host:orchestrator:a' });
   expect(runSnapshot(viewAfter(started, nodeStarted('n')))).not.toHaveProperty('runOrchestrator');
+});
+
+test('a child costs the same however many others are open', () => {
+  const looked = (open: number): number => {
+    const view = viewAfter(started, nodeStarted('n'));
+    let looks = 0;
+    const count = () => {
+      looks += 1;
+      return undefined;
+    };
+    // Each look at the list, and each key that is listed, is counted.
+    view.childRuns = new Proxy(view.childRuns, { get: (list, key) => count() ?? Reflect.get(list, key) });
+    view.subtasks = new Proxy(view.subtasks, {
+      getOwnPropertyDescriptor: (map, key) => count() ?? Reflect.getOwnPropertyDescriptor(map, key),
+    });
+    const rows = Array.from({ length: open }, (_, n) => dispatched(`r.${n}`));
+    const last = [dispatched('r.last'), ended('r.last', 'completed'), ended('r.0', 'completed')];
+    for (const row of rows) foldSaid(view, row);
+    looks = 0;
+    for (const row of last) foldSaid(view, row);
+    return looks;
+  };
+  expect(looked(2_000)).toBe(looked(200));
+});
+
+test('the number of open children is right in a view that was copied, and after rows that come twice', () => {
+  const view = viewAfter(started, nodeStarted('n'), dispatched('r.0'), dispatched('r.0'), dispatched('r.1'));
+  const copy = structuredClone(view);
+  for (const one of [view, copy]) {
+    foldSaid(one, ended('r.1', 'completed'));
+    foldSaid(one, ended('r.1', 'completed'));
+    expect(one.taskStatus).toBe('waiting-subtask');
+    foldSaid(one, ended('r.0', 'completed'));
+    expect(one.taskStatus).toBe('working');
+  }
 });

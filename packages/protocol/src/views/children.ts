@@ -32,30 +32,78 @@ export function childDispatched(view: Children, { nodeId, payload }: EventOf<'no
   const { childRunId, childWorkflowId } = payload;
   const child = childOf(view, childRunId);
   child.workflowId = childWorkflowId;
-  if (!isTerminalStatus(child.status)) put(view.subtasks, childRunId, nodeId ?? '');
+  if (!isTerminalStatus(child.status)) addSubtask(view, childRunId, nodeId ?? '');
 }
 
 /** The node waits for none of its children any more. */
-export function leaveChildren({ subtasks }: Children, nodeId: string): void {
-  for (const childRunId in subtasks) if (subtasks[childRunId] === nodeId) delete subtasks[childRunId];
+export function leaveChildren(view: Children, nodeId: string): void {
+  if (!hasSubtasks(view)) return;
+  for (const childRunId in view.subtasks) if (view.subtasks[childRunId] === nodeId) removeSubtask(view, childRunId);
 }
 
 /** The row with the child's result also records its end. A quick child may end before its `node.dispatched` is recorded. */
 export function childReturned(view: Children, { childRunId, outcome }: PayloadOf<'cairn.step.returned'>): void {
   if (childRunId === undefined || !isJsonObject(outcome)) return;
-  delete view.subtasks[childRunId];
-  if (isRunStatus(outcome.status)) childOf(view, childRunId).status = outcome.status;
+  removeSubtask(view, childRunId);
+  if (!isRunStatus(outcome.status)) return;
+  childOf(view, childRunId).status = outcome.status;
+  indexOf(view.childRuns).hasEnded = true;
 }
 
-/** Searches from the end: recent children are the most likely. */
+/** To look at one key of an object, the language lists all of them. So the number of the keys is kept beside it. */
+const subtaskCounts = new WeakMap<Children['subtasks'], number>();
+
+function subtaskCount({ subtasks }: Children): number {
+  const known = subtaskCounts.get(subtasks);
+  if (known !== undefined) return known;
+  const counted = Object.keys(subtasks).length;
+  subtaskCounts.set(subtasks, counted);
+  return counted;
+}
+
+/** Whether the run waits for a child run. */
+export const hasSubtasks = (view: Children): boolean => subtaskCount(view) > 0;
+
+function addSubtask(view: Children, childRunId: string, nodeId: string): void {
+  const before = subtaskCount(view);
+  if (!Object.hasOwn(view.subtasks, childRunId)) subtaskCounts.set(view.subtasks, before + 1);
+  put(view.subtasks, childRunId, nodeId);
+}
+
+function removeSubtask(view: Children, childRunId: string): void {
+  if (!Object.hasOwn(view.subtasks, childRunId)) return;
+  subtaskCounts.set(view.subtasks, subtaskCount(view) - 1);
+  delete view.subtasks[childRunId];
+}
+
+/** Where each child stands in a list of children, which only this file changes. */
+interface ChildIndex {
+  readonly byId: Map<string, ChildRun>;
+  /** Whether an ended child may be in the list. Without one, nothing can be taken out of it. */
+  hasEnded: boolean;
+}
+
+const indexes = new WeakMap<ChildRun[], ChildIndex>();
+
+function indexOf(childRuns: ChildRun[]): ChildIndex {
+  const known = indexes.get(childRuns);
+  if (known !== undefined) return known;
+  const index = { byId: new Map(childRuns.map((child) => [child.runId, child])), hasEnded: true };
+  indexes.set(childRuns, index);
+  return index;
+}
+
 function childOf({ childRuns }: Children, runId: string): ChildRun {
-  const known = childRuns.findLast((child) => child.runId === runId);
+  const index = indexOf(childRuns);
+  const known = index.byId.get(runId);
   if (known !== undefined) return known;
   const child: ChildRun = { runId, workflowId: '', status: 'running' };
   childRuns.push(child);
-  if (childRuns.length > MAX_CHILD_RUNS) {
+  index.byId.set(runId, child);
+  if (childRuns.length > MAX_CHILD_RUNS && index.hasEnded) {
     const oldest = childRuns.findIndex(({ status }) => isTerminalStatus(status));
-    if (oldest !== -1) childRuns.splice(oldest, 1);
+    if (oldest === -1) index.hasEnded = false;
+    else for (const { runId: gone } of childRuns.splice(oldest, 1)) index.byId.delete(gone);
   }
   return child;
 }

@@ -28,6 +28,11 @@ export function viewAfter(...said: readonly Said[]): RunView {
   return view;
 }
 
+/** Folds one more event into a view. */
+export function foldSaid(view: RunView, said: Said): void {
+  for (const event of eventsOf([said])) foldRun(view, { ...event, seq: view.lastSeq + 1, at: view.lastAt });
+}
+
 /** What each of these events shows as in the task view. */
 /** The faces without the name of the host, which signs everything that no agent did. */
 export const facesOf = (...said: readonly Said[]): (JsonObject | null)[] =>

@@ -6,7 +6,7 @@ import type { FoldEvent } from '../events/event.ts';
 import { isTerminalStatus } from '../runs/run-status.ts';
 import { foldAgent, leaveAgents } from './agents.ts';
 import { declareChannels, writeChannel } from './channels.ts';
-import { childDispatched, childReturned, leaveChildren, superviseFrom } from './children.ts';
+import { childDispatched, childReturned, hasSubtasks, leaveChildren, superviseFrom } from './children.ts';
 import { own, put } from './dictionary.ts';
 import { forkGapMs, forkView } from './forked.ts';
 import {
@@ -295,8 +295,7 @@ function refreshTask(view: RunView, seq: number): void {
 function taskStatusOf(view: RunView): TaskStatus {
   const asked = questionStatus(view);
   if (asked !== null) return asked;
-  for (const _ in view.subtasks) return 'waiting-subtask';
-  return 'working';
+  return hasSubtasks(view) ? 'waiting-subtask' : 'working';
 }
 
 /** Bounds the list, so that the last event of a run stays small. */
