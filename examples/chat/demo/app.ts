@@ -54,7 +54,7 @@ const clerk = defineAgent({
   },
 });
 
-const bookkeeper = defineAgent({
+export const bookkeeper = defineAgent({
   id: 'host:bookkeeper',
   persona: 'Bookkeeper',
   instructions: 'You read the ledger of the user.',

@@ -5,6 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
 import { Command } from '../parts/copied.tsx';
+import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useKeys } from '../shell/keys.tsx';
 import { AgentPanel } from './agent-panel.tsx';
@@ -127,12 +128,11 @@ const isDegraded = ({ degraded = [], memoryDegraded = false }: AgentInventoryEnt
 
 const Bones = () => (
   <div aria-hidden="true" role="status">
-    {Array.from({ length: 8 }, (_, row) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
-      <div className="agent-entry" key={row}>
+    <Placeholders count={8}>
+      <div className="agent-entry">
         <span className="bone" />
       </div>
-    ))}
+    </Placeholders>
   </div>
 );
 

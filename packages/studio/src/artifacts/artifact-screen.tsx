@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import { Problem } from '../parts/problem.tsx';
+import { ScrollFrame } from '../parts/scroll-frame.tsx';
 import { Mark } from '../parts/status.tsx';
 import { useKeys } from '../shell/keys.tsx';
 import './artifacts.css';
@@ -57,14 +58,13 @@ export function ArtifactScreen({ contextId, artifactId, search }: ArtifactScreen
     <div className="artifact">
       <Head {...place} artifact={artifact} />
       <VersionTools last={last} shown={shown} against={search.against ?? null} go={go} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it. */}
-      <div className="artifact-body" tabIndex={0}>
+      <ScrollFrame className="artifact-body">
         {artifact === null ? (
           <span className="bone" aria-hidden="true" />
         ) : (
           <Body {...place} artifact={artifact} search={search} />
         )}
-      </div>
+      </ScrollFrame>
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { isAgentRun } from '../agents/agent-runs.ts';
 import { host } from '../app/host.ts';
 import { Command } from '../parts/copied.tsx';
+import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Mark } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -146,12 +147,11 @@ const Row = ({ context: { contextId }, artifact, isCurrent }: RowProps) => {
 const Bones = () => (
   <div role="status" aria-busy="true">
     <span className="only-read">Loading the artifacts</span>
-    {Array.from({ length: 10 }, (_, row) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
-      <div className="artifact-row" key={row} aria-hidden="true">
+    <Placeholders count={10}>
+      <div className="artifact-row" aria-hidden="true">
         <span className="bone" />
       </div>
-    ))}
+    </Placeholders>
   </div>
 );
 

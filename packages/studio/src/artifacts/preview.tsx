@@ -5,6 +5,7 @@
 
 import { createElement } from 'react';
 import { Code } from '../parts/code.tsx';
+import { ScrollFrame } from '../parts/scroll-frame.tsx';
 import { Value } from '../run/marks.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import '../run/run.css';
@@ -58,8 +59,7 @@ function Rows({ rows }: { readonly rows: readonly Readonly<Record<string, unknow
     columns.map((column) => createElement('td', null, cellText(row[column])));
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it. */}
-      <div className="preview-rows" tabIndex={0}>
+      <ScrollFrame className="preview-rows">
         <table>
           <thead>
             <tr>
@@ -74,7 +74,7 @@ function Rows({ rows }: { readonly rows: readonly Readonly<Record<string, unknow
             ...rows.slice(0, MAX_ROWS).map((row) => createElement('tr', null, ...cells(row))),
           )}
         </table>
-      </div>
+      </ScrollFrame>
       <p className="label figure">
         {rows.length} rows{rows.length > MAX_ROWS && `, the first ${MAX_ROWS} are shown`}
       </p>

@@ -4,6 +4,7 @@ import { type LiveConversation, useEntry } from '@cairn/client/react';
 import { Link } from '@tanstack/react-router';
 import { artifactAddress, contentOfVersion } from '../artifacts/content.ts';
 import { Preview } from '../artifacts/preview.tsx';
+import { ScrollFrame } from '../parts/scroll-frame.tsx';
 import { Mark } from '../parts/status.tsx';
 import { useShownArtifact } from './shown-artifact.ts';
 
@@ -72,14 +73,13 @@ function Opened({ conversation, contextId, id }: OpenedProps) {
           </>
         )}
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it. */}
-      <div className="artifact-content" tabIndex={0}>
+      <ScrollFrame className="artifact-content">
         {version === null ? (
           <p className="second">Its writer gave it up before it was complete.</p>
         ) : (
           <Preview content={contentOfVersion(artifact, version)} />
         )}
-      </div>
+      </ScrollFrame>
     </>
   );
 }

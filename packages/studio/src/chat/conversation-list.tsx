@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
+import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
@@ -58,11 +59,10 @@ function Entry({ entry, isOpen }: { readonly entry: ConversationEntry; readonly 
 
 const Bones = () => (
   <div aria-hidden="true">
-    {Array.from({ length: 6 }, (_, row) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
-      <div className="chat-entry" key={row}>
+    <Placeholders count={6}>
+      <div className="chat-entry">
         <span className="bone" />
       </div>
-    ))}
+    </Placeholders>
   </div>
 );

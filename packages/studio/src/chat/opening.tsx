@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Command } from '../parts/copied.tsx';
 import { shortAgent } from '../parts/figures.ts';
+import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 
 interface OpeningProps {
@@ -43,13 +44,13 @@ export function Opening({ agents, chosen, onChoose }: OpeningProps) {
             </button>
           </li>
         ))}
-        {agents.isPending &&
-          Array.from({ length: 6 }, (_, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the places are all the same.
-            <li key={place} className="agent-choice" aria-hidden="true">
+        {agents.isPending && (
+          <Placeholders count={6}>
+            <li className="agent-choice" aria-hidden="true">
               <span className="bone" />
             </li>
-          ))}
+          </Placeholders>
+        )}
       </ul>
     </div>
   );

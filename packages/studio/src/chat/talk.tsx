@@ -3,6 +3,7 @@ import type { Conversation } from '@cairn/client/react';
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useMemo, useRef } from 'react';
 import { host } from '../app/host.ts';
+import { ScrollFrame } from '../parts/scroll-frame.tsx';
 import { Outgoing } from './outgoing.tsx';
 import { type TalkActions, TalkContext } from './talk-actions.ts';
 import { TaskView } from './task-view.tsx';
@@ -28,14 +29,12 @@ export function Talk({ chat, mayTalk, agentId }: TalkProps) {
     if (at !== null && follows.current) at.scrollTop = at.scrollHeight;
   }, [state, outgoing]);
   return (
-    <div
+    <ScrollFrame
       ref={frame}
       className="talk-scroll"
       role="log"
       aria-label="Messages"
       aria-busy={isLoading}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it.
-      tabIndex={0}
       onScroll={({ currentTarget: at }) => {
         follows.current = at.scrollHeight - at.scrollTop - at.clientHeight < NEAR_END;
       }}
@@ -50,7 +49,7 @@ export function Talk({ chat, mayTalk, agentId }: TalkProps) {
         </TalkContext>
         <Outgoing conversation={conversation} messages={outgoing} agentId={agentId} />
       </div>
-    </div>
+    </ScrollFrame>
   );
 }
 

@@ -6,6 +6,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import { Command } from '../parts/copied.tsx';
 import { DocsLink } from '../parts/docs-link.tsx';
+import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Left } from '../parts/time.tsx';
 import { oneLine } from '../runs/run-facts.ts';
@@ -99,14 +100,13 @@ const Loading = () => (
     <span className="only-read">Loading the questions</span>
     <div className="entries">
       <h1 className="label">Open questions</h1>
-      {Array.from({ length: 8 }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
-        <div className="entry" key={row} aria-hidden="true">
+      <Placeholders count={8}>
+        <div className="entry" aria-hidden="true">
           <span className="bone" />
           <span />
           <span className="bone" />
         </div>
-      ))}
+      </Placeholders>
     </div>
   </div>
 );

@@ -133,10 +133,7 @@ function Subject({ entry }: { readonly entry: InboxEntry }) {
   const text = typeof subject === 'string' ? subject : JSON.stringify(subject, null, 2);
   return (
     <section aria-label="What it is about">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it. */}
-      <pre className="subject" tabIndex={0}>
-        {text}
-      </pre>
+      <Code className="subject" parts={[text]} />
     </section>
   );
 }

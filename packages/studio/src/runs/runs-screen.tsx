@@ -6,6 +6,7 @@ import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
 import { Command } from '../parts/copied.tsx';
 import { DocsLink } from '../parts/docs-link.tsx';
+import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useKeys } from '../shell/keys.tsx';
 import { BulkCancel } from './bulk-cancel.tsx';
@@ -101,9 +102,8 @@ const Loading = () => (
   <div className="run-list" aria-busy="true" role="status">
     <span className="only-read">Loading the runs</span>
     <RunHead />
-    {Array.from({ length: 20 }, (_, row) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same.
-      <div className="run-row still" key={row} aria-hidden="true">
+    <Placeholders count={20}>
+      <div className="run-row still" aria-hidden="true">
         <span className="pick" />
         <span className="status-cell">
           <span className="bone" />
@@ -112,7 +112,7 @@ const Loading = () => (
           <span className="bone" />
         </span>
       </div>
-    ))}
+    </Placeholders>
   </div>
 );
 

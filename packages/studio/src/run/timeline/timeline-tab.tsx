@@ -10,6 +10,7 @@ import {
   useState,
 } from 'react';
 import type { Span } from '../../folds/timeline.ts';
+import { ScrollFrame } from '../../parts/scroll-frame.tsx';
 import type { RunState } from '../run-state.ts';
 import { clock, span as spanText } from '../words.ts';
 import { useColours } from './colours.ts';
@@ -61,12 +62,10 @@ export function TimelineTab({ state }: { readonly state: RunState }) {
         fit={() => setChosen(null)}
       />
       {/* The arrow keys move inside the drawing, so it is one widget for screen readers. */}
-      <div
+      <ScrollFrame
         ref={frame}
         className="run-scroll timeline-frame"
         role="application"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys
-        tabIndex={0}
         aria-label={`Timeline with ${timeline.lanes.length} lanes and ${timeline.spans.length} spans`}
         onKeyDown={onKey}
         onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
@@ -74,7 +73,7 @@ export function TimelineTab({ state }: { readonly state: RunState }) {
         <div style={{ height: laneTops(timeline).height + AXIS }} className="timeline-space">
           <canvas ref={canvas} style={{ width, height }} {...drag} />
         </div>
-      </div>
+      </ScrollFrame>
     </div>
   );
 }
