@@ -1,22 +1,17 @@
 /** The peers of this host, and a check of what works between the two: versions, a trace, a cause. */
 import type { PeerList } from '@cairn/protocol';
 import { useQuery } from '@tanstack/react-query';
-import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
 import { Command, CopyButton } from '../parts/copied.tsx';
 import { Problem } from '../parts/problem.tsx';
 import '../run/run.css';
 import './hosts.css';
 import { PeerCheck } from './peer-check.tsx';
+import { peersQuery } from './peers-query.ts';
 
 export function HostsScreen() {
   const mayRead = useScope('audit:read');
-  const peers = useQuery({
-    queryKey: ['peers'],
-    queryFn: ({ signal }) => host.peers.list({ signal }),
-    enabled: mayRead,
-    staleTime: 30_000,
-  });
+  const peers = useQuery({ ...peersQuery, enabled: mayRead });
   if (!mayRead) return <NotAllowed />;
   if (peers.isError)
     return (

@@ -1,4 +1,5 @@
 /** A frame that scrolls, by the keyboard too: whoever has no mouse reaches it with the tab key. */
 import type { ComponentProps } from 'react';
 
+// biome-ignore lint/a11y/noNoninteractiveTabindex: a frame without a tab stop cannot be scrolled without a mouse.
 export const ScrollFrame = (props: ComponentProps<'div'>) => <div {...props} tabIndex={0} />;

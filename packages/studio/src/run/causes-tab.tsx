@@ -3,6 +3,8 @@ import { useEffect, useMemo, useRef } from 'react';
 import { causeTree, type PlacedEvent } from '../folds/cause-layout.ts';
 import { positionOf, type RunRow } from '../folds/run-row.ts';
 import { shortId } from '../parts/figures.ts';
+import { OutsideCause } from './outside-cause.tsx';
+import { RemoteRun } from './remote-run.tsx';
 import { RunLink } from './run-link.tsx';
 import type { RunState } from './run-state.ts';
 import { summary } from './words.ts';
@@ -36,11 +38,15 @@ export function CausesTab({ state }: { readonly state: RunState }) {
     const room = Math.max(0, Math.min(240, width - WIDTH - 32));
     frame.current?.scrollTo({ left: Math.max(0, xOf(column) + WIDTH + room - width), top: 0 });
   }, [column]);
-  const outside = outsideOf(state, tree.events);
+  const root = tree.events[0]?.seq ?? -1;
   return (
     <div className="causes">
       <p className="causes-note second">
-        {outside === null ? null : <span>Caused by {outside} · </span>}
+        {causes.outsideCauseOf(root) === undefined ? null : (
+          <span>
+            Caused by <OutsideCause state={state} seq={root} /> ·{' '}
+          </span>
+        )}
         {state.selected === null
           ? 'Select an event to see what caused it and what it led to.'
           : `Event ${selected}: ${tree.events.filter(({ relation }) => relation === 'ancestor').length} causes, ${tree.events.filter(({ relation }) => relation === 'descendant').reduce((sum, { count }) => sum + count, 0)} effects`}
@@ -62,27 +68,6 @@ export function CausesTab({ state }: { readonly state: RunState }) {
         </div>
       </div>
     </div>
-  );
-}
-
-/** The event elsewhere that requested the run, if the tree reaches the first event. */
-function outsideOf({ history, fold }: RunState, events: readonly PlacedEvent[]) {
-  const id = history.causes.outsideCauseOf(events[0]?.seq ?? -1);
-  const first = history.rows[0];
-  if (id === undefined || first?.type !== 'run.started' || fold.seq < 0) return null;
-  const { remoteParent, parentRunId } = first.payload;
-  if (remoteParent !== undefined)
-    return (
-      <span title={id}>
-        run {shortId(remoteParent.runId)} on host {remoteParent.hostId}
-      </span>
-    );
-  return parentRunId === undefined ? (
-    <code>{id}</code>
-  ) : (
-    <>
-      its parent <RunLink to={parentRunId} />
-    </>
   );
 }
 
@@ -121,8 +106,8 @@ function elsewhereOf(row: RunRow) {
   if (row.type === 'agent.toolReturned' && row.payload.remote !== undefined) {
     const { hostId, runId } = row.payload.remote;
     return (
-      <span className="cause-elsewhere" title={runId}>
-        {shortId(runId)} on {hostId}
+      <span className="cause-elsewhere">
+        <RemoteRun runId={runId} hostId={hostId} />
       </span>
     );
   }

@@ -1,10 +1,12 @@
 /** The selected event: what it says, who did it by which right, what caused it and what it led to. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { positionOf, type RunRow } from '../folds/run-row.ts';
 import { CopyButton } from '../parts/copied.tsx';
 import { shortAgent } from '../parts/figures.ts';
 import { Id, Value } from './marks.tsx';
+import { OutsideCause } from './outside-cause.tsx';
 import type { RunState } from './run-state.ts';
 import { clock, pretty } from './words.ts';
 
@@ -61,11 +63,21 @@ function Facts({ row, state }: { readonly row: RunRow; readonly state: RunState 
         {row.nodeId === undefined ? null : <Fact name="Node">{row.nodeId}</Fact>}
         {agentId === undefined ? null : (
           <Fact name="Agent">
-            <span title={agentId}>{shortAgent(agentId)}</span>
+            <Link to="/agents/$agentId" params={{ agentId }} title={agentId}>
+              {shortAgent(agentId)}
+            </Link>
           </Fact>
         )}
         {row.type === 'agent.toolCalled' ? <Fact name="Allowed by">{row.payload.rule ?? 'not recorded'}</Fact> : null}
-        <Fact name="Cause">{cause !== undefined ? <SeqLink seq={cause} state={state} /> : (outside ?? 'none')}</Fact>
+        <Fact name="Cause">
+          {cause !== undefined ? (
+            <SeqLink seq={cause} state={state} />
+          ) : outside === undefined ? (
+            'none'
+          ) : (
+            <OutsideCause state={state} seq={seq} />
+          )}
+        </Fact>
         <Fact name="Effects">
           {effects.length === 0
             ? 'none'

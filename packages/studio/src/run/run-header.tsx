@@ -1,6 +1,6 @@
 /** The head of a run: what it is, how it stands, where it comes from, and what can be done with it. */
 import { isTerminalStatus, type RunStatus } from '@cairn/protocol';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useScope } from '../app/session.ts';
 import { shortCost, shortCount } from '../parts/figures.ts';
@@ -102,7 +102,7 @@ function Budget({ state }: { readonly state: RunState }) {
 }
 
 /** Where the run comes from, and the runs below it. */
-function Lineage({ state: { data } }: { readonly state: RunState }) {
+function Lineage({ state: { data, runId } }: { readonly state: RunState }) {
   const { snapshot } = data;
   if (snapshot === null) return null;
   const { parentRunId, fork, childRuns = [], retryOf } = { retryOf: undefined, ...snapshot };
@@ -124,16 +124,24 @@ function Lineage({ state: { data } }: { readonly state: RunState }) {
           retry of <RunLink to={retryOf} />{' '}
         </>
       ) : null}
-      {childRuns.length === 0 ? null : <ChildRuns runs={childRuns} />}
+      {childRuns.length === 0 ? null : <ChildRuns of={runId} runs={childRuns} />}
     </span>
   );
 }
 
 const SHOWN_CHILDREN = 3;
 
-const ChildRuns = ({ runs }: { readonly runs: readonly { readonly runId: string; readonly workflowId: string }[] }) => (
+interface ChildRunsProps {
+  readonly of: string;
+  readonly runs: readonly { readonly runId: string; readonly workflowId: string }[];
+}
+
+const ChildRuns = ({ of, runs }: ChildRunsProps) => (
   <>
-    {runs.length === 1 ? '1 child: ' : `${runs.length} children: `}
+    <Link to="/runs" search={{ parent: of }}>
+      {runs.length === 1 ? '1 child' : `${runs.length} children`}
+    </Link>
+    {': '}
     {runs.slice(0, SHOWN_CHILDREN).map(({ runId, workflowId }) => (
       <span key={runId}>
         <RunLink to={runId}>{workflowId}</RunLink>{' '}

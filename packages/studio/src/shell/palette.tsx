@@ -1,13 +1,18 @@
 /** The palette: everything that can be done or opened, by its name. */
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useState } from 'react';
+import { host } from '../app/host.ts';
 import { setTheme, themes } from '../app/theme.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { oneLine, titleOf } from '../runs/run-facts.ts';
 import { useAllKeys } from './keys.tsx';
 import { screens } from './screens.ts';
 import { useSignOut } from './use-sign-out.ts';
 
 interface Entry {
+  /** Two runs may have one name. */
+  readonly id?: string;
   readonly name: string;
   readonly kind: string;
   readonly run: () => void;
@@ -15,6 +20,9 @@ interface Entry {
 
 /** A run, by its id. */
 const RUN_ID = /^run_[\w-]{6,122}$/;
+/** The newest runs are found by what they are about. */
+const RUNS = 100;
+const SHOWN_RUNS = 8;
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState('');
@@ -55,7 +63,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         {found.map((entry, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
           <div
-            key={`${entry.kind} ${entry.name}`}
+            key={`${entry.kind} ${entry.id ?? entry.name}`}
             id={`palette-${index}`}
             role="option"
             tabIndex={-1}
@@ -68,7 +76,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="second none">Nothing has this name. An id of a run opens the run.</p>}
+      {found.length === 0 && <p className="second none">Nothing has this name. Older runs open by their id.</p>}
     </Dialog>
   );
 }
@@ -84,9 +92,31 @@ function useEntries(typed: string): readonly Entry[] {
     { name: 'Documentation', kind: 'docs', run: () => void window.open('/docs/', '_blank', 'noreferrer') },
     { name: 'Sign out', kind: 'session', run: signOut },
   ];
+  const runs = useRunEntries();
   const words = typed.toLowerCase().split(/\s+/);
-  const named = all.filter(({ name, kind }) => words.every((word) => `${name} ${kind}`.toLowerCase().includes(word)));
+  const isNamed = ({ name, kind }: Entry) => words.every((word) => `${name} ${kind}`.toLowerCase().includes(word));
+  const found = typed === '' ? [] : runs.filter(isNamed).slice(0, SHOWN_RUNS);
+  const named = [...all.filter(isNamed), ...found];
   if (!RUN_ID.test(typed)) return named;
   const open = { name: typed, kind: 'run', run: () => void navigate({ to: '/runs/$runId', params: { runId: typed } }) };
   return [open, ...named];
+}
+
+function useRunEntries(): readonly Entry[] {
+  const navigate = useNavigate();
+  const { data } = useQuery({
+    queryKey: ['palette', 'runs'],
+    queryFn: ({ signal }) => host.runs.list({ limit: RUNS }, { signal }),
+    staleTime: 5_000,
+  });
+  return (data?.runs ?? []).map((run) => {
+    const { runId, workflowId } = run;
+    const title = titleOf(run);
+    return {
+      id: runId,
+      name: title === null ? workflowId : `${oneLine(title)} · ${workflowId}`,
+      kind: 'run',
+      run: () => void navigate({ to: '/runs/$runId', params: { runId } }),
+    };
+  });
 }
