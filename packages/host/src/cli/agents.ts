@@ -9,12 +9,13 @@ import type { Terminal } from './terminal.ts';
 
 export function agents(terminal: Terminal, agentId: string | undefined, flags: HostFlags): Promise<number> {
   return withHost(terminal, flags, async (client) => {
-    const style = styleOf(terminal.colours.out);
+    const style = styleOf(terminal.colours.out, terminal.env);
     const options = { style, columns: terminal.columns };
     if (agentId === undefined) {
       const found = await client.agents.list();
       if (flags.json === true) terminal.print(jsonLine({ agents: found }));
-      else if (found.length === 0) terminal.tell('There are no agents. Install a pack with: cairn pack add FOLDER');
+      else if (found.length === 0)
+        terminal.tell(`There are no agents. Install a pack with: ${style.cairn} pack add FOLDER`);
       else for (const line of table(found.map(row), { ...options, header: HEADER })) terminal.print(line);
       return exit.ok;
     }
@@ -70,6 +71,6 @@ function page(agent: AgentInventoryEntry, style: Style, columns: number | null):
     ),
     '',
     // The inventory does not contain the task schema.
-    `run it with: cairn run ${safe(agentId)} --input ${agent.hasHandoffSchemas ? 'NAME=…' : 'message=…'}`,
+    `run it with: ${style.cairn} run ${safe(agentId)} --input ${agent.hasHandoffSchemas ? 'NAME=…' : 'message=…'}`,
   ];
 }

@@ -39,7 +39,7 @@ export function answer(
     const stop = new AbortController();
     if (!isGiven) terminal.onSignal(() => stop.abort());
     if (!isGiven && question.refusal !== undefined) throw refused(terminal, question, question.refusal.message);
-    if (!isGiven && !terminal.isInteractive) throw noAnswer(runId, question);
+    if (!isGiven && !terminal.isInteractive) throw noAnswer(terminal, runId, question);
     const send = (value: Json) => client.runs.answer(runId, question.interruptId, value);
     try {
       const answered = isGiven
@@ -159,7 +159,11 @@ function refused(terminal: Terminal, question: Question, message: string): Error
   return new TerminalError('forbidden', { message, hint: 'Others have to answer; "cairn inbox" lists what waits.' });
 }
 
-function noAnswer(runId: string, question: Question): Error {
-  const [asked = ''] = questionLines(question, styleOf(false));
-  return usageError(`The answer is missing. ${asked.replace(/^\? /, '')}`, `Run: ${answerCommand(runId, question)}`);
+function noAnswer({ env }: Terminal, runId: string, question: Question): Error {
+  const style = styleOf(false, env);
+  const [asked = ''] = questionLines(question, style);
+  return usageError(
+    `The answer is missing. ${asked.replace(/^\? /, '')}`,
+    `Run: ${answerCommand(style, runId, question)}`,
+  );
 }

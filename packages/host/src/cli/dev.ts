@@ -18,6 +18,7 @@ import { demoWorkflows } from './demo-workflows.ts';
 import { type ModelFlags, modelConfig } from './dev-model.ts';
 import { hasErrorCode } from './error-text.ts';
 import { removeHostNote, writeHostNote } from './host-file.ts';
+import { commandIn } from './render/style.ts';
 import { INSTALL_SKIPPED, ownPackageFile, skippedPackages } from './skipped-packages.ts';
 import { serve } from './start.ts';
 import type { Terminal } from './terminal.ts';
@@ -68,7 +69,7 @@ export async function dev(terminal: Terminal, file: string | undefined, given: D
     isDefaultFolder: folder === FOLDER,
     hasDemo,
     hasModel: Object.keys(config.models.providers).length > 0,
-    isFromNpm: terminal.env.npm_lifecycle_event !== undefined,
+    cairn: commandIn(terminal.env),
   };
   terminal.tell(program === null ? sampleGreeting(greeting) : appGreeting(greeting, program.app));
   tellSkippedPackages(terminal);

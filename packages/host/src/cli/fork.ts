@@ -64,7 +64,7 @@ function follow(terminal: Terminal, name: string, flags: RetryFlags, create: Cre
       return await followNew(terminal, client, forked, { ...flags, note, signal: stop.signal });
     } catch (error) {
       if (!stop.signal.aborted) throw error;
-      terminal.tell(continues(runId));
+      terminal.tell(continues(terminal, runId));
       return exit.interrupted;
     }
   });

@@ -38,6 +38,16 @@ test('each question is a line with its number, who asks, the way down, and what 
   expect((await cli.cairn(['inbox', '-n', '1'])).err).toContain('show more: cairn inbox -n 2');
 });
 
+test('where npm started the command, hints are written as they have to be typed there', async () => {
+  const cli = await servedCli();
+  const run = await waiting(cli, 'trip');
+  await entries(cli, 1);
+  const env = { npm_lifecycle_event: 'npx' };
+  expect((await cli.cairn(['inbox'], { env })).err).toBe('answer by number: npx cairn answer 1');
+  expect((await cli.cairn(['show', run], { env })).out).toContain(`answer with: npx cairn answer ${run} city=`);
+  expect((await cli.cairn(['answer', '9'], { env })).err).toContain('"npx cairn inbox" lists');
+});
+
 test('an entry is answered by its number, by run and question, or by its question where only one has it', async () => {
   const cli = await servedCli();
   const run = await waiting(cli, 'trip');

@@ -31,9 +31,9 @@ async function listed(terminal: Terminal, client: Client, { limit, json }: Inbox
     return exit.ok;
   }
   printTable(terminal, entries);
-  const { dim } = styleOf(terminal.colours.err);
-  const more = hasMore ? `; show more: cairn inbox -n ${limit * 2}` : '';
-  terminal.tell(dim(`answer by number: cairn answer ${entries.length === 1 ? 1 : 'NUMBER'}${more}`));
+  const { dim, cairn } = styleOf(terminal.colours.err, terminal.env);
+  const more = hasMore ? `; show more: ${cairn} inbox -n ${limit * 2}` : '';
+  terminal.tell(dim(`answer by number: ${cairn} answer ${entries.length === 1 ? 1 : 'NUMBER'}${more}`));
   return exit.ok;
 }
 
@@ -50,7 +50,9 @@ async function watched(terminal: Terminal, client: Client, { json }: InboxFlags)
   try {
     for await (const change of client.inbox.watch({ signal: stop.signal })) {
       if (json === true) terminal.print(jsonLine(change));
-      else for (const line of changeLines(change, known, styleOf(terminal.colours.out))) terminal.print(line);
+      else
+        for (const line of changeLines(change, known, styleOf(terminal.colours.out, terminal.env)))
+          terminal.print(line);
     }
     return exit.ok;
   } catch (error) {
@@ -107,6 +109,6 @@ function entryLines(entry: InboxEntry, style: Style, before: InboxEntry | undefi
   const mark = before === undefined ? style.yellow('?') : style.dim('~');
   return [
     `${mark} ${style.bold(askerName(entry))} ${questionText(entry, 200)}${voted}`,
-    style.dim(`    ${pathText(entry)}   cairn answer ${safe(entryName(entry))}`),
+    style.dim(`    ${pathText(entry)}   ${style.cairn} answer ${safe(entryName(entry))}`),
   ];
 }

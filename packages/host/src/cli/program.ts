@@ -52,15 +52,17 @@ async function tellFailure(terminal: Terminal, error: unknown): Promise<number> 
     return exit.failed;
   }
   const { jsonLine, safe, styleOf } = await import('./render/style.ts');
-  const { dim } = styleOf(terminal.colours.err);
+  const { dim, cairn } = styleOf(terminal.colours.err, terminal.env);
   if (terminal.argv.includes('--json')) terminal.tell(jsonLine(toEnvelope(error)));
   else {
     terminal.tell(`cairn: ${safe(error.message)}`);
     const { commandHint } = await import('./command-hint.ts');
-    if (error.hint !== undefined) terminal.tell(`  ${safe(commandHint(error.hint, error.details))}`);
+    // Hints quote commands.
+    if (error.hint !== undefined)
+      terminal.tell(`  ${safe(commandHint(error.hint, error.details).replaceAll('"cairn ', `"${cairn} `))}`);
     // For wrong usage and wrong names, the message says all that the page says.
     if (error.code !== 'validation_error' && error.code !== 'not_found')
-      terminal.tell(dim(`  cairn explain ${safe(error.code)}`));
+      terminal.tell(dim(`  ${cairn} explain ${safe(error.code)}`));
   }
   return exitOfCode(error.code);
 }

@@ -130,7 +130,7 @@ export class RunTree {
     } catch (error) {
       if (signal.aborted) return;
       if (!isCairnError(error)) throw error;
-      const how = `cairn tail ${safe(runId)}`;
+      const how = `${style.cairn} tail ${safe(runId)}`;
       transcript?.addLine('', `  ${style.yellow('!')} cannot be followed: ${safe(errorText(error))}  ${how}`, place);
     } finally {
       this.#streams.delete(run);
@@ -174,7 +174,7 @@ export class RunTree {
     const interrupt = asked ? view.interrupts[interruptId] : undefined;
     if (interrupt === undefined) return null;
     const { mark } = lookOf('suspended', style);
-    const how = `cairn answer ${safe(view.runId)}/${safe(interrupt.interruptId)}`;
+    const how = `${style.cairn} answer ${safe(view.runId)}/${safe(interrupt.interruptId)}`;
     return `  ${mark} ${safe(interrupt.nodeId)} asks: ${oneLine(promptOf(interrupt).replaceAll('\n', ' / '))}  ${style.dim(how)}`;
   }
 }

@@ -10,7 +10,7 @@ import { AgentTranscript } from './render/agent-transcript.ts';
 import { usageText } from './render/agent-usage.ts';
 import { errorLines } from './render/run-error.ts';
 import { lookOf } from './render/status.ts';
-import { jsonLine, manyLines, safe, styleOf } from './render/style.ts';
+import { commandIn, jsonLine, manyLines, safe, styleOf } from './render/style.ts';
 import { span } from './render/time.ts';
 import type { Terminal } from './terminal.ts';
 import { outputOf } from './terminal-output.ts';
@@ -40,7 +40,8 @@ export function run(terminal: Terminal, name: string, flags: RunFlags): Promise<
       return await followNew(terminal, client, created, { ...flags, signal });
     } catch (error) {
       if (!signal.aborted) throw error;
-      terminal.tell(runId === null ? '\nInterrupted. "cairn runs" shows whether the run started.' : continues(runId));
+      const interrupted = `\nInterrupted. "${commandIn(terminal.env)} runs" shows whether the run started.`;
+      terminal.tell(runId === null ? interrupted : continues(terminal, runId));
       return exit.interrupted;
     }
   });
@@ -72,8 +73,8 @@ export async function followNew(
   return report(terminal, client, await watchRun(terminal, client, runId, { signal, transcript }), transcript);
 }
 
-export const continues = (runId: string): string =>
-  `\nRun ${safe(runId)} continues. Follow it with: cairn tail ${safe(runId)}`;
+export const continues = ({ env }: Terminal, runId: string): string =>
+  `\nRun ${safe(runId)} continues. Follow it with: ${commandIn(env)} tail ${safe(runId)}`;
 
 /** Agent ids always contain a dot or a colon; workflow ids never do. */
 const isAgent = (name: string): boolean => /[.:]/.test(name);
@@ -131,7 +132,7 @@ async function report(
     terminal.print(jsonLine(run));
     return code;
   }
-  const style = styleOf(terminal.colours.err);
+  const style = styleOf(terminal.colours.err, terminal.env);
   const used = usageText(transcript.usage);
   if (used !== '') terminal.tell(`  ${style.dim(used)}`);
   if (code === exit.waiting) {

@@ -3,7 +3,7 @@ import type { RunSnapshot } from '@cairn/protocol';
 import { exit } from './exit.ts';
 import { type HostFlags, withHost } from './find-host.ts';
 import { lookOf } from './render/status.ts';
-import { jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
+import { commandIn, jsonLine, oneLine, type Style, safe, styleOf } from './render/style.ts';
 import { table } from './render/table.ts';
 import { ago, span } from './render/time.ts';
 import { parseRunsQuery } from './runs-query.ts';
@@ -24,7 +24,8 @@ export function runs(terminal: Terminal, words: readonly string[], flags: RunsFl
       return exit.ok;
     }
     if (page.runs.length === 0) {
-      terminal.tell(words.length === 0 ? 'There are no runs yet. Start one with: cairn run hello' : 'No run matches.');
+      const none = `There are no runs yet. Start one with: ${commandIn(terminal.env)} run hello`;
+      terminal.tell(words.length === 0 ? none : 'No run matches.');
       return exit.ok;
     }
     const style = styleOf(terminal.colours.out);
@@ -33,7 +34,12 @@ export function runs(terminal: Terminal, words: readonly string[], flags: RunsFl
     const options = { header, style, columns: terminal.columns, wraps: true };
     for (const line of table(rows, options)) terminal.print(line);
     if (page.nextCursor !== null) {
-      const more = ['cairn runs', ...words, `--limit ${limit}`, `--cursor ${safe(page.nextCursor)}`].join(' ');
+      const more = [
+        `${commandIn(terminal.env)} runs`,
+        ...words,
+        `--limit ${limit}`,
+        `--cursor ${safe(page.nextCursor)}`,
+      ].join(' ');
       terminal.tell(styleOf(terminal.colours.err).dim(`older runs: ${more}`));
     }
     return exit.ok;

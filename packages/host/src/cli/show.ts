@@ -29,7 +29,7 @@ export function show(terminal: Terminal, name: string, flags: ShowFlags): Promis
         : await asOf(client, now, at);
     if (flags.json === true) terminal.print(jsonLine(shown.run));
     else {
-      const style = styleOf(terminal.colours.out);
+      const style = styleOf(terminal.colours.out, terminal.env);
       const { run, questions, instant } = shown;
       const children = await childLines(client, run, { style, isNow: at === undefined });
       const place = { style, columns: terminal.columns, now: terminal.now(), instant, at: at ?? null };

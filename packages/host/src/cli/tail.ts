@@ -52,14 +52,14 @@ export function tail(terminal: Terminal, name: string, flags: TailFlags): Promis
 
 /** Prints an event on one line, and below a question the command that answers it. */
 function printRow(terminal: Terminal, event: RunEventDoc, runId: string, transcript: AgentTranscript | null): void {
-  const style = styleOf(terminal.colours.out);
+  const style = styleOf(terminal.colours.out, terminal.env);
   const lines = [eventLine(event, style, terminal.columns)];
   if (transcript !== null && event.type === 'interrupt.requested') {
     const { kind, data, interruptId } = fieldsOf(event.payload);
     const nodeId = event.nodeId ?? '';
     const question = { kind: String(kind), nodeId, interruptId: String(interruptId), data: fieldsOf(data) };
     lines.push(...questionLines(question, style).map((line) => `      ${line}`));
-    lines.push(`          answer with: ${answerCommand(runId, question)}`);
+    lines.push(`          answer with: ${answerCommand(style, runId, question)}`);
   }
   for (const line of lines) {
     if (transcript === null) terminal.print(line);

@@ -11,7 +11,7 @@ export async function waitingLines(client: Client, run: RunSnapshot, style: Styl
   const questions = await openQuestions(client, run);
   const own = questions.flatMap((question) => [
     ...questionLines(question, style),
-    ...answerLine(answerCommand(run.runId, question, questions.length === 1), question),
+    ...answerLine(answerCommand(style, run.runId, question, questions.length === 1), question),
   ]);
   const lower = await questionsBelow(client, run);
   return [...own, ...lower.flatMap((entry) => entryLines(entry, style))];
@@ -44,7 +44,7 @@ export function entryLines(entry: InboxEntry, style: Style): readonly string[] {
     heading,
     `    ${style.dim(pathText(entry))}`,
     ...details,
-    ...answerLine(answerCommand(entryName(entry), question), question),
+    ...answerLine(answerCommand(style, entryName(entry), question), question),
   ];
 }
 

@@ -45,7 +45,7 @@ export async function watchRun(
     client,
     signal: AbortSignal.any([signal, left.signal]),
     transcript,
-    style: styleOf(terminal.colours.err),
+    style: styleOf(terminal.colours.err, terminal.env),
     isKnown: (event) => person !== null && isOwnWords(event),
     changed: turnAgain,
     failed: leave,

@@ -51,7 +51,9 @@ async function add(terminal: Terminal, client: Client, file: string, flags: Host
 
 async function one(terminal: Terminal, definition: WorkflowDefinition, flags: HostFlags): Promise<void> {
   if (flags.json === true) terminal.print(jsonLine(definition));
-  else for (const line of page(definition, styleOf(terminal.colours.out), terminal.columns)) terminal.print(line);
+  else
+    for (const line of page(definition, styleOf(terminal.colours.out, terminal.env), terminal.columns))
+      terminal.print(line);
 }
 
 function page(definition: WorkflowDefinition, style: Style, columns: number | null): readonly string[] {
@@ -81,5 +83,5 @@ function page(definition: WorkflowDefinition, style: Style, columns: number | nu
   const given = variables
     .filter(({ required }) => required === true)
     .map(({ name: variable }) => ` --input ${safe(variable)}=…`);
-  return [...lines, '', `run it with: cairn run ${safe(id)}${given.join('')}`];
+  return [...lines, '', `run it with: ${style.cairn} run ${safe(id)}${given.join('')}`];
 }

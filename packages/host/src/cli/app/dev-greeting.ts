@@ -12,8 +12,8 @@ export interface Greeting {
   /** Whether the runs of the demo were started just now. */
   readonly hasDemo: boolean;
   readonly hasModel: boolean;
-  /** Whether npm started the command. Then `cairn` is not in PATH. */
-  readonly isFromNpm: boolean;
+  /** How the reader types the command. */
+  readonly cairn: string;
   readonly people: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const DEMO = `demo     three runs of scripted agents: one has ended, one is runn
 `;
 
 const modelLines = (greeting: Greeting): string => {
-  const dev = `${greeting.isFromNpm ? 'npx ' : ''}cairn dev`;
+  const dev = `${greeting.cairn} dev`;
   return `model    agents follow scripts until they have a model:
          OPENAI_API_KEY=… ${dev} --model openai/gpt-5     or anthropic/…, google/…
          ${dev} --model local/qwen3 --model-url http://localhost:11434/v1
@@ -74,8 +74,8 @@ const keyLine = ({ keyFile }: Greeting): string => `key      in ${keyFile}, for 
 
 const inThisFolder = ({ isDefaultFolder }: Greeting): string => (isDefaultFolder ? ', in this folder' : '');
 
-const commandOf = ({ url, keyFile, isDefaultFolder, isFromNpm }: Greeting): string =>
-  `${isDefaultFolder ? '' : `CAIRN_URL=${url} CAIRN_KEY=$(cat ${quoted(keyFile)}) `}${isFromNpm ? 'npx ' : ''}cairn`;
+const commandOf = ({ url, keyFile, isDefaultFolder, cairn }: Greeting): string =>
+  `${isDefaultFolder ? '' : `CAIRN_URL=${url} CAIRN_KEY=$(cat ${quoted(keyFile)}) `}${cairn}`;
 
 /** For a shell. Most paths need no quotes. */
 const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${safe(path).replaceAll("'", "'\\''")}'`);

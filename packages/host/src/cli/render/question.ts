@@ -131,10 +131,10 @@ const needsJson = (schema: Fields | undefined): boolean =>
   (schema?.type === 'object' && onlyTextField(schema) === null) || schema?.type === 'array';
 
 /** The command that answers the question; placeholders are in capitals. */
-export function answerCommand(runId: string, question: Question, isOnly = true): string {
+export function answerCommand({ cairn }: Style, runId: string, question: Question, isOnly = true): string {
   const { kind, nodeId, data } = question;
   const node = isOnly ? '' : ` --node ${quotedWord(nodeId)}`;
-  const command = `cairn answer ${quotedWord(runId)}${node}`;
+  const command = `${cairn} answer ${quotedWord(runId)}${node}`;
   const [action] = actionsOf(question);
   if (action !== undefined) return `${command} ${quotedWord(action)}`;
   if (isConversation(question)) return `${command} WORDS`;

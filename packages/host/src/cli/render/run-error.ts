@@ -11,6 +11,6 @@ export function errorLines({ error }: RunSnapshot, style: Style): readonly strin
   }
   const hint = error.details?.hint;
   if (typeof hint === 'string') lines.push(`  ${safe(commandHint(hint, error.details))}`);
-  if (Object.hasOwn(errorKinds, error.code)) lines.push(style.dim(`  cairn explain ${error.code}`));
+  if (Object.hasOwn(errorKinds, error.code)) lines.push(style.dim(`  ${style.cairn} explain ${error.code}`));
   return lines;
 }

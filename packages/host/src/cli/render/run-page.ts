@@ -31,7 +31,7 @@ export function runPage(run: RunSnapshot, options: PageOptions): readonly string
   lines.push(...options.children);
   for (const question of questions) {
     lines.push('', ...questionLines(question, style));
-    const command = answerCommand(run.runId, question, questions.length === 1);
+    const command = answerCommand(style, run.runId, question, questions.length === 1);
     const isAnswerable = at === null && run.importedAt === undefined && question.refusal === undefined;
     if (isAnswerable) lines.push(`    answer with: ${command}`);
   }

@@ -1,7 +1,9 @@
-/** Colours, and escaping of untrusted text. */
+/** Colours, how the reader types a command, and escaping of untrusted text. */
 import { escapeText } from '../../escape-text.ts';
 
 export interface Style {
+  /** `npx cairn` where npm started the command: then `cairn` is not in PATH. */
+  readonly cairn: string;
   readonly bold: Paint;
   readonly dim: Paint;
   readonly red: Paint;
@@ -19,7 +21,7 @@ const paint =
 
 const plain: Paint = (text) => text;
 
-const coloured: Style = {
+const coloured = {
   bold: paint(1, 22),
   dim: paint(2, 22),
   red: paint(31, 39),
@@ -28,9 +30,16 @@ const coloured: Style = {
   cyan: paint(36, 39),
 };
 
-const colourless: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+const colourless = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
 
-export const styleOf = (isColoured: boolean): Style => (isColoured ? coloured : colourless);
+/** How commands are written in a terminal with these variables. */
+export const commandIn = (env: Readonly<Record<string, string | undefined>>): string =>
+  env.npm_lifecycle_event === undefined ? 'cairn' : 'npx cairn';
+
+export const styleOf = (isColoured: boolean, env: Parameters<typeof commandIn>[0] = {}): Style => ({
+  ...(isColoured ? coloured : colourless),
+  cairn: commandIn(env),
+});
 
 /** The escape sequences of the colours above and of a reset, as a group. No others reach the terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
