@@ -33,7 +33,8 @@ const start = (port: number): Promise<Host> =>
 const client = () => createClient({ url: host.url ?? '', key });
 
 async function waitingReport(topic: string): Promise<string> {
-  const { runId } = await client().runs.create({ workflowId: 'report', inputs: { topic } });
+  const configurable = { budget: { maxToolCalls: 12 } };
+  const { runId } = await client().runs.create({ workflowId: 'report', inputs: { topic }, configurable });
   expect((await client().runs.wait(runId)).status).toBe('waiting-approval');
   return runId;
 }
@@ -84,6 +85,8 @@ test('one selection holds on every tab, and the inspector tells its cause and it
     .waitFor();
   await inspector.getByRole('button', { name: /cairn\.model\.returned/ }).waitFor();
   await inspector.getByTitle(/^[0-9a-f]{64}$/).waitFor();
+  await inspector.getByTitle(/^[0-9a-f]{32}$/).waitFor();
+  expect(await inspector.getByRole('link', { name: 'researcher' }).getAttribute('href')).toContain('/agents/');
   await page.getByRole('tab', { name: 'Causes' }).click();
   await page.locator('.cause[data-relation="selected"]', { hasText: `${seq} agent.toolCalled` }).waitFor();
   await page.getByRole('tab', { name: 'Timeline' }).click();
@@ -91,10 +94,27 @@ test('one selection holds on every tab, and the inspector tells its cause and it
     .locator('.timeline-tools')
     .getByText(/acme\.web:search \(tool\)/)
     .waitFor();
-  await page.getByRole('tab', { name: 'Workflow' }).click();
+  await page.keyboard.press('g');
   await page.locator('.step-box', { hasText: 'sign' }).getByText('waiting').waitFor();
-  await page.getByRole('tab', { name: 'Conversation' }).click();
+  await page.keyboard.press('c');
   await page.locator('.talk[data-selected="true"]', { hasText: 'acme.web:search' }).waitFor();
+});
+
+test('the head of a run leads to its children, and a child to the event that caused it', async () => {
+  const runId = await waitingReport('bridges');
+  await open(`/runs/${runId}`);
+  const head = page.locator('.run-header');
+  await head.getByText(/^\d+ % of 12 tool calls$/).waitFor({ state: 'attached' });
+  await head.getByRole('link', { name: '1 child' }).click();
+  await page.waitForURL(`**/runs?parent=${runId}`);
+  await page.locator('.run-row a.cut', { hasText: 'survey' }).first().click();
+  await page.waitForURL(`**/runs/${runId}.*`);
+  await head.getByText('below').waitFor();
+  await page.keyboard.press('j');
+  const cause = page.getByRole('complementary', { name: 'Event 0' }).getByText(/^event \d+ of/);
+  await cause.getByRole('link').click();
+  await page.waitForURL((url) => url.pathname === `/runs/${runId}` && url.searchParams.has('event'));
+  await page.getByRole('complementary').getByText('cairn.step.requested').first().waitFor();
 });
 
 test('scrubs to any event, and forks from there with other inputs and a rule for each later call', async () => {
@@ -108,7 +128,7 @@ test('scrubs to any event, and forks from there with other inputs and a rule for
   await page.getByText(`1 of ${last}`).waitFor();
   await page.locator('.run-title').getByText('Running').waitFor();
   expect(await page.getByText('acme.web:search').count()).toBe(0);
-  await page.getByRole('button', { name: 'Fork from here' }).click();
+  await page.keyboard.press('f');
   await page.getByRole('combobox', { name: /tool:acme\.lab:weigh/ }).selectOption('live');
   await page.getByRole('textbox', { name: /Inputs/ }).fill('{"topic": "boats"}');
   await page.getByRole('button', { name: 'Fork from event 2' }).click();

@@ -148,8 +148,15 @@ test('the keyboard reaches rows, the palette and the help', async () => {
   await page.locator('.run-row[data-current] a:focus').waitFor();
   await page.keyboard.press('x');
   await page.locator('.run-row[data-selected]').waitFor();
+  await page.keyboard.press('k');
   await page.keyboard.press('x');
-  await page.locator('.run-row[data-selected]').waitFor({ state: 'detached' });
+  await page.getByText('2 selected').waitFor();
+  await page.getByRole('link', { name: 'Compare', exact: true }).click();
+  await page.waitForURL('**/compare/run_*/run_*');
+  await page.goBack();
+  await rows().first().waitFor();
+  await page.keyboard.press('j');
+  await page.locator('.run-row[data-current] a:focus').waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL('**/runs/run_*');
   await page.getByRole('tab', { name: 'Timeline' }).waitFor();
@@ -159,9 +166,40 @@ test('the keyboard reaches rows, the palette and the help', async () => {
   expect(await page.getByRole('dialog', { name: 'Keys' }).textContent()).toContain('Next run');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+k');
+  await page.keyboard.type('tidal crew');
+  await page.getByRole('option', { name: 'Tidal power in the Bay of Fundy' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/runs/${crew}`);
+  await page.keyboard.press('Control+k');
   await page.keyboard.type('inbox');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/inbox');
+});
+
+test('a question tells the way to it, who voted, how long it waits, and what each answer does', async () => {
+  await page.goto(`${stage.url}/inbox`);
+  await page.locator('.entry', { hasText: 'Release 2026.11' }).click();
+  const question = page.getByRole('article');
+  await question.getByText('1 of 2 approved').waitFor();
+  const votes = await question.getByRole('region', { name: 'Votes' }).textContent();
+  for (const part of ['grace', 'accept', 'The figures are right.']) expect(votes).toContain(part);
+  const text = await question.textContent();
+  for (const part of ['Expiresin 1 h', 'Faster search', 'The run continues on its “rejected” path'])
+    expect(text).toContain(part);
+  await question.getByRole('link', { name: 'release-vote' }).waitFor();
+});
+
+test('a decision that an agent is unsure of stands against its threshold, and a person decides', async () => {
+  const { runId } = await stage.client.runs.create({ workflowId: 'support-triage', inputs: { ticket: 'It is late' } });
+  await stage.client.runs.wait(runId);
+  await page.goto(`${stage.url}/inbox`);
+  await page.locator('.entry', { hasText: 'support-triage' }).click();
+  const question = page.getByRole('article');
+  await question.getByRole('img', { name: /^Confidence \d+ %, threshold 75 %$/ }).waitFor();
+  await question.getByText(/^The agent is \d+ % sure; it decides alone from 75 % on\.$/).waitFor();
+  await question.getByRole('button', { name: 'Approve' }).click();
+  await page.locator('.entry', { hasText: 'support-triage' }).waitFor({ state: 'detached' });
+  expect((await stage.client.runs.wait(runId)).status).toBe('completed');
 });
 
 test('a question is answered by its form, and goes; text of others stays text', async () => {

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
+import { Code } from '../parts/code.tsx';
 import { shortAgent, shortId } from '../parts/figures.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Left } from '../parts/time.tsx';

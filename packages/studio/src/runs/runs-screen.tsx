@@ -44,7 +44,7 @@ export function RunsScreen() {
           <Problem error={error} onRetry={reload} />
         </div>
       )}
-      {list === null && error === null && <Loading />}
+      {list === null && error === null && <Loading isFolded={isFolded(search)} />}
       {list !== null && list.count === 0 && <Nothing search={search} />}
       {list !== null && list.count > 0 && (
         <RunList
@@ -97,8 +97,8 @@ function SelectionBar({ selection, onDone }: { readonly selection: Selection; re
   );
 }
 
-/** Rows of bones, as many as a screen shows. */
-const Loading = () => (
+/** Rows of bones, as many as a screen shows, in the places of what comes. */
+const Loading = ({ isFolded: hasUnfold }: { readonly isFolded: boolean }) => (
   <div className="run-list" aria-busy="true" role="status">
     <span className="only-read">Loading the runs</span>
     <RunHead />
@@ -109,6 +109,16 @@ const Loading = () => (
           <span className="bone" />
         </span>
         <span className="title">
+          {hasUnfold && <span className="unfold" />}
+          <span className="bone" />
+        </span>
+        <span className="agents">
+          <span className="bone" />
+        </span>
+        <span className="waiting-on" />
+        <span className="tokens" />
+        <span className="cost" />
+        <span className="age">
           <span className="bone" />
         </span>
       </div>
