@@ -61,6 +61,24 @@ test('a run goes into a file and into another folder, and is the same there to t
     expect(readFileSync(join(here.cwd, copy), 'utf8')).toBe(readFileSync(file, 'utf8'));
 });
 
+test('a run that is imported without the run above it says where it is listed', async () => {
+  const below = defineWorkflow({ id: 'below', nodes: { rest: { type: 'core.delay', config: { delayMs: 0 } } } });
+  const above = defineWorkflow({
+    id: 'above',
+    nodes: { send: { type: 'core.subWorkflow', config: { workflowId: 'below' } } },
+  });
+  const here = await place({ workflows: [above, below] });
+  const { out } = await here.cairn(['run', 'above', '--json']);
+  const { runId, childRuns }: { runId: string; childRuns: readonly { runId: string }[] } = JSON.parse(out);
+  const [child] = childRuns;
+  const { file } = JSON.parse((await here.cairn(['export', child?.runId ?? '', '--json'])).out);
+  const there = await here.cairn(['import', file, '--data', join(here.cwd, 'there')]);
+  expect(there).toMatchObject({ code: 0, err: expect.stringContaining(`The run above it, ${runId}, is not here.`) });
+  await here.cairn(['export', runId, '-o', 'tree.jsonl']);
+  const whole = await here.cairn(['import', 'tree.jsonl', '--data', join(here.cwd, 'whole')]);
+  expect(whole).toMatchObject({ code: 0, err: '' });
+});
+
 test('an imported run can be looked at, but neither answered, cancelled, paused nor stepped', async () => {
   const here = await place();
   const { runId, file } = await exported(here, 'review');

@@ -2,7 +2,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isCairnError, TerminalError } from '@cairn/protocol';
+import { isCairnError, type RunId, TerminalError } from '@cairn/protocol';
 import type { BundledRun } from '../log/bundle/bundle.ts';
 import type { NewRow } from '../log/ports/rows.ts';
 import type { Store } from '../log/ports/store.ts';
@@ -13,7 +13,7 @@ import { taskFaces } from '../log/task-faces.ts';
 import { withBundle } from './bundle-file.ts';
 import { exit } from './exit.ts';
 import { type StoreFlags, type StorePlace, storePlace, withDatabase } from './offline-store.ts';
-import { jsonLine, styleOf } from './render/style.ts';
+import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 
@@ -33,18 +33,29 @@ export async function importRun(terminal: Terminal, name: string, flags: ImportF
     const added = await importBundle(store, file, { tenant, importedAt: terminal.now() });
     if (flags.json === true) terminal.print(jsonLine({ runId, runs, events, tenant, imported: added > 0 }));
     else if (added > 0) {
-      const { green } = styleOf(terminal.colours.out);
+      const { green, cairn } = styleOf(terminal.colours.out, terminal.env);
       const which = runs === 1 ? '' : `${added} runs, `;
       terminal.print(`${green('✓')} ${runId}: imported ${which}${events} events into ${place} for tenant ${tenant}`);
       if (checked.forks > 0)
         terminal.tell(
           'A fork is here a run of its own with all of its events. Its bundle still names what it is a fork of.',
         );
+      const parentRunId = await absentParent(store, runId);
+      if (parentRunId !== null)
+        terminal.tell(
+          `The run above it, ${safe(parentRunId)}, is not here. "${cairn} runs parent:any" lists a run without the one above it.`,
+        );
     } else terminal.print(`· ${runId} is already in ${place}, with the same hash`);
     return exit.ok;
   } finally {
     await store.close();
   }
+}
+
+/** The parent that the run names, if the store does not have it. The run list then has no row to fold the run into. */
+async function absentParent(store: Store, runId: RunId): Promise<string | null> {
+  const parentRunId = (await store.log.head(runId))?.record.parentRunId ?? null;
+  return parentRunId === null || (await store.log.head(parentRunId)) !== null ? null : parentRunId;
 }
 
 interface Opened {
