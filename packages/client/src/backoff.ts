@@ -8,9 +8,9 @@ const LONGEST_WAIT_MS = 15_000;
 /** Upper bound of a delay that the host asks for: it may recover sooner. */
 const LONGEST_ASKED_MS = 300_000;
 
-/** Doubles from 0.25 s to 15 s. The jitter spreads the clients of a restarted host. */
+/** Doubles from 0.25 s to 15 s, or to what the client was told. The jitter spreads the clients of a restarted host. */
 export function backoff(failures: number, timers: Timers): number {
-  const ceiling = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 16));
+  const ceiling = Math.min(timers.longestWaitMs ?? LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 16));
   return ceiling / 2 + (ceiling / 2) * timers.random();
 }
 

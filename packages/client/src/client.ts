@@ -29,6 +29,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   /** How often an idempotent call is retried after a transient failure. Default 2. */
   readonly retries?: number;
+  /** The longest delay between two tries to connect again, in milliseconds. Default 15,000. */
+  readonly longestWaitMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Default: real time and randomness. */
@@ -89,7 +91,11 @@ export interface Wire {
 export const createClient = (options: ClientOptions): Client => clientOver(wireOf(options));
 
 export function wireOf(options: ClientOptions): Wire {
-  const { timers = realTimers, timeoutMs = 60_000 } = options;
+  const { timers: given = realTimers, timeoutMs = 60_000, longestWaitMs } = options;
+  const timers: Timers =
+    longestWaitMs === undefined
+      ? given
+      : { after: (ms, wake) => given.after(ms, wake), random: () => given.random(), longestWaitMs };
   const connection = connect({
     url: options.url,
     key: options.key,

@@ -6,10 +6,10 @@ import type { FollowOptions } from './follow.ts';
 import { type Answer, collect, eagerTimers, frame, listen, ManualTimers, runOf, serving } from './scripted-host.kit.ts';
 import type { Timers } from './timers.ts';
 
-async function against(answer: Answer, timers: Timers = eagerTimers): Promise<Client> {
+async function against(answer: Answer, timers: Timers = eagerTimers, more = {}): Promise<Client> {
   const host = await listen(answer);
   onTestFinished(() => host.close());
-  return createClient({ url: host.url, key: 'secret-key', timers });
+  return createClient({ url: host.url, key: 'secret-key', timers, ...more });
 }
 
 const sequences = async (client: Client, options?: FollowOptions): Promise<number[]> =>
@@ -108,6 +108,15 @@ test('waits twice as long after each failure, up to fifteen seconds, and starts 
   // Half of the ceiling and half of the other half: the jitter of these timers is 0.5.
   for (const wait of [187.5, 375, 750, 1500, 3000, 6000, 11_250, 187.5]) await timers.pass(wait);
   expect(await seen).toEqual([0, 1]);
+});
+
+test('waits no longer than the client was told', async () => {
+  const timers = new ManualTimers();
+  const down = refuse(503, 'service_unavailable');
+  const host = scripts(down, down, down, down, down, serving(runOf(1)));
+  const seen = sequences(await against(host, timers, { longestWaitMs: 1_000 }));
+  for (const wait of [187.5, 375, 750, 750, 750]) await timers.pass(wait);
+  expect(await seen).toEqual([0]);
 });
 
 test('gives up a connection that says nothing and takes a new one', async () => {

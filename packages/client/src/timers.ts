@@ -5,6 +5,8 @@ export interface Timers {
   after(ms: number, wake: () => void): () => void;
   /** A number in [0, 1), for the jitter between reconnects. */
   random(): number;
+  /** The longest delay between two tries to connect; without it, 15 seconds. */
+  readonly longestWaitMs?: number;
 }
 
 export const realTimers: Timers = {

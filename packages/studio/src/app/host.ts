@@ -15,7 +15,14 @@ function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise
   return fetch(input, { ...init, headers });
 }
 
-export const host = createHostClient({ url: location.origin, fetch: sessionFetch });
+/** Somebody looks at the page, so it finds a host that is back within seconds. */
+const LONGEST_WAIT_MS = 2_000;
+
+export const host = createHostClient({
+  url: location.origin,
+  fetch: sessionFetch,
+  longestWaitMs: LONGEST_WAIT_MS,
+});
 
 /** A client for one request with a key that somebody typed. The key is not kept. */
 export const hostWithKey = (key: string) => createHostClient({ url: location.origin, key, retries: 0 });

@@ -69,6 +69,9 @@ describe('the conversation', () => {
       chunk('', true),
     ]);
     expect(itemsOf(fold, 'text')).toMatchObject([{ text: 'A whole one.', attempts: 2, isDone: true }]);
+    // After a stop, or in a fork, no other attempt writes there.
+    fold.take(event('cairn.model.abandoned', { nodeId: 'n', callId: 'call_1', attempt: 2 }, 'n'));
+    expect(itemsOf(fold, 'text')).toMatchObject([{ text: '', attempts: 3, isDone: true }]);
   });
 
   test('shows the progress of a call, and forgets it when the call is entered again', () => {

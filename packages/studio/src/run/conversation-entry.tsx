@@ -97,7 +97,14 @@ function shown(item: ConversationItem, state: RunState): ReactNode {
   }
 }
 
-const Words = ({ item }: { readonly item: TextItem }) => (
+const Words = ({ item }: { readonly item: TextItem }) =>
+  item.text === '' && item.isDone ? (
+    <span className="label">attempt {item.attempts - 1} was given up</span>
+  ) : (
+    <Written item={item} />
+  );
+
+const Written = ({ item }: { readonly item: TextItem }) => (
   <>
     {looksLikeJson(item.text) ? <Value of={formatted(item.text)} /> : <Markdown text={item.text} />}
     {item.isDone ? null : <span className="caret" title="Still writing" />}

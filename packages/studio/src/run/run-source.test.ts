@@ -152,6 +152,36 @@ test('a reader who may not see the last rows is not behind for ever', async () =
   host.end();
 });
 
+test('while the host is away, one reader asks whether it is back, however often the stream breaks', async () => {
+  const { client, open } = scripted(3);
+  const away = Promise.withResolvers<RunSnapshot>();
+  let asked = 0;
+  let isAway = false;
+  const broken: RunClient = {
+    ...client,
+    async *follow(runId, options = {}) {
+      yield* (await client.events.poll(runId, {})).events;
+      isAway = true;
+      for (let tries = 0; tries < 5; tries += 1) options.onBreak?.();
+      await away.promise;
+    },
+    runs: {
+      get: () => {
+        asked += 1;
+        return isAway ? away.promise : Promise.resolve(snapshot);
+      },
+    },
+  };
+  open();
+  const { frames } = quickFrames();
+  const source = new RunSource(broken, 'run_a', frames);
+  source.subscribe(() => undefined);
+  await until(source, ({ phase }) => phase === 'broken');
+  const before = asked;
+  for (let turn = 0; turn < 20; turn += 1) await frames.wait(0);
+  expect(asked - before).toBe(1);
+});
+
 test('a run that cannot be read says why, and a second try reads it', async () => {
   const host = scripted(3);
   let isBroken = true;

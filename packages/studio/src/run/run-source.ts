@@ -125,7 +125,8 @@ export class RunSource {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const onBreak = (): void => {
-      if (this.#data.phase === 'failed' || signal.aborted) return;
+      // Each try to connect that fails tells it again.
+      if (this.#data.phase === 'failed' || this.#data.phase === 'broken' || signal.aborted) return;
       this.#change({ phase: 'broken' });
       void this.#awaitHost(signal);
     };

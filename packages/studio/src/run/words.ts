@@ -1,5 +1,6 @@
 /** How figures, times and events read. */
 import type { RunRow } from '../folds/run-row.ts';
+import { shortAgent } from '../parts/figures.ts';
 
 /** `840 ms`, `3.2 s`, `4 m 10 s`, `2 h 5 m`. */
 export function span(ms: number): string {
@@ -22,11 +23,26 @@ export function bytes(value: number): string {
   return value < 1_048_576 ? `${(value / 1_024).toFixed(1)} KB` : `${(value / 1_048_576).toFixed(1)} MB`;
 }
 
-/** A value in one line. */
+/** A value in one line. Of an object, its fields, which read better than JSON. */
 export function brief(value: unknown, most = 140): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  const text =
+    typeof value === 'string' ? value : isFields(value) ? fieldsIn(value, most) : (JSON.stringify(value) ?? '');
   const line = text.slice(0, most * 2).replaceAll(/\s+/g, ' ');
   return line.length > most ? `${line.slice(0, most)}…` : line;
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `path: notes.md, bytes: 12`. As many fields as the line has room for. */
+function fieldsIn(value: Readonly<Record<string, unknown>>, most: number): string {
+  let line = '';
+  for (const [name, field] of Object.entries(value)) {
+    const text = typeof field === 'string' ? field.slice(0, most * 2) : (JSON.stringify(field) ?? '');
+    line += `${line === '' ? '' : ', '}${name}: ${text}`;
+    if (line.length > most) break;
+  }
+  return line;
 }
 
 /** JSON with line breaks, cut where it is too long to show. */
@@ -39,7 +55,7 @@ export function pretty(value: unknown, most = 60_000): string {
 export function summary(row: RunRow): string {
   switch (row.type) {
     case 'output.chunk':
-      return brief(row.payload.chunk);
+      return row.payload.chunk === '' && row.payload.isLast ? 'end of the text' : brief(row.payload.chunk);
     case 'agent.reasoning.delta':
       return brief(row.payload.delta);
     case 'agent.reasoned':
@@ -50,11 +66,11 @@ export function summary(row: RunRow): string {
       return `${row.payload.toolName} ${row.payload.error === undefined ? brief(row.payload.outcome ?? {}, 100) : row.payload.error.code}`;
     case 'agent.invocation.started':
     case 'agent.promptResolved':
-      return row.payload.agentId ?? '';
+      return shortAgent(row.payload.agentId ?? '');
     case 'agent.invocation.completed':
-      return `${row.payload.agentId}: ${row.payload.outcome}`;
+      return `${shortAgent(row.payload.agentId)}: ${row.payload.outcome}`;
     case 'agent.handoff':
-      return `to ${row.payload.toAgentId}`;
+      return `to ${shortAgent(row.payload.toAgentId)}`;
     case 'agent.decided':
       return brief(row.payload.decision);
     case 'run.started':

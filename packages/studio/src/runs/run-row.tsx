@@ -73,6 +73,8 @@ export const RunRow = memo(function RunRow({ run, row, top, depth, isCurrent, is
         </Link>
         <span className="second cut">
           {title === null ? shortId(runId) : name === title ? workflowId : title}
+          {run.fork !== undefined &&
+            `, ${run.fork.mode === 'replay' ? 'replay' : 'fork'} from event ${run.fork.fromSeq}`}
           {(run.tags ?? []).map((tag) => ` #${tag}`).join('')}
         </span>
       </span>

@@ -152,5 +152,5 @@ test.each([
 ])('a question of %j is told with the words that answer it', (asked, lines, command) => {
   const question = { interruptId: 'i', nodeId: 'n', ...asked };
   expect(questionLines(question, styleOf(false))).toEqual(lines);
-  expect(answerCommand('run_a', question)).toBe(command);
+  expect(answerCommand(styleOf(false), 'run_a', question)).toBe(command);
 });

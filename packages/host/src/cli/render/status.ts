@@ -1,7 +1,7 @@
 /** The mark and the colour of each status, for runs and nodes. */
 import { type Paint, type Style, safe } from './style.ts';
 
-const looks: Readonly<Record<string, readonly [mark: string, colour: keyof Style]>> = {
+const looks: Readonly<Record<string, readonly [mark: string, colour: Exclude<keyof Style, 'cairn'>]>> = {
   pending: ['·', 'dim'],
   running: ['●', 'cyan'],
   retrying: ['↻', 'yellow'],

@@ -1,4 +1,5 @@
 /** The start and the end of a run, its decisions, and what went wrong on the way. */
+import { shortAgent } from '../../parts/figures.ts';
 import type { RunRow } from '../run-row.ts';
 import type { ConversationDraft } from './draft.ts';
 import type { NoticeItem } from './items.ts';
@@ -40,7 +41,7 @@ function takeDecision(draft: ConversationDraft, row: RunRow): void {
     case 'agent.handoff': {
       const { fromAgentId, toAgentId, reason } = row.payload;
       const handoff = {
-        title: `Hands over to ${toAgentId}`,
+        title: `Hands over to ${shortAgent(toAgentId)}`,
         decision: row.payload.context,
         confidence: undefined,
         reason,

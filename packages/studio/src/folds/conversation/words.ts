@@ -8,10 +8,10 @@ export function takeWords(draft: ConversationDraft, row: RunRow): void {
       takeChunk(draft, row);
       return;
     case 'cairn.model.abandoned':
-      // What this attempt wrote is void; the next attempt writes to the same place.
+      // What this attempt wrote is void; the next attempt writes to the same place. A stop or a fork may leave none.
       draft.change(row, ['text', draft.placeOf(`text:${row.payload.callId}`)], ({ attempts }) => ({
         text: '',
-        isDone: false,
+        isDone: true,
         attempts: attempts + 1,
       }));
       return;

@@ -144,7 +144,9 @@ function drawAxis(context: CanvasRenderingContext2D, { window, width, colours, s
   for (let at = first; at <= window.to - startedAt; at += step) {
     const x = gutter + ((startedAt + at - window.from) / length) * (width - gutter);
     context.fillRect(x, AXIS - 5, 1, 4);
-    context.fillText(spanText(at), x + 4, AXIS / 2);
+    const text = spanText(at);
+    // The last one may have no room.
+    if (x + 4 + context.measureText(text).width <= width) context.fillText(text, x + 4, AXIS / 2);
   }
 }
 
