@@ -16,11 +16,7 @@ export function Figures({ metrics }: { readonly metrics: Metrics | null }) {
   const rows = value('cairn_log_rows_total');
   const commits = value('cairn_log_commits_total') ?? 0;
   const figures: readonly FigureProps[] = [
-    {
-      name: 'Store',
-      value: metrics === null ? null : size === null ? 'in memory' : bytes(size),
-      about: wal === null ? 'gone when the host stops' : `${bytes(wal)} of it not yet merged`,
-    },
+    { name: 'Store', ...(metrics === null ? { value: null, about: '' } : storeOf(size, wal, rows)) },
     {
       name: 'Events written',
       value: rows === null ? (metrics === null ? null : '–') : shortCount(rows),
@@ -50,6 +46,13 @@ export function Figures({ metrics }: { readonly metrics: Metrics | null }) {
       ))}
     </dl>
   );
+}
+
+/** A store in memory counts nothing; a database of others counts what it wrote, and not its size. */
+function storeOf(size: number | null, wal: number | null, rows: number | null) {
+  if (size !== null) return { value: bytes(size), about: `${bytes(wal ?? 0)} of it in the write-ahead log` };
+  if (rows !== null) return { value: 'PostgreSQL', about: 'the database tells its size' };
+  return { value: 'in memory', about: 'gone when the host stops' };
 }
 
 const counted = (value: number | null): string | null => (value === null ? null : shortCount(value));

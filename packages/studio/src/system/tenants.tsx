@@ -49,7 +49,7 @@ export function Tenants({ metrics }: { readonly metrics: Metrics | null }) {
             <th scope="col">Tenant</th>
             {resources.map(([name, { max }]) => (
               <th scope="col" key={name}>
-                {words[name] ?? name} <span className="figure">of {max}</span>
+                {words[name] ?? name} <span className="figure">of {max.toLocaleString('en')}</span>
               </th>
             ))}
           </tr>
