@@ -108,6 +108,11 @@ const Loading = () => (
         </div>
       </Placeholders>
     </div>
+    <div className="opened question-bones" aria-hidden="true">
+      <span className="bone" />
+      <span className="bone" />
+      <span className="bone" />
+    </div>
   </div>
 );
 

@@ -32,12 +32,13 @@ export function CausesTab({ state }: { readonly state: RunState }) {
   );
   const frame = useRef<HTMLDivElement>(null);
   const column = tree.events.find(({ relation }) => relation === 'selected')?.column ?? 0;
+  const hasEffects = tree.columns > column + 1;
   useEffect(() => {
-    // As many causes as fit, with room for the effects to the right.
+    // As many causes as fit, with room for the effects to the right, if there are any.
     const width = frame.current?.clientWidth ?? 0;
-    const room = Math.max(0, Math.min(240, width - WIDTH - 32));
+    const room = hasEffects ? Math.max(0, Math.min(240, width - WIDTH - 32)) : 16;
     frame.current?.scrollTo({ left: Math.max(0, xOf(column) + WIDTH + room - width), top: 0 });
-  }, [column]);
+  }, [column, hasEffects]);
   const root = tree.events[0]?.seq ?? -1;
   return (
     <div className="causes">

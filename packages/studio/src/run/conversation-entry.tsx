@@ -1,4 +1,5 @@
 /** One item of the conversation. Items are never changed in place, so an item that is the same is not drawn again. */
+import { errorKinds } from '@cairn/protocol';
 import { memo, type ReactNode } from 'react';
 import type {
   ArtifactItem,
@@ -11,6 +12,7 @@ import type {
   ThoughtItem,
   ToolItem,
 } from '../folds/conversation/items.ts';
+import { DocsLink } from '../parts/docs-link.tsx';
 import { shortCount } from '../parts/figures.ts';
 import { Mark } from '../parts/status.tsx';
 import { Markdown } from '../text/markdown.tsx';
@@ -261,5 +263,8 @@ const Notice = ({ item }: { readonly item: NoticeItem }) => (
       {item.title}
     </span>
     <span className="second">{brief(item.text, 400)}</span>
+    {item.code !== undefined && Object.hasOwn(errorKinds, item.code) ? (
+      <DocsLink page={`errors/${item.code}`}>What it means</DocsLink>
+    ) : null}
   </div>
 );

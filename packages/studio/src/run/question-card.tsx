@@ -26,9 +26,10 @@ export function QuestionCard({ item, isPast }: QuestionCardProps) {
         <strong>{titleOf(item)}</strong>
         {item.answeredBy === undefined ? null : <span className="label">by {item.answeredBy}</span>}
       </div>
+      {typeof item.data.description === 'string' ? <p className="second">{item.data.description}</p> : null}
+      <Folded title={<span className="second">What is asked</span>}>{() => <Value of={item.data} />}</Folded>
       {isOpen && !isPast ? <Answer item={item} /> : null}
       {item.answer === undefined ? null : <p className="second">Answer: {answerWords(item.answer)}</p>}
-      <Folded title={<span className="second">What is asked</span>}>{() => <Value of={item.data} />}</Folded>
     </div>
   );
 }

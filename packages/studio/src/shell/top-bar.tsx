@@ -28,12 +28,7 @@ export function TopBar({ onPalette, onHelp }: TopBarProps) {
         {screens.map(({ name, to }) => (
           <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }} activeOptions={{ includeSearch: false }}>
             {name}
-            {to === '/inbox' && waiting > 0 && (
-              <span className="badge figure" data-tone="waiting">
-                {waiting > 99 ? '99+' : waiting}
-                <span className="only-read"> open questions</span>
-              </span>
-            )}
+            {to === '/inbox' && <Waiting count={waiting} />}
           </Link>
         ))}
       </nav>
@@ -57,6 +52,17 @@ export function TopBar({ onPalette, onHelp }: TopBarProps) {
     </header>
   );
 }
+
+/** Keeps its place while there is nothing to count, so that the names beside it stand still. */
+const Waiting = ({ count }: { readonly count: number }) =>
+  count === 0 ? (
+    <span className="badge figure none" aria-hidden="true" />
+  ) : (
+    <span className="badge figure" data-tone="waiting">
+      {count > 99 ? '99+' : count}
+      <span className="only-read"> open questions</span>
+    </span>
+  );
 
 const next: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
 const signs: Readonly<Record<Theme, string>> = { system: '◐', light: '○', dark: '●' };

@@ -113,6 +113,8 @@ export interface StepItem extends Item {
 export interface NoticeItem extends Item {
   readonly kind: 'notice';
   readonly tone: 'info' | 'warn' | 'bad' | 'good';
+  /** Of an error. */
+  readonly code?: string;
   readonly title: string;
   readonly text: string;
 }

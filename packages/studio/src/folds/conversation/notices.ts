@@ -65,14 +65,19 @@ function takeDecision(draft: ConversationDraft, row: RunRow): void {
 
 const orchestratorTitles = { 'ask-user': 'Asks the user', terminate: 'Ends the work' } as const;
 
-type Notice = Pick<NoticeItem, 'tone' | 'title' | 'text'>;
+type Notice = Pick<NoticeItem, 'tone' | 'code' | 'title' | 'text'>;
 
 function noticeOf(row: RunRow): Notice | null {
   switch (row.type) {
     case 'run.completed':
       return { tone: 'good', title: 'Run completed', text: row.payload.reason ?? '' };
     case 'run.failed':
-      return { tone: 'bad', title: `Run failed: ${row.payload.error.code}`, text: row.payload.error.message };
+      return {
+        tone: 'bad',
+        title: `Run failed: ${row.payload.error.code}`,
+        code: row.payload.error.code,
+        text: row.payload.error.message,
+      };
     case 'run.cancelled':
       return { tone: 'warn', title: 'Run cancelled', text: row.payload.reason ?? '' };
     case 'run.paused':
