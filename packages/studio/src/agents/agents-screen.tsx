@@ -5,6 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
 import { Command } from '../parts/copied.tsx';
+import { PanelBones } from '../parts/panel-bones.tsx';
 import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useKeys } from '../shell/keys.tsx';
@@ -57,6 +58,7 @@ export function AgentsScreen({ agentId }: { readonly agentId: string | null }) {
         <Link to="/agents" className="button back">
           ‹ All agents
         </Link>
+        {agents.isPending && <PanelBones />}
         {shown !== undefined && (
           <AgentPanel
             key={shown.agentId}

@@ -32,7 +32,11 @@ export function ArtifactsScreen() {
   return (
     <div className="artifacts">
       <h1 className="label">Artifacts of the latest runs</h1>
-      {error !== null && <Problem error={error} onRetry={() => void list.refetch()} />}
+      {error !== null && (
+        <div className="state">
+          <Problem error={error} onRetry={() => void list.refetch()} />
+        </div>
+      )}
       {isLoading && error === null && <Bones />}
       {!isLoading && error === null && groups.length === 0 && <Nothing />}
       {groups.map((context) => (
@@ -147,9 +151,14 @@ const Row = ({ context: { contextId }, artifact, isCurrent }: RowProps) => {
 const Bones = () => (
   <div role="status" aria-busy="true">
     <span className="only-read">Loading the artifacts</span>
-    <Placeholders count={10}>
-      <div className="artifact-row" aria-hidden="true">
-        <span className="bone" />
+    <Placeholders count={3}>
+      <div className="artifact-group" aria-hidden="true">
+        <div className="artifact-group-head" />
+        <Placeholders count={2}>
+          <div className="artifact-row">
+            <span className="bone" />
+          </div>
+        </Placeholders>
       </div>
     </Placeholders>
   </div>

@@ -6,6 +6,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import { Command } from '../parts/copied.tsx';
 import { DocsLink } from '../parts/docs-link.tsx';
+import { PanelBones } from '../parts/panel-bones.tsx';
 import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Left } from '../parts/time.tsx';
@@ -108,10 +109,8 @@ const Loading = () => (
         </div>
       </Placeholders>
     </div>
-    <div className="opened question-bones" aria-hidden="true">
-      <span className="bone" />
-      <span className="bone" />
-      <span className="bone" />
+    <div className="opened">
+      <PanelBones />
     </div>
   </div>
 );

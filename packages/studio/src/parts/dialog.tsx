@@ -12,7 +12,10 @@ export function Dialog({ label, onClose, className, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;
-    if (dialog !== null && !dialog.open) dialog.showModal();
+    if (dialog === null || dialog.open) return;
+    dialog.showModal();
+    // Without a field to fill in, the first link would have the focus, and look chosen.
+    if (document.activeElement instanceof HTMLAnchorElement) dialog.focus();
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself.
@@ -20,6 +23,7 @@ export function Dialog({ label, onClose, className, children }: DialogProps) {
       ref={element}
       className={className}
       aria-label={label}
+      tabIndex={-1}
       onClose={onClose}
       onClick={({ target, currentTarget }) => {
         if (target === currentTarget) currentTarget.close();

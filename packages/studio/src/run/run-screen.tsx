@@ -1,4 +1,5 @@
 /** The screen of a run: its head, five tabs on one selection, the selected event, and the scrubber. */
+import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useTellBehind } from '../app/connection.ts';
 import { host } from '../app/host.ts';
@@ -47,6 +48,7 @@ export function RunScreen({ runId, search, go }: RunScreenProps) {
       <div className="state">
         <h2>This run cannot be shown</h2>
         <Problem error={data.error} onRetry={state.retry} />
+        <Link to="/runs">All runs</Link>
       </div>
     );
   }
