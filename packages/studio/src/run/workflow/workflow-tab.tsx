@@ -84,15 +84,26 @@ const nodesOf = ({ nodes }: WorkflowGraph, states: NodeStates, direction: Direct
     data: { node, state: states.nodes.get(node.id), direction },
   }));
 
+/** An arrow head has the colour of its line. */
+const heads = {
+  open: 'var(--line-strong)',
+  taken: 'var(--done)',
+  failed: 'var(--failed)',
+  'not-taken': 'var(--line-strong)',
+} as const;
+
 const edgesOf = ({ edges }: WorkflowGraph, states: NodeStates): Edge[] =>
-  edges.map(({ id, source, target, label }) => ({
-    id,
-    source,
-    target,
-    label,
-    className: `edge-${states.edges.get(id) ?? 'open'}`,
-    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16 },
-  }));
+  edges.map(({ id, source, target, label }) => {
+    const outcome = states.edges.get(id) ?? 'open';
+    return {
+      id,
+      source,
+      target,
+      label,
+      className: `edge-${outcome}`,
+      markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: heads[outcome] },
+    };
+  });
 
 function StepBox({ data: { node, state, direction } }: NodeProps<StepNode>) {
   return (
