@@ -25,7 +25,7 @@ export function QuestionPanel({ entry }: { readonly entry: InboxEntry }) {
       {typeof description === 'string' && <p className="description">{description}</p>}
       <Confidence entry={full.entry} />
       <Subject entry={full.entry} />
-      <Votes entry={entry} />
+      <Votes entry={full.entry} />
       {full.error !== null && <Problem error={full.error} />}
       {refusal !== undefined && (
         <div className="problem" role="note">
@@ -51,10 +51,16 @@ function useFull(entry: InboxEntry) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const open = data?.find(({ interruptId }) => interruptId === entry.interruptId);
-  const whole: InboxEntry =
-    open === undefined || entry.isCut !== true
-      ? entry
-      : { ...entry, data: open.data, ...(open.resumeSchema !== undefined && { resumeSchema: open.resumeSchema }) };
+  const whole: InboxEntry = {
+    ...entry,
+    // The inbox has no comments of voters.
+    ...(open?.quorum !== undefined && { quorum: open.quorum }),
+    ...(open !== undefined &&
+      entry.isCut === true && {
+        data: open.data,
+        ...(open.resumeSchema !== undefined && { resumeSchema: open.resumeSchema }),
+      }),
+  };
   return { entry: whole, refusal: open?.refusal, error: entry.isCut === true ? error : null };
 }
 
