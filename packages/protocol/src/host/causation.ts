@@ -86,6 +86,8 @@ export const causes = z.strictObject({
   events: z.array(causedEvent),
   /** The sequence to continue after, or the event to continue with; null at the end. */
   next: z.int().nullable(),
+  /** The trace that the spans of the run belong to. Only the chain of one event has it. */
+  traceId: z.string().optional(),
   /** The event that caused the first event of the run, here or on another host. */
   parent: z
     .strictObject({

@@ -25,7 +25,6 @@ export class Totals {
   childCostUsd = 0;
   childToolCalls = 0;
   budget: Budget | null = null;
-  traceparent: string | null = null;
   #ended: RunStatus | null = null;
   #isPaused = false;
   readonly #questions: Map<string, RunStatus>;
@@ -59,7 +58,6 @@ export class Totals {
       case 'run.started':
         this.workflowId = row.payload.workflowId;
         this.startedAt = row.at;
-        this.traceparent = row.payload.traceparent ?? null;
         this.#limit(row.payload.budget);
         return;
       case 'cairn.run.forked':

@@ -53,7 +53,7 @@ function Facts({ row, state }: { readonly row: RunRow; readonly state: RunState 
   });
   const hash = recorded.data?.events[0]?.hash;
   const agentId = agentOf(row, state);
-  const trace = traceOf(state, row);
+  const trace = (row.type === 'provider.usage' ? row.payload.traceId : undefined) ?? recorded.data?.traceId;
   return (
     <div className="inspector-body">
       <dl className="run-facts">
@@ -84,11 +84,7 @@ function Facts({ row, state }: { readonly row: RunRow; readonly state: RunState 
             : effects.slice(0, 8).map((effect) => <SeqLink key={effect} seq={effect} state={state} />)}
           {effects.length > 8 ? ` and ${effects.length - 8} more` : ''}
         </Fact>
-        {trace === undefined ? null : (
-          <Fact name="Trace">
-            <Id of={trace} />
-          </Fact>
-        )}
+        <Fact name="Trace">{trace === undefined ? <span className="label">…</span> : <Id of={trace} />}</Fact>
         <Fact name="Hash">
           {hash === undefined ? (
             <span className="label">{recorded.isPending ? '…' : 'not shown to this key'}</span>
@@ -131,7 +127,3 @@ function agentOf(row: RunRow, { fold }: RunState): string | undefined {
   if ('agentId' in row.payload && typeof row.payload.agentId === 'string') return row.payload.agentId;
   return row.nodeId === undefined ? undefined : fold.nodes.nodes.get(row.nodeId)?.agentId;
 }
-
-/** The second part of a `traceparent` is the id of the trace. */
-const traceOf = ({ fold }: RunState, row: RunRow): string | undefined =>
-  (row.type === 'provider.usage' ? row.payload.traceId : undefined) ?? fold.totals.traceparent?.split('-')[1];

@@ -71,6 +71,7 @@ test('leads from the last event of a child to the first of its parent, and to th
   const chain = await to.causes(child, `?of=${last}`);
   expect(chain.events.map(({ hash }) => hash?.length)).toEqual(chain.events.map(() => 64));
   expect(all.events.filter(({ hash }) => hash !== undefined)).toEqual([]);
+  expect([chain.traceId?.length, all.traceId]).toEqual([32, undefined]);
   for (const [i, event] of chain.events.slice(0, -1).entries())
     expect(event.causationId).toBe(chain.events[i + 1]?.eventId);
   expect(chain.events.at(-1)).toMatchObject({ sequence: 0, type: 'run.started', causationId: chain.parent?.eventId });

@@ -3,6 +3,7 @@ import { type Causes, causes, eventId, foldEventOf, isoTime, remoteRun, Terminal
 import { z } from 'zod';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import { derivedTraceId, parseTraceparent } from '../../telemetry/trace-context.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 
@@ -45,6 +46,7 @@ async function causesOf(call: Call, { log, hostId }: CausesPorts): Promise<strin
   const of = queryParam(call, 'of') === 'last' ? head.seq : number('of');
   const page = of === undefined ? await pageAfter(head, log, number('after') ?? -1) : await chainOf(head, log, of);
   const { audience } = call.caller;
+  const [first] = await log.read({ runId: head.record.runId, after: -1, limit: 1 });
   const body: Causes = {
     runId: head.record.runId,
     hostId,
@@ -53,7 +55,8 @@ async function causesOf(call: Call, { log, hostId }: CausesPorts): Promise<strin
       return of === undefined ? caused(row) : { ...caused(row), hash: row.hash };
     }),
     next: page.next,
-    parent: await parentEvent(head, { log, hostId }),
+    ...(of !== undefined && { traceId: traceOf(head, first) }),
+    parent: parentEvent(head, first, hostId),
   };
   return JSON.stringify(body);
 }
@@ -123,10 +126,16 @@ const textIn = (payload: object, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
+/** The trace of its request. A fork, and a run whose request had none, has one of its own. */
+function traceOf({ record: { runId, fork } }: RunHead, first: Row | undefined): string {
+  const event = first === undefined || fork !== null ? null : foldEventOf(first);
+  const given = event?.type === 'run.started' ? parseTraceparent(event.payload.traceparent) : null;
+  return given?.traceId ?? derivedTraceId(runId);
+}
+
 /** The cause of the first event. A fork was requested by nobody in the log. */
-async function parentEvent({ record }: RunHead, { log, hostId }: CausesPorts): Promise<Causes['parent']> {
+function parentEvent({ record }: RunHead, first: Row | undefined, hostId: string): Causes['parent'] {
   if (record.fork !== null) return null;
-  const [first] = await log.read({ runId: record.runId, after: -1, limit: 1 });
   const event = first === undefined ? null : foldEventOf(first);
   if (event?.type !== 'run.started' || typeof event.cause !== 'string') return null;
   const { remoteParent, parentRunId } = event.payload;
