@@ -30,6 +30,8 @@ const LARGE_EVENTS = 5;
 export interface HostilePlaces {
   /** A run of 10,000 child runs. */
   readonly family: string;
+  /** A run of as many that are all open. */
+  readonly openFamily: string;
   /** A run whose events hold 5 MB. */
   readonly large: string;
   /** A conversation with somebody who says too much, and a file of 5 MB in it. */
@@ -63,6 +65,15 @@ export async function hostile(stage: Stage): Promise<HostilePlaces> {
     const rows = Array.from({ length: 500 }, (_, i) => childRows(`run_family.${n + i}`)).flat();
     await store.log.append({ runId: family, rows });
   }
+  const openFamily = 'run_open' as RunId;
+  const openContext = 'ctx_open' as ContextId;
+  await store.log.append(
+    creation(openFamily, { create: { tenant, contextId: openContext, originRunId: openFamily }, rows: [begun()] }),
+  );
+  for (let n = 0; n < CHILDREN; n += 500) {
+    const rows = Array.from({ length: 500 }, (_, i) => childStart(`run_open.${n + i}`));
+    await store.log.append({ runId: openFamily, rows });
+  }
   const large = 'run_large' as RunId;
   await store.log.append(
     creation(large, { create: { tenant, contextId: 'ctx_large' as ContextId, originRunId: large }, rows: [begun()] }),
@@ -76,16 +87,19 @@ export async function hostile(stage: Stage): Promise<HostilePlaces> {
   const { taskId } = await talk.send(`${TURNED} ${LONG}`, { agentId: 'host:babbler' });
   await client.runs.wait(taskId);
   await talk.artifacts.save(`${LONG.slice(0, 100)}.txt`, `${LONG}\n`.repeat(2_500), {});
-  return { family, large, talk: talk.id ?? '', named: named[0] ?? '' };
+  return { family, openFamily, large, talk: talk.id ?? '', named: named[0] ?? '' };
+}
+
+const nodeId = 'each';
+
+function childStart(childRunId: string) {
+  const begun = { nodeId, childRunId, childWorkflowId: 'child' };
+  return row('node.dispatched', { nodeId, payload: JSON.stringify(begun) });
 }
 
 /** The start and the end of a child run in the log of its parent. */
 function childRows(childRunId: string) {
-  const [nodeId, callId, step, attempt] = ['each', childRunId, 'child', 1] as const;
-  const begun = { nodeId, childRunId, childWorkflowId: 'child' };
+  const [callId, step, attempt] = [childRunId, 'child', 1] as const;
   const ended = { nodeId, callId, step, attempt, childRunId, outcome: { status: 'completed' } };
-  return [
-    row('node.dispatched', { nodeId, payload: JSON.stringify(begun) }),
-    row('cairn.step.returned', { nodeId, payload: JSON.stringify(ended) }),
-  ];
+  return [childStart(childRunId), row('cairn.step.returned', { nodeId, payload: JSON.stringify(ended) })];
 }

@@ -36,6 +36,7 @@ const screens: readonly Opened[] = [
   { name: 'its timeline', path: () => `/runs/${places.family}?tab=timeline`, ready: '.timeline canvas' },
   { name: 'its causes', path: () => `/runs/${places.family}?tab=causes`, ready: '.cause' },
   { name: 'its child runs', path: () => `/runs?parent=${places.family}`, ready: '.run-row a' },
+  { name: 'a run whose child runs are all open', path: () => `/runs/${places.openFamily}`, ready: '.talk' },
   { name: 'events of 5 MB', path: () => `/runs/${places.large}?tab=log&event=3`, ready: '.inspector' },
   { name: 'a run with a very long name', path: () => `/runs/${places.named}`, ready: '.run-title h1' },
   { name: 'the inbox', path: () => '/inbox', ready: '.entry .name' },
