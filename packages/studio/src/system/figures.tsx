@@ -20,7 +20,7 @@ export function Figures({ metrics }: { readonly metrics: Metrics | null }) {
     {
       name: 'Events written',
       value: rows === null ? (metrics === null ? null : '–') : shortCount(rows),
-      about: rows === null ? 'not counted in memory' : `in ${shortCount(commits)} commits since the start`,
+      about: rows === null ? 'not counted in memory' : `in ${shortCount(commits)} commits`,
     },
     { name: 'Runs', value: counted(value('openwop_run_active')), about: 'have not ended' },
     { name: 'Queue', value: counted(value('openwop_queue_depth')), about: 'due, and nobody steps them' },
@@ -50,7 +50,7 @@ export function Figures({ metrics }: { readonly metrics: Metrics | null }) {
 
 /** A store in memory counts nothing; a database of others counts what it wrote, and not its size. */
 function storeOf(size: number | null, wal: number | null, rows: number | null) {
-  if (size !== null) return { value: bytes(size), about: `${bytes(wal ?? 0)} of it in the write-ahead log` };
+  if (size !== null) return { value: bytes(size), about: `${bytes(wal ?? 0)} write-ahead log` };
   if (rows !== null) return { value: 'PostgreSQL', about: 'the database tells its size' };
   return { value: 'in memory', about: 'gone when the host stops' };
 }
