@@ -148,15 +148,8 @@ test('the keyboard reaches rows, the palette and the help', async () => {
   await page.locator('.run-row[data-current] a:focus').waitFor();
   await page.keyboard.press('x');
   await page.locator('.run-row[data-selected]').waitFor();
-  await page.keyboard.press('k');
   await page.keyboard.press('x');
-  await page.getByText('2 selected').waitFor();
-  await page.getByRole('link', { name: 'Compare', exact: true }).click();
-  await page.waitForURL('**/compare/run_*/run_*');
-  await page.goBack();
-  await rows().first().waitFor();
-  await page.keyboard.press('j');
-  await page.locator('.run-row[data-current] a:focus').waitFor();
+  await page.locator('.run-row[data-selected]').waitFor({ state: 'detached' });
   await page.keyboard.press('Enter');
   await page.waitForURL('**/runs/run_*');
   await page.getByRole('tab', { name: 'Timeline' }).waitFor();
@@ -174,6 +167,15 @@ test('the keyboard reaches rows, the palette and the help', async () => {
   await page.keyboard.type('inbox');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/inbox');
+});
+
+test('two runs that are selected by key are compared', async () => {
+  await page.goto(`${stage.url}/runs`);
+  await rows().first().waitFor();
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+  await page.getByText('2 selected').waitFor();
+  await page.getByRole('link', { name: 'Compare', exact: true }).click();
+  await page.waitForURL('**/compare/run_*/run_*');
 });
 
 test('a question tells the way to it, who voted, how long it waits, and what each answer does', async () => {
