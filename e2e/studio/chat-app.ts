@@ -1,9 +1,4 @@
-/**
- * Agents to talk to in the tests of Studio: one that asks and writes a file as the test lets it, one that means harm. The one
- * that needs a sign-in is of the example.
- */
-import { bookkeeper } from '../../examples/chat/demo/app.ts';
-import { ledger } from '../../examples/chat/demo/tools.ts';
+/** Agents to talk to in the tests of Studio: one that asks and writes a file as the test lets it, one that means harm. */
 import { defineAgent, defineTool, z } from '../../packages/host/src/index.ts';
 
 /** Steps of the tool that wait for the test, and tests that wait for a step; never both. */
@@ -59,6 +54,17 @@ const trip = defineTool({
   },
 });
 
+const ledger = defineTool({
+  id: 'test:ledger',
+  description: 'Reads the ledger of the user.',
+  input: z.object({}),
+  safety: 'read',
+  async run(_input, { signIn }) {
+    const account = await signIn({ provider: 'ledger', prompt: 'I need the key of your ledger.' });
+    return { balance: (await account.token()).length * 100 };
+  },
+});
+
 const wait = defineTool({
   id: 'test:wait',
   description: 'Waits until it is stopped.',
@@ -83,6 +89,19 @@ const planner = defineAgent({
         { call: { tool: 'test:trip', input: { place: 'the coast' } } },
       ],
       [{ say: 'Your plan is ready.' }],
+    ],
+  },
+});
+
+const bookkeeper = defineAgent({
+  id: 'host:bookkeeper',
+  persona: 'Bookkeeper',
+  instructions: 'You read the ledger of the user.',
+  tools: [ledger],
+  rehearsal: {
+    turns: [
+      [{ say: 'I open your ledger.' }, { call: { tool: 'test:ledger' } }],
+      [{ say: 'Your balance is {{last.balance}}.' }],
     ],
   },
 });

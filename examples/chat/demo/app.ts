@@ -54,7 +54,7 @@ const clerk = defineAgent({
   },
 });
 
-export const bookkeeper = defineAgent({
+const bookkeeper = defineAgent({
   id: 'host:bookkeeper',
   persona: 'Bookkeeper',
   instructions: 'You read the ledger of the user.',
