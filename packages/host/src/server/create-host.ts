@@ -7,7 +7,6 @@ import { startTelemetry, type TelemetryPorts } from '../telemetry/telemetry.ts';
 import { type FoundWorkflow, readWorkflowFolders, registerWorkflows } from './catalogue/workflow-folders.ts';
 import { ClusterNode } from './cluster/cluster-node.ts';
 import {
-  elapsedMs,
   randomHexSupply,
   sampleEventLoop,
   stderrReport,
@@ -239,7 +238,7 @@ const telemetryPorts = (
   onOneNode: (name, start) => cluster.job(name, start),
   timers: systemTimers,
   now: systemClock.now,
-  elapsedMs,
+  ...systemEventLoop,
   sampleEventLoop,
   randomHex: randomHexSupply(),
   host: { hostId, version: hostVersion() },

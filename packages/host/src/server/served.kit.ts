@@ -31,7 +31,7 @@ import { CallLimit } from './catalogue/call-limit.ts';
 import { discoveryDocument } from './catalogue/discovery.ts';
 import { hostModels } from './catalogue/models.ts';
 import { nodeOf } from './cluster/cluster.kit.ts';
-import { elapsedMs, laterTurns, randomHexSupply, sampleEventLoop, systemClock, systemTimers } from './compose.ts';
+import { laterTurns, randomHexSupply, sampleEventLoop, systemClock, systemEventLoop, systemTimers } from './compose.ts';
 import type { JwtConfig } from './config/access.ts';
 import { type ConfigInput, parseConfig } from './config/config.ts';
 import { createEgress } from './egress/egress.ts';
@@ -144,7 +144,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     report,
     timers: systemTimers,
     now: Date.now,
-    elapsedMs,
+    ...systemEventLoop,
     sampleEventLoop,
     randomHex: randomHexSupply(),
     host,

@@ -24,7 +24,7 @@ function feeding(store: Store, maxOpenNodes?: number): { readonly meter: Meter; 
   const report = ({ error }: { readonly error?: unknown }) => {
     throw error;
   };
-  const feed = new MetricFeed(store, meter, report, maxOpenNodes);
+  const feed = new MetricFeed({ store, recorder: meter, report, nextTurn: setImmediate }, maxOpenNodes);
   onTestFinished(() => feed.close());
   feed.lookClosely();
   return { meter, feed };
@@ -56,9 +56,10 @@ describe('the metrics of runs', () => {
   it('leave out nodes and calls until somebody looks, and know then what is open', async () => {
     const store = inMemoryStore();
     const meter = new Meter();
-    const feed = new MetricFeed(store, meter, ({ error }) => {
+    const report = ({ error }: { readonly error?: unknown }) => {
       throw error;
-    });
+    };
+    const feed = new MetricFeed({ store, recorder: meter, report, nextTurn: setImmediate });
     onTestFinished(() => feed.close());
     const events = eventsOf([
       started(),
@@ -297,6 +298,29 @@ describe('the metrics of runs', () => {
     await append(store, first.slice(2));
     await settled();
     expect(figures(meter.read())).toMatchObject({ 'openwop.node.duration type.a completed': [1, 9] });
+  });
+
+  it('read up a run in a turn after its commit, because the writer waits in that one', async () => {
+    const store = inMemoryStore();
+    const [started_, ended] = [eventsOf([started()]), eventsOf([started(), ['run.completed', {}, 5]]).slice(1)];
+    await append(store, started_);
+    const later: (() => void)[] = [];
+    let reads = 0;
+    const read: typeof store.log.read = (range) => {
+      reads += 1;
+      return store.log.read(range);
+    };
+    const meter = new Meter();
+    const watched = { log: { ...store.log, read }, runIndex: store.runIndex };
+    const report = () => undefined;
+    const feed = new MetricFeed({ store: watched, recorder: meter, report, nextTurn: (go) => void later.push(go) });
+    onTestFinished(() => feed.close());
+    await append(store, ended);
+    expect([reads, later.length]).toEqual([0, 1]);
+    later[0]?.();
+    await settled();
+    expect(reads).toBe(1);
+    expect(figures(meter.read())).toMatchObject({ 'openwop.run.completed completed wf t': 1 });
   });
 
   it('remember a bounded number of runs, and read up one that was forgotten', async () => {

@@ -1,6 +1,6 @@
 /** Feeds log commits to the run metrics, keeping bounded state about active runs. */
 import { isTerminalType, type RunId } from '@cairn/protocol';
-import type { Report } from '../engine/ports.ts';
+import type { EventLoop, Report } from '../engine/ports.ts';
 import type { Commit, EventLog } from '../log/ports/event-log.ts';
 import { bodySize, type Row } from '../log/ports/rows.ts';
 import type { RunIndex } from '../log/ports/run-index.ts';
@@ -22,6 +22,13 @@ const READ_BACK_BYTES = 1_048_576;
 const MAX_WAITING = 10_000;
 const MAX_WAITING_CHARACTERS = 16_777_216;
 
+export interface MetricFeedPorts {
+  readonly store: Pick<Store, 'log' | 'runIndex'>;
+  readonly recorder: Recorder;
+  readonly report: Report;
+  readonly nextTurn: EventLoop['nextTurn'];
+}
+
 const silent: Recorder = { add: () => undefined, record: () => undefined };
 
 export class MetricFeed {
@@ -29,6 +36,7 @@ export class MetricFeed {
   readonly #runIndex: Pick<RunIndex, 'interrupts'>;
   readonly #recorder: Recorder;
   readonly #report: Report;
+  readonly #nextTurn: EventLoop['nextTurn'];
   readonly #maxOpenNodes: number;
   readonly #runs = new LruMap<RunId, OpenRun>(MAX_RUNS);
   readonly #waiting = new Map<RunId, Row[]>();
@@ -39,13 +47,9 @@ export class MetricFeed {
   /** Whether nodes and calls are counted too. */
   #isClose = false;
 
-  constructor(
-    { log, runIndex }: Pick<Store, 'log' | 'runIndex'>,
-    recorder: Recorder,
-    report: Report,
-    maxOpenNodes = MAX_OPEN_NODES,
-  ) {
+  constructor({ store: { log, runIndex }, recorder, report, nextTurn }: MetricFeedPorts, maxOpenNodes = MAX_OPEN_NODES) {
     this.#maxOpenNodes = maxOpenNodes;
+    this.#nextTurn = nextTurn;
     this.#log = log;
     this.#runIndex = runIndex;
     this.#recorder = recorder;
@@ -145,8 +149,9 @@ export class MetricFeed {
     this.#waitingCharacters += sign * charactersOf(rows);
   }
 
-  /** Loads the open state of a run before these next rows. */
+  /** Loads the open state of a run before these next rows. Not in the turn of the commit: its writer waits there. */
   async #readUp(runId: RunId, before: number, next: readonly Row[]): Promise<OpenRun> {
+    await new Promise<void>(this.#nextTurn);
     const after = Math.max(before - READ_BACK, 0) - 1;
     const range = { runId, after, limit: before - 1 - after, maxBytes: READ_BACK_BYTES, isForFrames: true };
     const [head, rows] = await Promise.all([this.#log.head(runId), this.#log.read(range)]);

@@ -1,5 +1,5 @@
 /** Assembles the host's telemetry: the measured store, metrics, readiness, and the export when configured. */
-import type { Report, Timers } from '../engine/ports.ts';
+import type { EventLoop, Report, Timers } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import type { Route } from '../server/http/routes.ts';
 import { EventLoopDelays, type SampleEventLoop } from './event-loop.ts';
@@ -23,13 +23,11 @@ export interface StoreFigures {
   fileBytes(): number;
 }
 
-export interface TelemetryPorts {
+export interface TelemetryPorts extends EventLoop {
   readonly store: Store & Partial<StoreFigures>;
   readonly report: Report;
   readonly timers: Timers;
   readonly now: () => number;
-  /** A monotonic clock in ms, with any origin. */
-  readonly elapsedMs: () => number;
   readonly sampleEventLoop: SampleEventLoop;
   readonly randomHex: RandomHex;
   readonly host: { readonly hostId: string; readonly version: string };
@@ -68,7 +66,7 @@ export async function startTelemetry(otel: ExportOptions | undefined, ports: Tel
   const store: Store = { ...ports.store, log: measured.log };
   let connections: OpenConnections = () => ({ streams: 0, polls: 0 });
   let behindMs = (): number => 0;
-  const feed = new MetricFeed(store, meter, report);
+  const feed = new MetricFeed({ store, recorder: meter, report, nextTurn: ports.nextTurn });
   const eventLoop = new EventLoopDelays(ports.sampleEventLoop);
   const collect = async (): Promise<readonly Family[]> => {
     feed.lookClosely();

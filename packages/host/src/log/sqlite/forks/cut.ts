@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { foldRunIndex, type IndexedRun, indexedTypes, newRunIndex } from '../../fold-run-index.ts';
 import type { IndexAt } from '../../index-checkpoint.ts';
 import type { RunRecord } from '../../ports/run-index.ts';
-import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
+import { type EventColumns, FRAME_COLUMNS } from '../columns.ts';
 import { type Query, query } from '../query.ts';
 import { rowReader, type ToRow } from '../values/large-values.ts';
 import type { IndexCheckpoints } from './index-checkpoints.ts';
@@ -30,7 +30,7 @@ export class CutFinder {
     const types = indexedTypes.map((type) => `'${type}'`).join();
     this.#rows = query(
       db,
-      `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ? AND type IN (${types}) ORDER BY seq`,
+      `SELECT ${FRAME_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ? AND type IN (${types}) ORDER BY seq`,
     );
     this.#rowOf = rowReader(db);
   }
