@@ -16,6 +16,7 @@ import { forkGroup } from './fork-figures.ts';
 import { listGroup } from './list-figures.ts';
 import { logGroup } from './log-figures.ts';
 import { longRunGroup } from './long-run-figures.ts';
+import { jsonRate } from './machine-speed.ts';
 import { readOptions, type StoreName } from './options.ts';
 import type { Group, Plan } from './plan.ts';
 import { postgresGroups } from './postgres/groups.ts';
@@ -123,18 +124,24 @@ function choose(
     .filter(({ figures }) => figures.length > 0);
 }
 
+/** A figure, and how fast the machine was just before. */
+interface MeasuredLine extends FigureLine {
+  readonly jsonPerMs: number;
+}
+
 async function measure(
   chosen: ReturnType<typeof choose>,
   plan: Plan,
   strangers: readonly string[],
-): Promise<readonly FigureLine[]> {
-  const lines: FigureLine[] = [];
+): Promise<readonly MeasuredLine[]> {
+  const lines: MeasuredLine[] = [];
   for (const { group, figures } of chosen) {
-    plan.progress(`${group.name}: ${group.about}`);
+    const jsonPerMs = jsonRate();
+    plan.progress(`${group.name}: ${group.about} (this machine: ${jsonPerMs} JSON events/ms)`);
     for (const figure of await group.run(plan, figures)) {
       if (!figures.includes(figure.name)) continue;
       const notes = [...(figure.notes ?? []), ...(figure.durability === undefined ? [] : strangers)];
-      const line = figureLine({ ...figure, notes });
+      const line = { ...figureLine({ ...figure, notes }), jsonPerMs };
       process.stdout.write(`${JSON.stringify(line)}\n`);
       lines.push(line);
     }
