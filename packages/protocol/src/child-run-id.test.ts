@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childRunIdOf, isBelowRun, levelOfRun, rootOfRun, runAbove } from './child-run-id.ts';
+import { childRunIdOf, forkedChildIdOf, isBelowRun, levelOfRun, rootOfRun, runAbove } from './child-run-id.ts';
 import { runId } from './ids.ts';
 
 const root = runId('a');
@@ -22,4 +22,10 @@ test('a run is below those it descends from, and below none whose id only begins
   expect(isBelowRun(root, root)).toBe(false);
   expect(isBelowRun(child, grandchild)).toBe(false);
   expect(isBelowRun('run_a.12', 'run_a.1')).toBe(false);
+});
+
+test('the fork of a child keeps its number', () => {
+  const fork = runId('b');
+  expect(forkedChildIdOf(fork, child)).toBe(childRunIdOf(fork, 1));
+  expect(forkedChildIdOf(childRunIdOf(fork, 1), grandchild)).toBe(childRunIdOf(childRunIdOf(fork, 1), 12));
 });

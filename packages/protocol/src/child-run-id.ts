@@ -6,6 +6,10 @@ import type { RunId } from './ids.ts';
 
 export const childRunIdOf = (parent: RunId, index: number): RunId => `${parent}.${index}` as RunId;
 
+/** The id of a child's fork below the fork of its parent. It keeps its number, which no later child is given. */
+export const forkedChildIdOf = (parent: RunId, child: RunId): RunId =>
+  childRunIdOf(parent, Number(child.slice(child.lastIndexOf('.') + 1)));
+
 /** The number of runs above a run, by its id. */
 export const levelOfRun = (id: string): number => id.split('.').length - 1;
 

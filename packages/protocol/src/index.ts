@@ -38,7 +38,7 @@ export {
   toolSources,
   toolViews,
 } from './agents/tools.ts';
-export { childRunIdOf, isBelowRun, levelOfRun, rootOfRun, runAbove } from './child-run-id.ts';
+export { childRunIdOf, forkedChildIdOf, isBelowRun, levelOfRun, rootOfRun, runAbove } from './child-run-id.ts';
 export type { Closed, DataOf } from './data-of.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
@@ -87,7 +87,14 @@ export type {
 } from './events/event.ts';
 export type { ThresholdRule } from './events/node.ts';
 export { type OrchestratorDecision, orchestratorDecision } from './events/orchestration.ts';
-export { isCallRequest, isCallResult, isStreamedPiece, mayNameRemoteCause } from './events/roles.ts';
+export {
+  isAlwaysFact,
+  isCallRequest,
+  isCallResult,
+  isOnlyDecided,
+  isStreamedPiece,
+  mayNameRemoteCause,
+} from './events/roles.ts';
 export { type Draft, type DraftOf, eventOf, foldEventOf, row, type StoredRow, typedEvent } from './events/row.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { parseEvent, runEventDoc } from './events/run-event-doc.ts';

@@ -1,12 +1,13 @@
 /** The nodes of the published memory fixtures: identity nodes that also run their `memoryAction`. Conformance only. */
-import { type FoldEvent, invariant, type Json, payloadId, row, TerminalError } from '@cairn/protocol';
+import { type FoldEvent, invariant, type Json, row, TerminalError } from '@cairn/protocol';
+import { placeOf, toolCallId, turnId } from '../agents/loop/calls/call-ids.ts';
 import type { Draft, OpenCall, RunError } from '../engine/core/state.ts';
 import { stepRequested } from '../engine/core/step-rows.ts';
 import { identity } from '../engine/nodes/basic-nodes.ts';
 import { MEMORY_PROBE_PERFORMER } from '../engine/performer-ids.ts';
 import type { CallContext, Performer } from '../engine/ports.ts';
+import type { CallResult } from '../engine/workflow/driven-calls.ts';
 import {
-  type CallResult,
   type DrivenContext,
   defineNodeType,
   type NodeAction,
@@ -30,7 +31,8 @@ const driver: NodeDriver<Inner> = {
   fresh: () => ({ asked: 0, results: [], failure: null }),
   evolve,
   next,
-  callInput: (context) => callInputOf(currentCall(context), context.node.agent?.agentId),
+  callInput: (context) =>
+    callInputOf(currentCall(context), turnId(placeOf(context), context.inner.asked - 1), context.node.agent?.agentId),
   returned,
   again: (_context, call) => [stepRequested({ ...call, attempt: call.attempt + 1 })],
 };
@@ -52,12 +54,12 @@ function evolve(inner: Inner, event: FoldEvent): void {
 }
 
 function next(context: Context): NodeAction | null {
-  const { inner, node, visit, attempt, state } = context;
+  const { inner, node } = context;
   const { calls, variable, shows } = planFor(context);
   if (inner.failure !== null) return { kind: 'fail', error: inner.failure };
   if (inner.asked > inner.results.length) return null;
   if (inner.asked < calls.length) {
-    const callId = payloadId(state.view.idToken, 'call', `${node.id}#${visit}.${attempt}/t${inner.asked}.0`);
+    const callId = toolCallId(turnId(placeOf(context), inner.asked), 0);
     const call = { callId, nodeId: node.id, step: MEMORY_PROBE_PERFORMER, safety: 'idempotent' as const, attempt: 1 };
     return { kind: 'wait', drafts: [stepRequested(call)], effects: [{ kind: 'step', callId }] };
   }
@@ -88,9 +90,9 @@ function returned({ node }: Context, { callId, attempt }: OpenCall, result: Call
 export const createProbePerformer = (ports: PerformerPorts): Performer => ({
   typeId: MEMORY_PROBE_PERFORMER,
   async run(input, context) {
-    const { agentId, call } = parseCallInput(input);
+    const { agentId, turn, call } = parseCallInput(input);
     const { memory } = ports;
-    const asCall = memoryCall(context, agentId);
+    const asCall = memoryCall(context, agentId, turn);
     if (call.act === 'list') {
       const entries = await memory.list(asCall, call.memoryRef, { tag: call.tag });
       return entries.map((entry) => ({ ...entry }));
@@ -120,12 +122,13 @@ function secretOf({ secret }: PerformerPorts, tenant: string, secretId: string):
   });
 }
 
-const memoryCall = (context: CallContext, agentId: string) => ({
+const memoryCall = (context: CallContext, agentId: string, turn: string) => ({
   tenant: context.tenant,
   runId: context.runId,
   nodeId: context.nodeId,
   agentId,
   callId: context.callId,
+  turnId: turn,
   requestedSeq: context.requestedSeq,
   record: async (rows: Parameters<CallContext['emit']>[0]) => {
     await context.emit(rows);

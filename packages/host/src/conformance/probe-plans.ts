@@ -83,12 +83,20 @@ export function planOf(start: ProbeStart): ProbePlan {
 }
 
 /** The input of a call; `agentId` is the agent that the node names. */
-export const callInputOf = (call: ProbeCall, agentId = 'host:memory-probe'): JsonObject => ({ ...call, agentId });
-
-export const parseCallInput = ({
+export const callInputOf = (call: ProbeCall, turn: string, agentId = 'host:memory-probe'): JsonObject => ({
+  ...call,
+  turn,
   agentId,
-  ...call
-}: JsonObject): { readonly call: ProbeCall; readonly agentId: string } => ({
+});
+
+interface ProbeInput {
+  readonly call: ProbeCall;
+  readonly turn: string;
+  readonly agentId: string;
+}
+
+export const parseCallInput = ({ agentId, turn, ...call }: JsonObject): ProbeInput => ({
   call: probeCall.parse(call),
+  turn: String(turn),
   agentId: String(agentId),
 });

@@ -5,12 +5,8 @@ import { askDrafts } from '../../src/engine/core/interrupts.ts';
 import type { Draft, OpenCall } from '../../src/engine/core/state.ts';
 import { anyJsonObject } from '../../src/engine/nodes/config-fields.ts';
 import { TOOL_PERFORMER } from '../../src/engine/performer-ids.ts';
-import {
-  type CallResult,
-  type DrivenContext,
-  defineNodeType,
-  type NodeDriver,
-} from '../../src/engine/workflow/node-type.ts';
+import type { CallResult } from '../../src/engine/workflow/driven-calls.ts';
+import { type DrivenContext, defineNodeType, type NodeDriver } from '../../src/engine/workflow/node-type.ts';
 
 const config = z.looseObject({
   rounds: z.int(),

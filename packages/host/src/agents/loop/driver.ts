@@ -4,6 +4,7 @@ import type { NodeDriver } from '../../engine/workflow/node-type.ts';
 import { callChange } from './calls/call-rows.ts';
 import { cancelledCall, clientAnswer } from './calls/client-calls.ts';
 import { aboutModel, askModelAgain, modelInput, modelReturned } from './calls/model-calls.ts';
+import { recordedCalls } from './calls/recorded-calls.ts';
 import { aboutTool, callAgain, toolInput, toolReturned } from './calls/tool-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
 import { nextOfLoop } from './next.ts';
@@ -15,6 +16,7 @@ export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
   return {
     fresh: freshLoop,
     runChange: callChange,
+    recorded: recordedCalls,
     evolve: evolveLoop,
     next: (context) => nextOfLoop(context, options),
     callInput: (context, call) =>

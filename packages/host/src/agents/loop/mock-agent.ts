@@ -8,7 +8,7 @@ import { agentRefOf } from '../../engine/core/node-decisions.ts';
 import type { Draft } from '../../engine/core/state.ts';
 import { defineNodeType, type NodeContext, type NodeType } from '../../engine/workflow/node-type.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
-import { callPrefix } from './calls/model-calls.ts';
+import { placeOf, toolCallId, turnId } from './calls/call-ids.ts';
 import { escalation } from './escalation.ts';
 import type { LoopOptions } from './loop-options.ts';
 import {
@@ -153,10 +153,11 @@ function toolRows(
   { sha256 }: LoopOptions,
 ): Draft[] {
   const { node, state } = context;
+  const turn = turnId(placeOf(context), 0);
   const rows: Draft[] = [];
   for (const [index, call] of mockToolCalls.entries()) {
     const { toolId, durationMs } = call;
-    const callId = `${callPrefix(context)}t0.${index}`;
+    const callId = toolCallId(turn, index);
     const called = { agentId: emitter, toolId, callId, principal: principalOf(context), safety: 'pure' as const };
     // The engine writes the node's start as the first row of the decision.
     const calledSeq = state.nextSeq + 1 + before + rows.length;

@@ -8,16 +8,8 @@ import { PEER_PROVIDER } from '../models/peer-model.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
 import { breachError, breachRow, checkPrice, turnBreach } from './budgets.ts';
-import {
-  askModel,
-  callPrefix,
-  modelError,
-  modelFor,
-  retryModel,
-  retryWait,
-  toolsShown,
-  waitToRetry,
-} from './calls/model-calls.ts';
+import { idOfInvocation, placeOf } from './calls/call-ids.ts';
+import { askModel, modelError, modelFor, retryModel, retryWait, toolsShown, waitToRetry } from './calls/model-calls.ts';
 import { goOnWithCalls } from './calls/tool-calls.ts';
 import { askNext, endBadly, type LoopStep } from './invocation-end.ts';
 import type { InvocationBasis, LoopOptions } from './loop-options.ts';
@@ -65,7 +57,7 @@ function begin(context: Context, options: LoopOptions): NodeAction {
     const details = { agentId: agent.agentId, problems };
     return { kind: 'fail', error: { code: 'handoff_task_schema_violation', message, details, retryable: false } };
   }
-  const invocationId = `${callPrefix(context, 'inv')}${inner.invocations}`;
+  const invocationId = idOfInvocation(placeOf(context), inner.invocations);
   const basis = options.recordedBasis?.({ nodeId: node.id, invocationId }) ?? basisOf(context, agent, options);
   const { provider, model } = basis;
   checkPrice(context, basis.isPriced, `${provider}/${model}`);

@@ -57,6 +57,7 @@ export class MemoryRuns {
       nodeId: 'n',
       agentId,
       callId: `n#0.0/t${turn}.${number}`,
+      turnId: `n#0.0/t${turn}`,
       requestedSeq: head.seq + 1,
       record: async (rows) => {
         await this.store.log.append({ runId, rows: rows.map(({ type, payload }) => this.#row(type, payload)) });

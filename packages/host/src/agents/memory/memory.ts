@@ -35,7 +35,7 @@ export interface ListOptions {
 /** The call that reads or writes a memory. It determines the owner and which entries are visible. */
 export type MemoryCall = Pick<
   HostToolContext,
-  'tenant' | 'runId' | 'nodeId' | 'agentId' | 'callId' | 'requestedSeq' | 'record'
+  'tenant' | 'runId' | 'nodeId' | 'agentId' | 'callId' | 'turnId' | 'requestedSeq' | 'record'
 >;
 
 export interface MemoryPorts {
@@ -96,7 +96,7 @@ export class Memory {
     const { nodeId, agentId } = call;
     const tags = tagsOf(entry);
     const what = { memoryRef, memoryId };
-    const kept = { ...what, content: contentOf(entry), tags, ...expiryOf(entry, now()), turn: turnOf(call) };
+    const kept = { ...what, content: contentOf(entry), tags, ...expiryOf(entry, now()), turn: call.turnId };
     await call.record([
       { type: 'cairn.memory.kept', payload: kept },
       { type: 'memory.written', payload: { ...what, nodeId, agentId, tags } },
@@ -107,7 +107,7 @@ export class Memory {
   /** Returns whether the run saw the entry. The run stops seeing it from its next turn on. */
   async delete(call: MemoryCall, memoryRef: string, id: string): Promise<boolean> {
     if ((await this.get(call, memoryRef, id)) === null) return false;
-    const payload = { memoryRef, memoryId: id, turn: turnOf(call) };
+    const payload = { memoryRef, memoryId: id, turn: call.turnId };
     await call.record([{ type: 'cairn.memory.dropped', payload }]);
     return true;
   }
@@ -128,13 +128,10 @@ export class Memory {
       now: this.#ports.now(),
       limit: limit > 0 ? Math.min(Math.ceil(limit), MAX_LIMIT) : DEFAULT_LIMIT,
       tag,
-      asOf: { runId, beforeSeq: requestedSeq, turn: turnOf(call) },
+      asOf: { runId, beforeSeq: requestedSeq, turn: call.turnId },
     };
   }
 }
-
-/** All calls of one turn share a prefix: `<node>#<visit>.<attempt>/t<turn>.<number>`. */
-const turnOf = ({ callId }: MemoryCall): string => callId.slice(0, Math.max(0, callId.lastIndexOf('.')));
 
 /** Any text of valid length without control characters. Its meaning is up to its creator. */
 const isRef = (memoryRef: string): boolean =>

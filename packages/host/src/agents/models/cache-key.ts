@@ -25,6 +25,9 @@ export interface SemanticRequest {
   readonly providerOptions?: Readonly<Record<string, Json>>;
 }
 
+/** The key by which a branch finds the turn that its source was given for an equal request. */
+export const requestKeyOf = (cacheKey: string): string => `model ${cacheKey}`;
+
 /** Recipe `spec-rfc-0041`: 64 lowercase hex digits. */
 export function llmCacheKey(semantic: SemanticRequest, sha256: Sha256): string {
   const { provider, model, request, providerOptions = {} } = semantic;

@@ -3,7 +3,7 @@ import { type ErrorCode, isCairnError, type Json, type ModelErrorClass } from '@
 import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { CallContext, Clock, Performer, Redactor, Sha256 } from '../../engine/ports.ts';
 import { wellFormed } from '../../engine/values/canonical.ts';
-import { llmCacheKey } from './cache-key.ts';
+import { llmCacheKey, requestKeyOf } from './cache-key.ts';
 import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts';
 import type { Conversations } from './conversation-reader.ts';
 import type { Credentials } from './credentials.ts';
@@ -68,7 +68,7 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
   refuseIncapable(model, request, context);
   const call = await callOf(model, request, context, ports);
   const cacheKey = llmCacheKey(semanticRequest(model, call), ports.sha256);
-  const kept = await context.reusable(cacheKey);
+  const kept = await context.reusable(requestKeyOf(cacheKey));
   if (kept !== null) return (kept as { readonly turn: Turn }).turn;
   const writer = new DeltaWriter(context, {
     agentId: request.agentId,

@@ -14,6 +14,7 @@ import {
   type Problem,
 } from '../../engine/workflow/node-type.ts';
 import { agentFields } from '../loop/agent-node.ts';
+import { recordedCalls } from '../loop/calls/recorded-calls.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
 import { costProblems, modelNameOf } from '../loop/run-costs.ts';
@@ -57,9 +58,10 @@ export function createSupervisor(options: LoopOptions) {
       event.type === 'runOrchestrator.decided'
         ? { kind: 'decided', ...event.payload }
         : (agent.runChange?.(event) ?? null),
-    evolve(inner, event) {
-      agent.evolve(inner, event);
-      scripted.evolve(inner, event);
+    recorded: recordedCalls,
+    evolve(inner, event, place) {
+      agent.evolve(inner, event, place);
+      scripted.evolve(inner, event, place);
     },
     next(context) {
       const refused = refusal(context);

@@ -10,7 +10,8 @@ export function eitherDriver(agent: NodeDriver, tool: NodeDriver): NodeDriver {
     fresh: (node) => of(node).fresh(node),
     // The rows of tool calls are the same.
     runChange: (event) => agent.runChange?.(event) ?? null,
-    evolve: (inner, event) => ('ended' in inner ? tool : agent).evolve(inner, event),
+    ...(agent.recorded === undefined ? {} : { recorded: agent.recorded }),
+    evolve: (inner, event, place) => ('ended' in inner ? tool : agent).evolve(inner, event, place),
     next: (context) => by(context).next(context),
     callInput: (context, call) => by(context).callInput(context, call),
     about: (context, call) => by(context).about?.(context, call) ?? {},

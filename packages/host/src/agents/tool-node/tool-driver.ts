@@ -4,10 +4,12 @@
  */
 import { type FoldEvent, isJsonObject, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
 import type { RunError } from '../../engine/core/state.ts';
+import type { AttemptPlace } from '../../engine/workflow/driven-calls.ts';
 import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
+import { placeOf, toolCallId, turnId } from '../loop/calls/call-ids.ts';
 import { callChange } from '../loop/calls/call-rows.ts';
 import { cancelledCall, clientAnswer } from '../loop/calls/client-calls.ts';
-import { callPrefix } from '../loop/calls/model-calls.ts';
+import { recordedCalls } from '../loop/calls/recorded-calls.ts';
 import { accessIn } from '../loop/calls/tool-access.ts';
 import { callAgain, goOnWithCalls, judgeCall, refusal, toolReturned } from '../loop/calls/tool-calls.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
@@ -35,6 +37,7 @@ export function createToolDriver(options: LoopOptions): NodeDriver<ToolNodeState
   return {
     fresh,
     runChange: callChange,
+    recorded: recordedCalls,
     evolve,
     next: (context) => nextOf(context, options),
     callInput: (context) => inputOf(context, options),
@@ -85,12 +88,12 @@ const fresh = ({ agent }: WorkflowNode): ToolNodeState => ({
   },
 });
 
-function evolve(inner: ToolNodeState, event: FoldEvent): void {
+function evolve(inner: ToolNodeState, event: FoldEvent, place: AttemptPlace): void {
   if (event.type === 'agent.toolReturned') {
     const { error, outcome = null } = event.payload;
     inner.ended = error === undefined ? { value: outcome } : { error };
   }
-  evolveLoop(inner, event);
+  evolveLoop(inner, event, place);
 }
 
 function nextOf(context: Context, options: LoopOptions): NodeAction | null {
@@ -108,13 +111,16 @@ function endOf({ writes }: ToolNodeState, ended: NonNullable<ToolNodeState['ende
   return { kind: 'fail', error: { ...error, retryable: error.retryable === true && writes === 0 } };
 }
 
+/** The call is the first of the first turn that an agent would have made. */
+const onlyTurn = (context: Context): string => turnId(placeOf(context), 0);
+
 function call(context: Context, options: LoopOptions): NodeAction {
   const { node, inner, state } = context;
   const toolId = toolIdOf(context, options);
   if (toolId === null) return { kind: 'fail', error: noServer(node.id, options) };
   const { agentId } = openInvocation(inner);
   const input = argumentsOf(context);
-  const callId = `${callPrefix(context)}t0.0`;
+  const callId = toolCallId(onlyTurn(context), 0);
   const called = { agentId, toolId, callId, input, principal: principalOf(context) };
   const judged = judgedCall(context, toolId, options);
   if ('end' in judged) {
@@ -186,6 +192,7 @@ function inputOf(context: Context, options: LoopOptions): ToolCallInput {
     toolId: open?.toolId ?? toolIdOf(context, options) ?? '',
     input: argumentsOf(context),
     agentId,
+    turnId: onlyTurn(context),
     records: open?.records ?? [],
     principal: principalOf(context),
     ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),

@@ -31,3 +31,9 @@ test.each<[string, JsonObject, RegExp]>([
 ])('%s refuses %j', (type, config, message) => {
   expect(registered(type, config)).toThrow(message);
 });
+
+test('the calls of every node that acts as an agent or calls a tool can be read in a record', () => {
+  const driven = [...nodeTypes.values()].filter(({ driver }) => driver?.runChange !== undefined);
+  expect(driven.map(({ typeId }) => typeId)).toContain('core.ai.callPrompt');
+  for (const { typeId, driver } of driven) expect(driver?.recorded, typeId).toBeDefined();
+});

@@ -25,6 +25,7 @@ export interface LateResult {
 export interface Entry {
   readonly tool: Tool;
   readonly agentId: string;
+  readonly turnId: string;
   /** Whose credentials the tool may use; null for callers without a principal. */
   readonly principal: string | null;
   readonly records: readonly ToolRecord[];

@@ -116,7 +116,14 @@ export function toolCaller(options: ToolCallerOptions = {}): ToolCaller {
         isCanceled,
         recorded: () => (isLost ? Promise.reject(new Error('over')) : Promise.resolve()),
       };
-      const asked = { toolId: tool.id, input, agentId: 'core.a.b.c', records: [...records], principal };
+      const asked = {
+        toolId: tool.id,
+        input,
+        agentId: 'core.a.b.c',
+        turnId: 'agent#0.0/t1',
+        records: [...records],
+        principal,
+      };
       return (await run(asked as JsonObject, context)) as ToolOutcome;
     },
     answer(suspended, outcome) {

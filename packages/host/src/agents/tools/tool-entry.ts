@@ -26,6 +26,7 @@ export class ToolEntry implements HostToolContext {
   readonly tenant: string;
   readonly contextId: ContextId;
   readonly requestedSeq: number;
+  readonly turnId: string;
   readonly #ports: ToolEntryPorts;
   readonly #tool: Tool;
   readonly #call: CallContext;
@@ -47,7 +48,7 @@ export class ToolEntry implements HostToolContext {
   #isGivenUp = false;
   #end: (outcome: ToolOutcome) => void = () => undefined;
 
-  constructor({ tool, agentId, principal, records, reasoning, call }: Entry, ports: ToolEntryPorts) {
+  constructor({ tool, agentId, turnId, principal, records, reasoning, call }: Entry, ports: ToolEntryPorts) {
     this.runId = call.runId;
     this.nodeId = call.nodeId;
     this.agentId = agentId;
@@ -56,6 +57,7 @@ export class ToolEntry implements HostToolContext {
     this.tenant = call.tenant;
     this.contextId = call.contextId;
     this.requestedSeq = call.requestedSeq;
+    this.turnId = turnId;
     this.#ports = ports;
     this.#tool = tool;
     this.#call = call;
@@ -140,10 +142,8 @@ export class ToolEntry implements HostToolContext {
     if (this.#phase !== 'running') return;
     const unclosed = this.#artifacts.leftOpen(this.#tool.id);
     const wrong = this.#records.leftOut() ?? (unclosed === null ? null : failed('tool_failed', unclosed));
-    const isAwaited = () => this.#phase === 'running';
-    this.#end(
-      wrong ?? (await resultOf(this.#tool, value, { artifacts: this.#ports.artifacts, call: this, isAwaited })),
-    );
+    const ports = { artifacts: this.#ports.artifacts, call: this, isAwaited: () => this.#phase === 'running' };
+    this.#end(wrong ?? (await resultOf(this.#tool, value, ports)));
   }
 
   /** Ignores progress while the function replays recorded ctx calls. */

@@ -109,6 +109,8 @@ export interface HostToolContext extends ToolContext {
   readonly contextId: ContextId;
   /** seq of the row that requested this attempt. */
   readonly requestedSeq: number;
+  /** The same for all calls of one turn of the agent. */
+  readonly turnId: string;
   /** Whether an earlier entry into the function came further than this one is now. */
   readonly isReplayed: boolean;
   /** Asks a person on behalf of somebody else, whom the question names. */
@@ -233,6 +235,7 @@ export type ToolCallInput = {
   readonly toolId: string;
   readonly input: Json;
   readonly agentId: string;
+  readonly turnId: string;
   readonly records: readonly ToolRecord[];
   /** The principal that started the run; null when it is unknown. */
   readonly principal: string | null;

@@ -7,7 +7,7 @@ import type { OpenCall } from '../core/state.ts';
 import { RecordedResults } from '../fork/recorded-results.ts';
 import type { Redactor, Step, StepContext } from '../ports.ts';
 import { TenantShares } from '../shares/tenant-shares.ts';
-import type { CallResult } from '../workflow/node-type.ts';
+import type { CallResult } from '../workflow/driven-calls.ts';
 import { Attempt } from './attempt.ts';
 import { Attempts } from './attempts.ts';
 

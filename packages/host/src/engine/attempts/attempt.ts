@@ -8,7 +8,7 @@ import type { RunSecrets, SecretsOf } from '../sensitive/run-secrets.ts';
 import type { SealPorts } from '../sensitive/seal-inputs.ts';
 import type { TenantShares } from '../shares/tenant-shares.ts';
 import { refsIn } from '../values/large-values.ts';
-import type { CallResult } from '../workflow/node-type.ts';
+import type { CallResult } from '../workflow/driven-calls.ts';
 import { redactedEmissions } from './redacted-emissions.ts';
 import { recordable, smallResult, stepError } from './step-result.ts';
 

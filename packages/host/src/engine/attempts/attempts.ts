@@ -9,7 +9,7 @@ import { type ReusePorts, reuseOf } from '../fork/reuse.ts';
 import { stepInput } from '../nodes/step-node.ts';
 import type { Performer } from '../ports.ts';
 import { sealOutputs } from '../sensitive/seal-outputs.ts';
-import type { CallResult } from '../workflow/node-type.ts';
+import type { CallResult } from '../workflow/driven-calls.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { Attempt, type AttemptPorts, refuseInReplay } from './attempt.ts';
 

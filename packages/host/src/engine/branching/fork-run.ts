@@ -3,6 +3,7 @@ import {
   contextId,
   foldEventOf,
   foldRun,
+  isBelowRun,
   isCairnError,
   isTerminalStatus,
   newRunView,
@@ -92,7 +93,7 @@ async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Prom
   });
   const relatives = runs.filter((run) => run !== focus);
   const others = relatives.map((run) => {
-    const isBelow = run.place.runId.startsWith(`${focus.place.runId}.`);
+    const isBelow = isBelowRun(run.place.runId, focus.place.runId);
     return stored(run, relativeRows(ports, { request, run, cutAt, isBelow }));
   });
   const begun = runs.map((run): RestingRun => {

@@ -2,7 +2,7 @@
  * Cuts a tree of runs at one place of its context: each run shares its rows up to that cursor. Children that had ended by
  * then stay as they are, those that had not begun begin anew, and the others are forked with their parent.
  */
-import { type ContextId, type RunId, TerminalError } from '@cairn/protocol';
+import { type ContextId, forkedChildIdOf, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { stamp } from '../core/stamp.ts';
@@ -69,7 +69,7 @@ async function cutRun(
   for (const child of Object.values(state.children)) {
     const fate = await fateOf(ports, tree, child.runId);
     if (fate.kind === 'kept') continue;
-    const forkId = childOf(runId, child.runId);
+    const forkId = forkedChildIdOf(runId, child.runId);
     children[child.runId] = forkId;
     if (fate.kind === 'anew') continue;
     const { head, fromSeq } = fate;
@@ -87,10 +87,6 @@ async function fateOf({ store }: ForkPorts, { cursor, focus }: TreePlace, runId:
   if (fromSeq === 0) return { kind: 'anew' };
   return fromSeq > head.seq && head.record.endedAt !== null ? { kind: 'kept' } : { kind: 'forked', head, fromSeq };
 }
-
-/** A child keeps its number below its parent, which no later child of the fork is given. */
-const childOf = (parent: RunId, sourceId: RunId): RunId =>
-  `${parent}.${sourceId.slice(sourceId.lastIndexOf('.') + 1)}` as RunId;
 
 const tooManyRuns = ({ focus: { runId, fromSeq } }: TreePlace): TerminalError =>
   new TerminalError('conflict', {

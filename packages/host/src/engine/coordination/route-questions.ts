@@ -7,8 +7,8 @@ import {
   type PayloadOf,
   payloadId,
   promptOf,
-  type RunId,
   row,
+  runAbove,
 } from '@cairn/protocol';
 import { answerDrafts } from '../core/answers/answers.ts';
 import type { Decision, Draft, OpenCall, Route, RunState } from '../core/state.ts';
@@ -129,14 +129,7 @@ export function coordinatorInput(state: RunState, interruptId: string): Coordina
     askedBy: state.view.nodeStates[interrupt?.nodeId ?? '']?.agentId ?? null,
     prompt: interrupt === undefined ? '' : promptOf(interrupt),
     questions: Array.isArray(questions) ? questions.filter(isJsonObject) : [],
-    runId: runAbove(state.runId, level),
+    runId: runAbove(state.runId, level) ?? '',
     agentId: state.coordinators?.[level - 1] ?? '',
   };
-}
-
-/** The id of a child begins with that of its parent. */
-function runAbove(runId: RunId, levels: number): string {
-  let above: string = runId;
-  for (let i = 0; i < levels; i++) above = above.slice(0, Math.max(0, above.lastIndexOf('.')));
-  return above;
 }

@@ -1,6 +1,7 @@
 /** Driven nodes: asks their drivers for the next action and turns it into rows and calls. */
 import type { InterruptView, JsonObject } from '@cairn/protocol';
-import type { CallResult, DrivenContext, NodeContext, NodeDriver, SentAnswer } from '../workflow/node-type.ts';
+import type { CallResult, SentAnswer } from '../workflow/driven-calls.ts';
+import type { DrivenContext, NodeContext, NodeDriver } from '../workflow/node-type.ts';
 import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import type { CallCancel } from './control/call-cancel.ts';
 import { activeContext, perform, withCause } from './node-decisions.ts';

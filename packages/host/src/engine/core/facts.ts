@@ -2,7 +2,7 @@
 import { type EventType, isCairnError, isCallResult, type RunId, row } from '@cairn/protocol';
 import type { IdempotencyWrite } from '../../log/ports/idempotency.ts';
 import type { Emission } from '../ports.ts';
-import type { CallResult } from '../workflow/node-type.ts';
+import type { CallResult } from '../workflow/driven-calls.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { drivenResult, isAwaited } from './driven.ts';
 import type { Draft, RunError, RunState, StepResult, Timer } from './state.ts';

@@ -1,11 +1,12 @@
 /** Finds recorded results of a source run by the request that they answer, for the calls of a branch. */
-import { isJsonObject, isTerminalType, type Json, type JsonObject, type RunId } from '@cairn/protocol';
+import { isTerminalType, type RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import { isFull, type Row } from '../../log/ports/rows.ts';
+import { isFull } from '../../log/ports/rows.ts';
 import { LruMap } from '../../lru-map.ts';
-import type { CallResult, Workflow } from '../workflow/node-type.ts';
+import type { CallResult } from '../workflow/driven-calls.ts';
+import type { Workflow } from '../workflow/node-type.ts';
 import type { ForkState } from './fork-state.ts';
-import { requestKeys } from './request-keys.ts';
+import { requestKeys, resultIn } from './request-keys.ts';
 
 /** A recorded result, and the row that has it. */
 export interface RecordedResult {
@@ -71,7 +72,7 @@ export class RecordedResults {
     if (seq === undefined) return null;
     claims.set(seq, callId);
     const [row] = await this.#log.read({ runId, after: seq - 1, limit: 1 });
-    const result = row?.seq === seq ? resultIn(row) : null;
+    const result = row?.seq === seq ? resultIn(row, workflow) : null;
     return result === null ? null : { result, from: { runId, seq } };
   }
 
@@ -122,13 +123,3 @@ export class RecordedResults {
     }
   }
 }
-
-/** The result in a row, as a performer gives it. */
-function resultIn({ type, payload }: Row): CallResult | null {
-  const { outcome, turn }: JsonObject = JSON.parse(payload);
-  if (type === 'cairn.model.returned') return isJsonObject(turn) ? { outcome: { turn: whole(turn) } } : null;
-  return outcome === undefined ? null : { given: outcome };
-}
-
-/** Nothing of a reused turn is streamed, so its last chunk carries all of its text. */
-const whole = (turn: JsonObject): Json => ({ ...turn, chunks: 0, tail: turn.text ?? '' });

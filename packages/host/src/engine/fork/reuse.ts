@@ -6,13 +6,13 @@ import type { Workflow } from '../workflow/node-type.ts';
 import { useOf } from './call-rules.ts';
 import { MAX_REUSED } from './fork-state.ts';
 import type { RecordedResult, RecordedResults } from './recorded-results.ts';
-import { keyOfCall, modelKey } from './request-keys.ts';
+import { keyOfCall } from './request-keys.ts';
 
 export interface Reuse {
-  /** The recorded result of the call itself; null for a model turn and for a request that the source did not make. */
+  /** The recorded result of the call itself; null if only its performer knows the key, or the source made no such request. */
   own(): Promise<RecordedResult | null>;
-  /** The recorded result of a model turn, by the cache key of its request. */
-  find(cacheKey: string): Promise<RecordedResult | null>;
+  /** The recorded result of a request whose key its performer knows. */
+  find(key: string): Promise<RecordedResult | null>;
 }
 
 export interface ReusePorts {
@@ -39,11 +39,8 @@ export function reuseOf(ports: ReusePorts, { state, workflow, call, input }: Reu
     if (result === null && isConfirmed) throw nothingRecorded(call, fork.sourceRunId);
     return result;
   };
-  const key = keyOfCall(call, input, ports.sha256);
-  return {
-    own: () => (key === null ? Promise.resolve(null) : found(key)),
-    find: (cacheKey) => found(modelKey(cacheKey)),
-  };
+  const key = keyOfCall(call, input, { workflow, sha256: ports.sha256 });
+  return { own: () => (key === null ? Promise.resolve(null) : found(key)), find: found };
 }
 
 /** A person decided to take the recorded result, so the call is not made instead. */

@@ -18,7 +18,8 @@ import { answerRefused, refuseProblems } from '../core/answers/refuse-answer.ts'
 import { resolvedDraft } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
 import { schemaProblems } from '../values/schemas.ts';
-import type { DrivenContext, SentAnswer } from '../workflow/node-type.ts';
+import type { SentAnswer } from '../workflow/driven-calls.ts';
+import type { DrivenContext } from '../workflow/node-type.ts';
 import { exchangeDrafts, fullTurn } from './conversation-drafts.ts';
 import type { Conversation, Conversing } from './conversation-state.ts';
 

@@ -1,7 +1,9 @@
 /** The rows by which a replay says that it has left the record. */
-import { eventId, type Json, type RunId, row } from '@cairn/protocol';
+import { eventId, eventOf, type Json, type RunId, row } from '@cairn/protocol';
 import type { Draft, RunError } from '../core/state.ts';
-import { type Divergence, payloadOf } from './recorded-row.ts';
+import { recordedBy } from '../fork/recorded-by.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { type Divergence, payloadOf, recordedEvent } from './recorded-row.ts';
 
 /** A model's turn as the record and the present code read it: as an answer or as a refusal. */
 export interface RefusalFlip {
@@ -10,19 +12,14 @@ export interface RefusalFlip {
 }
 
 /** Returns null unless exactly one side ends the work of a node because the model refused. */
-export function refusalFlip({ recorded, present }: Divergence): RefusalFlip | null {
+export function refusalFlip({ recorded, present }: Divergence, workflow: Workflow): RefusalFlip | null {
   if (recorded === null || present === null || recorded.nodeId !== (present.nodeId ?? null)) return null;
-  const original = isRefusal(recorded.type, payloadOf(recorded));
-  const replay = isRefusal(present.type, { ...present.payload });
+  const calls = recordedBy(workflow, recorded.nodeId);
+  if (calls === undefined) return null;
+  const original = calls.isRefusal(recordedEvent(recorded, payloadOf(recorded)));
+  const replay = calls.isRefusal(eventOf(present, recorded.seq, recorded.at));
   if (original === replay) return null;
   return { original: original ? 'refusal' : 'valid', replay: replay ? 'refusal' : 'valid' };
-}
-
-/** The first row of a refused turn that differs is the end of its text, if it has one, or the end of the invocation. */
-function isRefusal(type: string, { outcome, error, meta }: { readonly [key: string]: unknown }): boolean {
-  if (type === 'agent.invocation.completed') return outcome === 'refused';
-  if (type === 'output.chunk') return fieldOf(meta, 'finishReason') === 'content_filter';
-  return type === 'node.failed' && fieldOf(error, 'code') === 'model_refused';
 }
 
 const fieldOf = (value: unknown, name: string): unknown =>

@@ -2,67 +2,12 @@
  * Tells facts from decisions in a record. A fact came from outside the engine, so a replay takes it over as it stands. It
  * is accepted only where a run could have received it: for an open call, interrupt, timer or child.
  */
-import { isJsonObject, type JsonObject } from '@cairn/protocol';
+import { isAlwaysFact, isCallResult, isJsonObject, isOnlyDecided, type JsonObject } from '@cairn/protocol';
 import { isAwaited } from '../core/driven.ts';
 import { timerFired } from '../core/facts.ts';
 import type { RunState } from '../core/state.ts';
 import { CHILD_PERFORMER } from '../performer-ids.ts';
 import { agreed, type RecordedRow } from './recorded-row.ts';
-
-/** Rows that no decision writes. */
-const alwaysFacts: ReadonlySet<string> = new Set([
-  'run.started',
-  'run.resumed',
-  'cairn.callback.requested',
-  'cairn.cancel.requested',
-  'cairn.pause.requested',
-  'cairn.run.forked',
-  'cairn.values.sealed',
-  'conversation.exchanged',
-  'replay.diverged',
-]);
-
-/** Rows that only decisions write. An open call is no excuse for them. */
-const neverFacts: ReadonlySet<string> = new Set([
-  'agent.decided',
-  'agent.handoff',
-  'agent.invocation.completed',
-  'agent.invocation.started',
-  'agent.promptResolved',
-  'agent.toolCalled',
-  'approval.requested',
-  'cairn.budget.granted',
-  'cairn.error',
-  'cairn.input.forwarded',
-  'cairn.internal.checkpoint',
-  'cairn.internal.llm_call',
-  'cairn.internal.thought',
-  'cairn.model.abandoned',
-  'cairn.model.requested',
-  'cairn.step.requested',
-  'cairn.task.status',
-  'cairn.timer.set',
-  'clarification.requested',
-  'conversation.closed',
-  'conversation.opened',
-  'core.workflowChain.confidence-escalated',
-  'interrupt.requested',
-  'node.cancelled',
-  'node.completed',
-  'node.failed',
-  'node.retried',
-  'node.skipped',
-  'node.started',
-  'node.suspended',
-  'prompt.composed',
-  'provider.usage',
-  'run.cancelled',
-  'run.completed',
-  'run.failed',
-  'run.paused',
-  'runOrchestrator.decided',
-  'workflow.loopback-limit',
-]);
 
 /** The last answer to an interrupt, or turn of a conversation: more rows of it may follow. */
 export type TakenFact =
@@ -78,18 +23,14 @@ export function takenFact({ type, seq, cause }: RecordedRow, { interruptId }: Js
 /** Returns true if the row can only be a fact in this state, whatever the present code would decide. */
 export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObject, last: TakenFact | null): boolean {
   const { type } = row;
-  if (alwaysFacts.has(type)) return true;
-  if (neverFacts.has(type)) return false;
+  if (isAlwaysFact(type)) return true;
+  if (isOnlyDecided(type)) return false;
   switch (type) {
     case 'cairn.timer.fired':
       return isDueTimer(state, row, payload());
     case 'cairn.step.returned':
       // A tool records what it has learnt on the way.
       return isResult(state, payload()) || (typeof payload().of === 'string' && isEmitted(state, row));
-    case 'cairn.model.returned':
-      return isResult(state, payload());
-    case 'agent.toolReturned':
-      return isResult(state, payload()) || isCancel(state, payload());
     case 'node.dispatched':
       return startsChild(state, row);
     case 'core.workflowChain.event':
@@ -110,6 +51,7 @@ export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObj
     case 'artifact.created':
       return isEmitted(state, row) || isOfQuestion(state, row);
     default:
+      if (isCallResult(type)) return isResult(state, payload()) || isCancel(state, payload());
       return isEmitted(state, row);
   }
 }

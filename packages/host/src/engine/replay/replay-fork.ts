@@ -186,7 +186,7 @@ export class ReplayFork {
   /** Rows that are due refer to their own positions, so the news comes after them. */
   #diverge(run: ReplayMoment, divergence: Divergence, due: readonly Draft[]): void {
     const at = divergence.recorded?.at ?? run.state.now;
-    const flip = refusalFlip(divergence);
+    const flip = refusalFlip(divergence, run.workflow);
     this.#leaveRecord();
     if (flip !== null) {
       this.#write(run, [divergedAtRefusalRow(this.#sourceRunId, divergence, flip)], at);
@@ -223,7 +223,7 @@ export class ReplayFork {
   }
 
   #serve(run: ReplayMoment, place: Extract<Place, { kind: 'apart' }>): void {
-    const { state } = run;
+    const { state, workflow } = run;
     const { wanted, served } = place;
     place.wanted = null;
     place.served = [];
@@ -234,9 +234,9 @@ export class ReplayFork {
       if (timer !== undefined) this.#write(run, [timerFired(timer)], at);
       return;
     }
-    const anchor = anchorOf(state, wanted);
+    const cause = anchorOf(state, wanted);
     const attempt = state.calls[wanted.id]?.attempt;
-    for (const row of served) this.#write(run, [servedDraft(row, anchor, attempt)], row.at);
+    for (const row of served) this.#write(run, [servedDraft(row, { workflow, cause, attempt })], row.at);
   }
 
   /** Fails work that has no record; then lets the next timer fire, without a wait. */

@@ -1,7 +1,9 @@
 /** Recorded facts as a replay writes them once it has left the record: at another place, for its own requests. */
-import { type EventType, isJsonObject, type JsonObject, row } from '@cairn/protocol';
+import { type EventType, isCallResult, row } from '@cairn/protocol';
 import type { Draft, RunState } from '../core/state.ts';
-import { payloadOf, type RecordedRow } from './recorded-row.ts';
+import { recordedBy } from '../fork/recorded-by.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { payloadOf, type RecordedRow, recordedEvent } from './recorded-row.ts';
 import type { RecordedFact } from './recorded-work.ts';
 
 /** The row of the replay that asked for what the fact is about. */
@@ -10,9 +12,16 @@ export function anchorOf(state: RunState, { kind, id }: RecordedFact): number | 
   return kind === 'answer' ? state.view.interrupts[id]?.seq : undefined;
 }
 
-/** A call that was repeated after a crash returned as a later attempt than the one that is open here. */
-export function servedDraft(served: RecordedRow, cause: number | undefined, attempt: number | undefined): Draft {
-  const payload = served.type === 'cairn.model.returned' ? withWholeTurn(payloadOf(served)) : payloadOf(served);
+/** What a served row becomes in the replay. */
+interface Served {
+  readonly workflow: Workflow;
+  readonly cause: number | undefined;
+  /** A call that was repeated after a crash returned as a later attempt than the one that is open here. */
+  readonly attempt: number | undefined;
+}
+
+export function servedDraft(served: RecordedRow, { workflow, cause, attempt }: Served): Draft {
+  const payload = payloadWithoutPieces(served, workflow);
   const changed =
     attempt !== undefined && 'attempt' in payload && !('of' in payload) ? { ...payload, attempt } : payload;
   // The record pairs the type of a row with its payload.
@@ -22,8 +31,9 @@ export function servedDraft(served: RecordedRow, cause: number | undefined, atte
   }) as Draft;
 }
 
-/** The pieces of a streamed answer are not repeated here, so that its last one carries all of the text. */
-function withWholeTurn(payload: JsonObject): JsonObject {
-  const { turn } = payload;
-  return isJsonObject(turn) ? { ...payload, turn: { ...turn, chunks: 0, tail: turn.text ?? '' } } : payload;
+/** The pieces of a streamed answer are not repeated here. */
+function payloadWithoutPieces(served: RecordedRow, workflow: Workflow): object {
+  const payload = payloadOf(served);
+  const recorded = isCallResult(served.type) ? recordedBy(workflow, served.nodeId) : undefined;
+  return recorded?.withoutPieces(recordedEvent(served, payload)) ?? payload;
 }

@@ -19,9 +19,7 @@
 import type {
   FoldEvent,
   InterruptView,
-  Json,
   JsonObject,
-  OrchestratorDecision,
   RunId,
   TriggerRule,
   WorkflowDefinition,
@@ -29,13 +27,15 @@ import type {
 } from '@cairn/protocol';
 import type { z } from 'zod';
 import type { CallCancel } from '../core/control/call-cancel.ts';
-import type { Answer, Draft, Effect, OpenCall, RunError, RunState, StepResult, Timer } from '../core/state.ts';
+import type { Answer, Draft, Effect, OpenCall, RunError, RunState, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
+import type { RecordedCalls } from '../fork/recorded-calls.ts';
 import type { Agents, Pinned } from '../pins/pinned.ts';
 import type { StepSafety } from '../ports.ts';
 import type { CostBudget } from '../values/cost-budget.ts';
 import type { Expression } from '../values/expressions.ts';
 import type { Condition } from './conditions.ts';
+import type { AttemptPlace, CallResult, RunChange, SentAnswer } from './driven-calls.ts';
 import type { NodeDoc } from './node-doc.ts';
 import type { RetryPolicy } from './node-settings.ts';
 
@@ -177,29 +177,6 @@ export interface DrivenContext<Inner extends object = object, Config = unknown> 
   readonly inner: Inner;
 }
 
-/** A call that a row of a driven node requests. */
-export type RequestedCall = Pick<OpenCall, 'callId' | 'step' | 'safety' | 'attempt' | 'recoveries'>;
-
-/** A change that a row of a driven node makes to its run, besides the driver's state. */
-export type RunChange =
-  | { readonly kind: 'call-opened'; readonly call: RequestedCall }
-  | { readonly kind: 'call-closed'; readonly callId: string; readonly attempt: number }
-  /** For the next node that carries out decisions. */
-  | { readonly kind: 'decided'; readonly agentId: string; readonly decision: OrchestratorDecision };
-
-/** An answer to an interrupt, as sent. */
-export interface SentAnswer {
-  readonly value: Json;
-  /** The sender, taken from the credential. */
-  readonly principal: string | undefined;
-  /** The id of the one-time token that the answer came with. */
-  readonly tokenId?: string | undefined;
-  readonly now: number;
-}
-
-/** The result of a call: the performer's return value or error, or a human's decision about an interrupted call. */
-export type CallResult = StepResult | { readonly given: Json };
-
 /**
  * Drives a node through many calls. The driver derives its state from the node's rows, so an interrupted run continues
  * at the next call without a recorded result.
@@ -212,8 +189,10 @@ export interface NodeDriver<Inner extends object = object, Config = unknown> {
    * itself handles `cairn.step.requested` and `cairn.step.returned`.
    */
   runChange?(event: FoldEvent): RunChange | null;
+  /** How branches and replays read the rows of its calls in a record. */
+  readonly recorded?: RecordedCalls;
   /** Applies a row of the node to the state, in place. Does not receive the rows that start and end the node. */
-  evolve(inner: Inner, event: FoldEvent): void;
+  evolve(inner: Inner, event: FoldEvent, place: AttemptPlace): void;
   /** The rows that record an answer to an interrupt; without it, or for null, its kind decides. Throws to refuse it. */
   answer?(context: DrivenContext<Inner, Config>, interrupt: InterruptView, sent: SentAnswer): readonly Draft[] | null;
   /** The next action, or null to wait for an event. The engine calls it again after each action. */

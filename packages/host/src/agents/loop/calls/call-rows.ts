@@ -1,7 +1,7 @@
 /** Tells the engine which rows open and close the calls of an agent. */
 import { clientToolNamed, type FoldEvent } from '@cairn/protocol';
 import { MODEL_PERFORMER, TOOL_PERFORMER } from '../../../engine/performer-ids.ts';
-import type { RunChange } from '../../../engine/workflow/node-type.ts';
+import type { RunChange } from '../../../engine/workflow/driven-calls.ts';
 
 export function callChange(event: FoldEvent): RunChange | null {
   switch (event.type) {

@@ -1,7 +1,8 @@
 /** Model calls: requests a turn, builds its input, records its result, and decides when to retry. */
-import { isoTime, type Json, type PayloadOf, payloadId, row, TerminalError } from '@cairn/protocol';
+import { isoTime, type Json, type PayloadOf, row, TerminalError } from '@cairn/protocol';
 import type { Draft, Effect, OpenCall, RunError } from '../../../engine/core/state.ts';
-import type { CallResult, DrivenContext } from '../../../engine/workflow/node-type.ts';
+import type { CallResult } from '../../../engine/workflow/driven-calls.ts';
+import type { DrivenContext } from '../../../engine/workflow/node-type.ts';
 import { toolSurface } from '../../allowlist.ts';
 import { failureOf, ModelError } from '../../models/model-error.ts';
 import type { Model } from '../../models/model-port.ts';
@@ -13,16 +14,11 @@ import { openingWords } from '../prompt.ts';
 import { heardBy, mockOf, peerOf, selectionOf, verbosityOf } from '../settings.ts';
 import { exceeds, MAX_ROW_BYTES } from '../sizes.ts';
 import { type Invocation, type LoopState, openInvocation, type TurnCall } from '../state/loop-state.ts';
+import { modelCallId, placeOf } from './call-ids.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { accessIn } from './tool-access.ts';
 
 type Context = DrivenContext<LoopState>;
-
-/** Call id prefix, unique to one attempt of one visit of the node. */
-export const callPrefix = (
-  { node, visit, attempt, state }: Pick<Context, 'node' | 'visit' | 'attempt' | 'state'>,
-  kind: 'call' | 'inv' = 'call',
-): string => payloadId(state.view.idToken, kind, `${node.id}#${visit}.${attempt}/`);
 
 /** Finds the model that an invocation keeps. Throws when none is configured. */
 export function modelFor(context: Context, agent: Agent, { models }: LoopOptions): Model {
@@ -56,7 +52,7 @@ export function askModel(
   invocation: Asking,
   say: { readonly note?: string; readonly repairs?: boolean; readonly confidenceRefused?: boolean } = {},
 ): Asked {
-  const callId = `${callPrefix(context)}m${context.inner.turns}`;
+  const callId = modelCallId(placeOf(context), context.inner.turns);
   const { note, repairs, confidenceRefused } = say;
   const payload: PayloadOf<'cairn.model.requested'> = {
     ...requestPayload(context, invocation, { callId, attempt: 1 }),

@@ -15,7 +15,8 @@ import {
 } from '@cairn/protocol';
 import type { Draft, Effect, OpenCall } from '../../../engine/core/state.ts';
 import { TOOL_PERFORMER } from '../../../engine/performer-ids.ts';
-import type { CallResult, DrivenContext, NodeAction } from '../../../engine/workflow/node-type.ts';
+import type { CallResult } from '../../../engine/workflow/driven-calls.ts';
+import type { DrivenContext, NodeAction } from '../../../engine/workflow/node-type.ts';
 import { authorize, type ToolAccess } from '../../allowlist.ts';
 import type { ModelToolCall, Turn } from '../../models/turn.ts';
 import type { PersonQuestion, ToolCallInput, ToolOutcome } from '../../tools/tool.ts';
@@ -26,9 +27,9 @@ import { type FailedTool, toolCalledRow, toolReturnedRow } from '../rows.ts';
 import { principalOf, verbosityOf } from '../settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from '../sizes.ts';
 import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage } from '../state/loop-state.ts';
+import { placeOf, toolCallId, turnId } from './call-ids.ts';
 import { clientQuestions, endOfAnswered } from './client-calls.ts';
 import { loopToolCalled } from './loop-tools.ts';
-import { callPrefix } from './model-calls.ts';
 import { accessIn } from './tool-access.ts';
 
 type Context = DrivenContext<LoopState>;
@@ -115,9 +116,10 @@ export function callRows(
   const nodeId = context.node.id;
   const principal = principalOf(context);
   const { agentId } = agent;
+  const turn = currentTurn(context);
   for (const call of calls) {
     const { index, toolId, input } = call;
-    const callId = `${callPrefix(context)}t${context.inner.turns - 1}.${index}`;
+    const callId = toolCallId(turn, index);
     const calledSeq = context.state.nextSeq + before + drafts.length;
     const called = { agentId, toolId, callId, input, principal };
     if ('end' in call) {
@@ -132,6 +134,9 @@ export function callRows(
   return { drafts, effects };
 }
 
+/** The turn whose calls are made or open. */
+const currentTurn = (context: Context): string => turnId(placeOf(context), context.inner.turns - 1);
+
 /** The loop's state of a call that is open in the engine. */
 function callOf({ inner }: Context, callId: string): ToolCall {
   const call = callsOf(openInvocation(inner)).find((one) => one.callId === callId);
@@ -145,7 +150,10 @@ export function toolInput(context: Context, { callId }: OpenCall, options: LoopO
   const { toolId, index, records } = callOf(context, callId);
   const asked = 'turn' in stage ? stage.turn.toolCalls[index] : undefined;
   const reasoning = verbosityOf(context, options);
-  const call = { toolId, input: asked?.input ?? null, agentId, records, principal: principalOf(context) };
+  const call = {
+    ...{ toolId, input: asked?.input ?? null, agentId, turnId: currentTurn(context), records },
+    principal: principalOf(context),
+  };
   return reasoning === 'summary' ? call : { ...call, reasoning };
 }
 

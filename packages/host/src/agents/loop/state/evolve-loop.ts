@@ -1,5 +1,6 @@
 /** Folds the rows of an agent node into its loop state. */
 import type { EventOf, FoldEvent, PayloadOf } from '@cairn/protocol';
+import type { AttemptPlace } from '../../../engine/workflow/driven-calls.ts';
 import type { ModelMessage, ModelToolCall } from '../../models/turn.ts';
 import { modelName } from '../../tools/tool-registry.ts';
 import { handedText } from '../task.ts';
@@ -7,7 +8,7 @@ import { answered, asked, enteredAgain, stepReturned, toolCalled, toolReturned }
 import { callsOf, type Invocation, type LoopState, noStream, type Stream } from './loop-state.ts';
 
 /** Mutates the state in place. It is deterministic, and its cost does not grow with the conversation. */
-export function evolveLoop(loop: LoopState, event: FoldEvent): void {
+export function evolveLoop(loop: LoopState, event: FoldEvent, place: AttemptPlace): void {
   const { invocation } = loop;
   if (invocation === null) {
     if (event.type === 'agent.invocation.started') loop.invocation = begun(loop, event);
@@ -24,7 +25,7 @@ export function evolveLoop(loop: LoopState, event: FoldEvent): void {
       spend(loop, event.payload);
       return;
     case 'agent.toolCalled':
-      toolCalled(loop, invocation, event);
+      toolCalled(loop, invocation, event, place);
       return;
     case 'agent.handoff':
       loop.handedOn = handedOn(event.payload);

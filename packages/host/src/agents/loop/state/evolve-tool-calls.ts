@@ -10,17 +10,28 @@ import {
   type PayloadOf,
 } from '@cairn/protocol';
 import { cancelError } from '../../../engine/core/control/cancel-call.ts';
+import type { AttemptPlace } from '../../../engine/workflow/driven-calls.ts';
 import { asUntrusted } from '../../models/untrusted.ts';
 import type { ToolError, ToolQuestion, ToolRecord } from '../../tools/tool.ts';
+import { toolCallId, turnId } from '../calls/call-ids.ts';
 import { inWords } from '../task.ts';
 import { verdictOf } from '../verdict.ts';
-import { type AskedQuestion, callsOf, type Invocation, type LoopState, type ToolCall } from './loop-state.ts';
+import {
+  type AnsweredStage,
+  type AskedQuestion,
+  callsOf,
+  type Invocation,
+  type LoopState,
+  type ToolCall,
+  type ToolsStage,
+} from './loop-state.ts';
 
 /** Opens a tool call. A row without a safety counts as a write. */
 export function toolCalled(
   loop: LoopState,
   invocation: Invocation,
   { seq, payload }: EventOf<'agent.toolCalled'>,
+  place: AttemptPlace,
 ): void {
   const { stage } = invocation;
   if (stage.kind !== 'turn' && stage.kind !== 'tools') return;
@@ -29,7 +40,7 @@ export function toolCalled(
   if (safety === 'write') loop.writes += 1;
   const call: ToolCall = {
     callId,
-    index: Number(callId.slice(callId.lastIndexOf('.') + 1)),
+    index: indexOf(callId, turnId(place, loop.turns - 1), stage),
     toolId,
     calledSeq: seq,
     safety,
@@ -39,6 +50,18 @@ export function toolCalled(
   };
   if (stage.kind === 'tools') stage.calls.push(call);
   else invocation.stage = { kind: 'tools', turn: stage.turn, calls: [call] };
+}
+
+/**
+ * The place of a call among all calls of its turn, which no field of the row has: it is the place whose id is that of the
+ * row. The rows are in the order of the turn, without the calls that the loop answers itself.
+ */
+function indexOf(callId: string, turn: string, stage: AnsweredStage | ToolsStage): number {
+  const last = stage.kind === 'tools' ? stage.calls.at(-1)?.index : undefined;
+  const end = stage.turn.toolCalls.length;
+  let index = last === undefined ? 0 : last + 1;
+  while (index < end && toolCallId(turn, index) !== callId) index += 1;
+  return index;
 }
 
 /** No performer runs the tool: the call waits for the client from its beginning. */

@@ -21,7 +21,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { schemaProblems } from '../../values/schemas.ts';
-import type { SentAnswer } from '../../workflow/node-type.ts';
+import type { SentAnswer } from '../../workflow/driven-calls.ts';
 import type { Workflow } from '../../workflow/workflow.ts';
 import { drivenAnswer } from '../driven.ts';
 import { dataOf, resolveDrafts } from '../interrupts.ts';

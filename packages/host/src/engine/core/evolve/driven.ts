@@ -1,6 +1,6 @@
 /** Passes the rows of driven nodes to their drivers and folds the changes the drivers report. */
 import type { FoldEvent } from '@cairn/protocol';
-import type { RunChange } from '../../workflow/node-type.ts';
+import type { RunChange } from '../../workflow/driven-calls.ts';
 import type { Workflow } from '../../workflow/workflow.ts';
 import { nodeById } from '../node-of.ts';
 import type { RunState } from '../state.ts';
@@ -11,12 +11,13 @@ import { decided } from './orchestration.ts';
 export function drive(state: RunState, workflow: Workflow, event: FoldEvent): boolean {
   const { nodeId } = event;
   if (nodeId === undefined) return false;
-  const inner = state.inner[nodeId];
-  if (inner === undefined) return false;
+  const [inner, active] = [state.inner[nodeId], state.active[nodeId]];
+  if (inner === undefined || active === undefined) return false;
   const { driver } = nodeById(workflow, nodeId).type;
   const change = driver?.runChange?.(event) ?? null;
   if (change !== null) changeRun(state, event, nodeId, change);
-  driver?.evolve(inner, event);
+  const { visit, attempt } = active;
+  driver?.evolve(inner, event, { nodeId, visit, attempt, idToken: state.view.idToken });
   return true;
 }
 
