@@ -6,6 +6,7 @@ import { createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHost } from '../../packages/host/src/index.ts';
+import { eventsOf, payloadsIn } from '../../packages/host/test/kit/followed-run.ts';
 import { fields } from '../../packages/host/test/kit/json-fields.ts';
 import { wireSchemas } from '../openwop/wire-schemas.ts';
 import { withOpenwop } from '../openwop/with-openwop.ts';
@@ -41,39 +42,33 @@ async function finished(topic: string): Promise<Finished> {
   onTestFinished(() => host.close());
   const client = createClient({ url: host.url ?? '', key });
   const { runId } = await client.runs.create({ workflowId: 'research-crew', inputs: { topic } });
-  const events: RunEventDoc[] = [];
-  for await (const event of client.follow(runId)) events.push(event);
+  const events = await eventsOf(client, runId);
   const run = await client.runs.get(runId);
   expect([run.status, run.error]).toEqual(['completed', undefined]);
   const brief = String(writtenText(events, 'brief.md'));
   return { events, outputs: fields(run.outputs), brief, asked: provider.asked(topic) };
 }
 
-const payloads = (events: readonly RunEventDoc[], type: string): readonly JsonObject[] =>
-  events.filter((event) => event.type === type).map(({ payload }) => fields(payload));
-
 test('the crew plans, hands over, researches with tools and writes, on a model that streams', async () => {
   const topic = 'topic-tides';
   const { events, outputs, brief, asked } = await finished(topic);
-  expect(payloads(events, 'agent.invocation.started').map(({ agentId }) => String(agentId).split('.').at(-1))).toEqual([
-    'planner',
-    'researcher',
-    'writer',
-  ]);
-  expect(payloads(events, 'agent.handoff')).toMatchObject([
+  expect(
+    payloadsIn(events, 'agent.invocation.started').map(({ agentId }) => String(agentId).split('.').at(-1)),
+  ).toEqual(['planner', 'researcher', 'writer']);
+  expect(payloadsIn(events, 'agent.handoff')).toMatchObject([
     { toAgentId: 'community.cairn.research-crew.researcher', context: { task: { topic } } },
     { toAgentId: 'community.cairn.research-crew.writer' },
   ]);
   // Parallel calls of one turn are all under way before the first returns.
   const tools = events.filter(({ type }) => type === 'agent.toolCalled' || type === 'agent.toolReturned');
   expect(tools.map(({ payload }) => fields(payload).toolId)).toContain('openwop:fs.write');
-  expect(payloads(events, 'agent.toolReturned').filter(({ status }) => status !== 'ok')).toEqual([]);
-  expect(payloads(events, 'agent.reasoned').map(({ reasoning }) => reasoning)).toContain('That is all.');
+  expect(payloadsIn(events, 'agent.toolReturned').filter(({ status }) => status !== 'ok')).toEqual([]);
+  expect(payloadsIn(events, 'agent.reasoned').map(({ reasoning }) => reasoning)).toContain('That is all.');
   expect(outputs.content).toBe(`# ${topic}\n\nAll is well, as far as the notes go.`);
   expect(brief).toBe(`# ${topic}\n\nAll is well.\n`);
   // Every turn was asked for once, and each told what it used.
   expect([...asked.values()].every((times) => times === 1)).toBe(true);
-  expect(payloads(events, 'provider.usage')).toHaveLength(asked.size);
+  expect(payloadsIn(events, 'provider.usage')).toHaveLength(asked.size);
 });
 
 test('streamed pieces join to what their blocks close with', async () => {

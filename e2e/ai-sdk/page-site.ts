@@ -1,31 +1,17 @@
 /** The page, bundled with vite as an application would ship it, on an origin of its own. */
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { build } from 'vite';
-import { portOf } from '../../packages/host/test/kit/port-of.ts';
+import { type Site, siteOf } from '../browser/site.ts';
 
-export interface PageSite extends AsyncDisposable {
-  readonly origin: string;
-}
-
-export async function pageSite(): Promise<PageSite> {
+export async function pageSite(): Promise<Site> {
   const script = await bundled();
-  const server = createServer((request, response) => {
+  return siteOf((request, response) => {
     const isScript = request.url === '/page.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
     response.end(
       isScript ? script : '<!doctype html><title>chat</title><body><script type="module" src="/page.js"></script>',
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${portOf(server)}`,
-    async [Symbol.asyncDispose]() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
 }
 
 async function bundled(): Promise<string> {

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { calls, keys, openShop, resultsIn, type Shop, usage } from '../../packages/host/src/server/ai-sdk/shop.kit.ts';
 import { chunk } from '../../packages/host/test/kit/fake-openai.ts';
 import { launchBrowser, newContext } from '../browser/chromium.ts';
-import { type PageSite, pageSite } from './page-site.ts';
+import type { Site } from '../browser/site.ts';
+import { pageSite } from './page-site.ts';
 
 let browser: Browser;
-let site: PageSite;
+let site: Site;
 let shop: Shop;
 
 beforeAll(async () => {

@@ -1,16 +1,13 @@
-/** A web application on a separate origin: one empty page. */
-import { createServer } from 'node:http';
+/** A web application on a separate origin. */
+import { createServer, type RequestListener } from 'node:http';
 import { portOf } from '../../packages/host/test/kit/port-of.ts';
 
 export interface Site extends AsyncDisposable {
   readonly origin: string;
 }
 
-export async function emptySite(): Promise<Site> {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html; charset=utf-8');
-    response.end('<!doctype html><title>an application</title><p>an application</p>');
-  });
+export async function siteOf(handle: RequestListener): Promise<Site> {
+  const server = createServer(handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${portOf(server)}`,
@@ -21,3 +18,10 @@ export async function emptySite(): Promise<Site> {
     },
   };
 }
+
+/** One empty page. */
+export const emptySite = (): Promise<Site> =>
+  siteOf((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end('<!doctype html><title>an application</title><p>an application</p>');
+  });

@@ -4,8 +4,8 @@ import { createClient } from '../../packages/client/src/index.ts';
 import { inMemoryStore } from '../../packages/host/src/log/in-memory/store.ts';
 import { createHostOver } from '../../packages/host/src/server/create-host.ts';
 import { otherServer } from '../../packages/host/src/server/mcp-client/other-server.kit.ts';
+import { eventsOf } from '../../packages/host/test/kit/followed-run.ts';
 import { present } from '../../packages/host/test/kit/present.ts';
-import type { RunEventDoc } from '../../packages/protocol/src/index.ts';
 import { withOpenwop } from './with-openwop.ts';
 
 const key = 'a-key-of-enough-characters';
@@ -22,8 +22,7 @@ withOpenwop('the fixture of MCP', (data) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     await fetch(`${host.url}/v1/workflows`, { method: 'POST', headers, body: fixture.text });
     const { runId } = await client.runs.create({ workflowId: 'conformance-mcp-tool-roundtrip' });
-    const events: RunEventDoc[] = [];
-    for await (const event of client.follow(runId)) events.push(event);
+    const events = await eventsOf(client, runId);
     await server.close();
     expect(events.find(({ type }) => type === 'agent.toolReturned')).toMatchObject({
       payload: { toolId: 'mcp:only/echo', outcome: 'roundtrip-probe', transport: 'mcp', contentTrust: 'untrusted' },

@@ -3,40 +3,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
-import { defineAgent } from '../agents/define-agent.ts';
-import { defineTool } from '../agents/tools/define-tool.ts';
 import { defineWorkflow } from '../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
+import { countingLook, desk } from '../server/runs/looking-desk.kit.ts';
 import { readerKey, type ServedCli, servedCli } from './served-cli.kit.ts';
 
-const desk = defineAgent({
-  id: 'host:desk',
-  persona: 'Desk',
-  instructions: 'Look.',
-  tools: ['acme:look'],
-  rehearsal: { turns: [[{ call: { tool: 'acme:look', input: {} } }], [{ say: 'Found {{last.found}}.' }]] },
-});
 const work = defineWorkflow({
   id: 'work',
   version: '1',
   nodes: { work: { type: 'cairn.agent', agent: { agentId: 'host:desk' } } },
 });
 
-let calls = 0;
+let calls: () => number;
 let cairn: ServedCli['cairn'];
 beforeEach(async () => {
-  calls = 0;
-  const look = defineTool({
-    id: 'acme:look',
-    description: 'Looks something up.',
-    input: z.object({}),
-    run: () => {
-      calls += 1;
-      return { found: calls };
-    },
-  });
-  ({ cairn } = await servedCli(inMemoryStore(), { agents: [desk], tools: [look], workflows: [work] }));
+  const counting = countingLook();
+  calls = counting.calls;
+  ({ cairn } = await servedCli(inMemoryStore(), { agents: [desk], tools: [counting.look], workflows: [work] }));
 });
 
 const ran = async (...args: readonly string[]): Promise<string> =>
@@ -73,7 +56,7 @@ test('fork --detach prints the id of the branch and leaves it alone, also as JSO
 test('fork --replay repeats the run without a call, and takes no change', async () => {
   const source = await ran('work');
   const { code, err } = await cairn(['fork', source, '--replay']);
-  expect([code, calls]).toEqual([0, 1]);
+  expect([code, calls()]).toEqual([0, 1]);
   expect(err).toContain(`replays ${source} at event 0`);
   const refused = await cairn(['fork', source, '--replay', '--set', 'n=5']);
   expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--replay changes nothing, so --set')]);
@@ -83,12 +66,12 @@ test('fork --rule reuses recorded results, and diff names the first divergence a
   const source = await ran('work');
   const at = await seqOf(source, 'node.started');
   await cairn(['fork', source, '--at', at, '--rule', '*=reuse']);
-  expect(calls).toBe(1);
+  expect(calls()).toBe(1);
   const same = await cairn(['diff', source, 'last']);
   expect([same.code, same.out]).toEqual([0, expect.stringContaining('The runs did the same.')]);
   expect(same.out).toContain(`b branches off ${source} at event ${at}\n  rule: *=reuse\n`);
   await cairn(['fork', source, '--at', at, '--rule', 'tool:acme:look=live', '--rule', '*=reuse']);
-  expect(calls).toBe(2);
+  expect(calls()).toBe(2);
   const { code, out } = await cairn(['diff', source, 'last']);
   expect(code).toBe(1);
   expect(out).toMatch(/^first divergence\n {2}a at event \d+: agent\.toolReturned of work$/m);

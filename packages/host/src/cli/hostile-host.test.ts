@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { eventPayloads, eventTypes } from '@cairn/protocol';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { testServer } from '../../test/kit/test-server.ts';
 import { filtered } from './filtered-terminal.ts';
 import { typed } from './recording-terminal.kit.ts';
 import { ownColour } from './render/style.ts';
@@ -140,8 +138,8 @@ const inboxEntry = {
   title: STEERS,
 };
 
-async function lyingHost(): Promise<string> {
-  const server = createServer(({ method = '', url = '', headers }, response) => {
+function lyingHost(): Promise<string> {
+  return testServer(({ method = '', url = '', headers }, response) => {
     if (headers.accept?.includes('text/event-stream')) {
       response.setHeader('content-type', 'text/event-stream');
       const isInbox = url.includes('/inbox');
@@ -156,13 +154,6 @@ async function lyingHost(): Promise<string> {
     }
     response.setHeader('content-type', 'application/json').end(JSON.stringify(lie(method, url)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Every verb that shows what a host says. */

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { eventsOf } from '../../test/kit/followed-run.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
-import { eventsOf, openCrew, ranCrew } from '../server/runs/replay-crew.kit.ts';
+import { openCrew, ranCrew } from '../server/runs/replay-crew.kit.ts';
 import { type Typed, typed } from './recording-terminal.kit.ts';
 import { servedCli } from './served-cli.kit.ts';
 
@@ -87,13 +88,13 @@ test('agents, supervisors and children are decided again from a folder or a bund
     (await crew.client.events.all(runId)).find(({ type, nodeId }) => type === 'node.started' && nodeId === 'boss') ??
     {};
   const branch = await crew.client.runs.fork(runId, { mode: 'branch', fromSeq });
-  await eventsOf(crew, branch.runId);
+  await eventsOf(crew.client, branch.runId);
   const replay = await crew.client.runs.fork(branch.runId, { mode: 'replay', fromSeq: 30 });
-  await eventsOf(crew, replay.runId);
+  await eventsOf(crew.client, replay.runId);
   const open = await crew.client.runs.create({ workflowId: 'inner' });
   await crew.client.runs.wait(open.runId);
   const left = await crew.client.runs.fork(open.runId, { mode: 'replay' });
-  await eventsOf(crew, left.runId);
+  await eventsOf(crew.client, left.runId);
   await crew.close();
   const cairn = (...args: readonly string[]) => typed([...args, '--data', data], { cwd });
   const { file } = JSON.parse((await cairn('export', runId, '--json')).out);

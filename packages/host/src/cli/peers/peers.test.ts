@@ -1,11 +1,9 @@
-/** `cairn peer`: the list in a real file, and checks against a real host on loopback. */
-import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { testServer } from '../../../test/kit/test-server.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createHostOver, type Host } from '../../server/create-host.ts';
@@ -172,16 +170,6 @@ test('check sends a key to one host alone', async () => {
   expect([code, err]).toEqual([2, expect.stringContaining('to 2 hosts')]);
 });
 
-async function hostile(handle: RequestListener): Promise<string> {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 test.for<[string, RequestListener, string]>([
   [
     'sends without end',
@@ -192,7 +180,7 @@ test.for<[string, RequestListener, string]>([
   ['is no host', (_, response) => void response.end('{"protocolVersion":1}'), 'no OpenWOP host'],
   ['is a page', (_, response) => void response.end('<html>'), 'instead of JSON'],
 ])('check ends at a host that %s', async ([, handle, word]) => {
-  await peer(['add', await hostile(handle), '--host-id', 'evil']);
+  await peer(['add', await testServer(handle), '--host-id', 'evil']);
   const { code, out } = await peer(['check']);
   expect([code, out]).toEqual([1, expect.stringContaining(word)]);
 });

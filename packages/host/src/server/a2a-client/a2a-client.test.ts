@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@cairn/client';
 import type { InboxEntry, JsonObject, RunEventDoc } from '@cairn/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventsOf } from '../../../test/kit/followed-run.ts';
 import { present } from '../../../test/kit/present.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow } from '../../agents/define-workflow.ts';
@@ -74,12 +75,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function ended(runId: string): Promise<readonly RunEventDoc[]> {
-  const events: RunEventDoc[] = [];
-  for await (const event of client.follow(runId)) events.push(event);
-  return events;
-}
-
 const returned = (events: readonly RunEventDoc[]): JsonObject =>
   (events.find(({ type }) => type === 'agent.toolReturned')?.payload ?? {}) as JsonObject;
 
@@ -96,19 +91,13 @@ async function asked(): Promise<InboxEntry> {
   throw new Error('The inbox ended.');
 }
 
-const endOf = async (runId: string, as = client) => {
-  const events: RunEventDoc[] = [];
-  for await (const event of as.follow(runId)) events.push(event);
-  return events;
-};
-
 afterEach(() => {
   there.work = async () => null;
 });
 
 test.for(['plain', 'old'])('a node calls the peer %s, and records which run it started there', async (workflowId) => {
   const runId = await started(workflowId);
-  const events = await ended(runId);
+  const events = await eventsOf(client, runId);
   expect(await client.runs.get(runId)).toMatchObject({ status: 'completed' });
   const { remote, outcome, contentTrust, transport } = returned(events);
   expect([outcome, contentTrust, transport]).toEqual(['Hello.', 'untrusted', 'http']);
@@ -125,9 +114,9 @@ test('the run there has the run here as its parent, and both are one trace', asy
     body: JSON.stringify({ workflowId: 'plain' }),
   });
   const { runId } = (await response.json()) as { runId: string };
-  const events = await ended(runId);
+  const events = await eventsOf(client, runId);
   const called = events.find(({ type }) => type === 'agent.toolCalled');
-  const first = present((await endOf(String(remoteOf(events).runId), theirs))[0]);
+  const first = present((await eventsOf(theirs, String(remoteOf(events).runId)))[0]);
   expect(first).toMatchObject({ causationId: called?.eventId, payload: { causationHostId: BETA, transport: 'a2a' } });
   expect(String((first.payload as JsonObject).traceparent).slice(3, 35)).toBe('c0ffee00c0ffee00c0ffee00c0ffee00');
   const ancestry = await fetch(`${there.url}/v1/runs/${remoteOf(events).runId}/ancestry`, {
@@ -143,7 +132,7 @@ describe('an agent of kind peer', () => {
     // The options of a run do not put a model in the place of the peer.
     const configurable = { 'ai.provider': 'scripted' };
     const { runId } = await client.runs.create({ agentId: 'host:plain', inputs: { message: 'Hi' }, configurable });
-    const events = await ended(runId);
+    const events = await eventsOf(client, runId);
     expect(events.at(-1)).toMatchObject({ type: 'run.completed', payload: { outputs: { content: 'Hello.' } } });
     expect(remoteOf(events)).toMatchObject({ hostId: 'hosts.example.org/alpha' });
   });
@@ -153,9 +142,9 @@ describe('an agent of kind peer', () => {
     const first = await client.runs.create({ agentId: 'host:plain', inputs: { message: 'One' } });
     const again = { 'cairn.contextId': first.contextId ?? '' };
     const said = { agentId: 'host:plain', inputs: { message: 'Two' } };
-    contexts.push(remoteOf(await ended(first.runId)));
-    contexts.push(remoteOf(await ended((await client.runs.create({ ...said, configurable: again })).runId)));
-    contexts.push(remoteOf(await ended((await client.runs.create(said)).runId)));
+    contexts.push(remoteOf(await eventsOf(client, first.runId)));
+    contexts.push(remoteOf(await eventsOf(client, (await client.runs.create({ ...said, configurable: again })).runId)));
+    contexts.push(remoteOf(await eventsOf(client, (await client.runs.create(said)).runId)));
     const runs = await Promise.all(contexts.map((remote) => theirs.runs.get(String((remote as JsonObject).runId))));
     const [one, two, other] = runs.map(({ contextId }) => contextId);
     expect([one === two, one === other]).toEqual([true, false]);
@@ -163,7 +152,7 @@ describe('an agent of kind peer', () => {
 
   test('takes over the work of another agent', async () => {
     const { runId } = await client.runs.create({ agentId: 'host:triage', inputs: { message: 'Hi' } });
-    const events = await ended(runId);
+    const events = await eventsOf(client, runId);
     expect(events.find(({ type }) => type === 'agent.handoff')?.payload).toMatchObject({ toAgentId: 'host:plain' });
     expect(events.at(-1)).toMatchObject({ type: 'run.completed', payload: { outputs: { content: 'Hello.' } } });
   });
@@ -190,9 +179,9 @@ describe('a question of a peer', () => {
     });
     expect(entry.remote?.taskId).toBe(entry.remote?.runId);
     await client.runs.answer(entry.runId, entry.interruptId, { answers: { answer: 'blue' } });
-    await ended(runId);
+    await eventsOf(client, runId);
     expect(await client.runs.get(runId)).toMatchObject({ status: 'completed' });
-    const there1 = await endOf(String(entry.remote?.runId), theirs);
+    const there1 = await eventsOf(theirs, String(entry.remote?.runId));
     const answer = there1.find(({ type }) => type === 'interrupt.resolved');
     expect(answer?.payload).toMatchObject({ resolvedBy: 'beta', resumeValue: { answers: { answer: 'blue' } } });
     expect(returned(there1)).toMatchObject({ outcome: 'blue' });
@@ -204,9 +193,9 @@ describe('a question of a peer', () => {
     const entry = await asked();
     expect(entry.data).toMatchObject({ contextType: 'cairn.require-user' });
     await client.runs.answer(runId, entry.interruptId, { answers: { answer: 'yes' } });
-    const events = await ended(runId);
+    const events = await eventsOf(client, runId);
     expect(returned(events)).toMatchObject({ error: { code: 'external_call_failed' } });
-    const run = await endOf(String(entry.remote?.runId), theirs);
+    const run = await eventsOf(theirs, String(entry.remote?.runId));
     const answers = run.filter(({ type }) => type === 'interrupt.resolved').map(({ payload }) => payload);
     expect(answers.filter((answer) => (answer as JsonObject).reason === undefined)).toEqual([]);
     expect(run.at(-1)?.type).toBe('run.cancelled');
@@ -223,8 +212,8 @@ describe('cancel', () => {
     const runId = await started('desk');
     const theirRun = await working.promise;
     await client.runs.cancel(runId);
-    expect((await ended(runId)).at(-1)?.type).toBe('run.cancelled');
-    const run = await endOf(theirRun, theirs);
+    expect((await eventsOf(client, runId)).at(-1)?.type).toBe('run.cancelled');
+    const run = await eventsOf(theirs, theirRun);
     expect(run.at(-1)).toMatchObject({ type: 'run.cancelled', payload: { reason: 'cross_protocol_cancel' } });
   });
 
@@ -233,7 +222,7 @@ describe('cancel', () => {
     const runId = await started('desk');
     const { remote } = await asked();
     await client.runs.cancel(runId);
-    expect((await endOf(String(remote?.runId), theirs)).at(-1)?.type).toBe('run.cancelled');
+    expect((await eventsOf(theirs, String(remote?.runId))).at(-1)?.type).toBe('run.cancelled');
   });
 
   test('of the task there ends the call here with a code', async () => {
@@ -244,7 +233,7 @@ describe('cancel', () => {
     };
     const runId = await started('desk');
     await theirs.runs.cancel(await working.promise);
-    const events = await ended(runId);
+    const events = await eventsOf(client, runId);
     expect(events.at(-1)).toMatchObject({ type: 'run.failed', payload: { error: { code: 'remote_task_canceled' } } });
   });
 });
@@ -254,7 +243,7 @@ test('a replay contacts nobody, while the peer is down, and writes the events of
   const runId = await started('desk');
   const entry = await asked();
   await client.runs.answer(runId, entry.interruptId, { answers: { answer: 'red' } });
-  const source = await ended(runId);
+  const source = await eventsOf(client, runId);
   await there.stop();
   const { fetch } = globalThis;
   const urls: string[] = [];
@@ -264,7 +253,7 @@ test('a replay contacts nobody, while the peer is down, and writes the events of
   };
   try {
     const fork = await client.runs.fork(runId, { mode: 'replay' });
-    const replayed = await ended(fork.runId);
+    const replayed = await eventsOf(client, fork.runId);
     const shown = (events: readonly RunEventDoc[]) => events.map(({ type, payload }) => ({ type, payload }));
     expect(shown(replayed)).toEqual(shown(source));
   } finally {

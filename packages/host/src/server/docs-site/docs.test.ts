@@ -42,9 +42,7 @@ test.each([
 
 test('the folder without its slash leads to the first page, because links of the pages are relative', async () => {
   const host = await serving();
-  const connection = await RawConnection.open(host.port);
-  connection.send(`GET /docs HTTP/1.1\r\nHost: 127.0.0.1:${host.port}\r\nConnection: close\r\n\r\n`);
-  expect((await connection.response())?.status).toBe(308);
+  expect((await RawConnection.get(host.port, '/docs'))?.status).toBe(308);
 });
 
 test('a picture may have colours of its own, and nothing else', async () => {
@@ -64,10 +62,7 @@ test.each([
   '/docs/errors',
 ])('%s leads to no file', async (path) => {
   const host = await serving();
-  // A client of its own: fetch would tidy the path.
-  const connection = await RawConnection.open(host.port);
-  connection.send(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${host.port}\r\nConnection: close\r\n\r\n`);
-  const { status = 0, body = '' } = (await connection.response()) ?? {};
+  const { status = 0, body = '' } = (await RawConnection.get(host.port, path)) ?? {};
   expect(status).toBeGreaterThanOrEqual(400);
   expect(body).not.toContain('secret');
 });

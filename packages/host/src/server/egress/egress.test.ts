@@ -1,21 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { testServer } from '../../../test/kit/test-server.ts';
 import { systemTimers } from '../compose.ts';
 import { createEgress, type Resolve } from './egress.ts';
 import { pinnedRequest } from './pinned-request.ts';
 
 async function receiver(handle: RequestListener): Promise<{ readonly origin: string; readonly port: number }> {
-  const server = createServer(handle);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${port}`, port };
+  const origin = await testServer(handle);
+  return { origin, port: Number(new URL(origin).port) };
 }
 
 const nowhere: Resolve = async () => {

@@ -1,22 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { testServer } from '../../../test/kit/test-server.ts';
 import type { HttpFetch } from '../../agents/builtin-tools/http-tool.ts';
 import { systemClock, systemTimers } from '../compose.ts';
 import type { Resolve } from './egress.ts';
 import { createToolFetch } from './tool-fetch.ts';
-
-async function receiver(handle: RequestListener): Promise<string> {
-  const server = createServer(handle);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const nowhere: Resolve = async () => {
   throw new Error('nothing should be resolved');
@@ -48,7 +35,7 @@ test('without a list nothing can be fetched', () => {
 
 test('an origin of the list is called as asked, and its answer is bounded', async () => {
   const seen: unknown[] = [];
-  const origin = await receiver((request, response) => {
+  const origin = await testServer((request, response) => {
     seen.push(request.method, request.url, request.headers['user-agent'], request.headers.accept);
     expect(request.headers.traceparent).toBe(traceparent);
     response.writeHead(200, { 'content-type': 'text/plain' }).end('x'.repeat(5_000));
@@ -61,7 +48,7 @@ test('an origin of the list is called as asked, and its answer is bounded', asyn
 
 test('an origin that is not on the list is not called, nor a neighbour of one that is', async () => {
   let asked = 0;
-  const origin = await receiver((_request, response) => {
+  const origin = await testServer((_request, response) => {
     asked += 1;
     response.end();
   });
@@ -83,7 +70,7 @@ test('an origin that is not on the list is not called, nor a neighbour of one th
 });
 
 test('with a star only public https addresses are called', async () => {
-  const origin = await receiver((_request, response) => void response.end('private'));
+  const origin = await testServer((_request, response) => void response.end('private'));
   const fetch = fetching(['*'], async () => ['10.0.0.7']);
   const wrong = [
     origin,
@@ -100,8 +87,8 @@ test('with a star only public https addresses are called', async () => {
 });
 
 test('a redirect is followed only where the list leads', async () => {
-  const inside = await receiver((_request, response) => void response.end('internal'));
-  const origin = await receiver((request, response) => {
+  const inside = await testServer((_request, response) => void response.end('internal'));
+  const origin = await testServer((request, response) => {
     const to = {
       '/own': '/end',
       '/away': `${inside}/secret`,
@@ -128,7 +115,7 @@ test('a redirect is followed only where the list leads', async () => {
 
 test('a write that is answered by a redirect goes nowhere else', async () => {
   const seen: string[] = [];
-  const origin = await receiver((request, response) => {
+  const origin = await testServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     response.writeHead(307, { location: '/elsewhere' }).end();
   });
@@ -138,7 +125,7 @@ test('a write that is answered by a redirect goes nowhere else', async () => {
 
 test('the time limit is for all of it, redirects too', async () => {
   let hops = 0;
-  const origin = await receiver((_request, response) => {
+  const origin = await testServer((_request, response) => {
     hops += 1;
     if (hops < 3) response.writeHead(302, { location: `/${hops}` }).end();
   });
@@ -165,7 +152,7 @@ test('the time limit is for all of it, redirects too', async () => {
 });
 
 test('who no longer waits for the answer hangs up', async () => {
-  const origin = await receiver(() => undefined);
+  const origin = await testServer(() => undefined);
   const stop = new AbortController();
   const fetched = fetching([origin])(`${origin}/`, { signal: stop.signal });
   stop.abort();

@@ -36,6 +36,13 @@ export class RawConnection {
     });
   }
 
+  /** One request with the path as it is: fetch would tidy it. */
+  static async get(port: number, path: string): Promise<RawResponse | null> {
+    const connection = await RawConnection.open(port);
+    connection.send(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+    return connection.response();
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }

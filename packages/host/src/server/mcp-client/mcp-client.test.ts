@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { eventsOf, payloadsIn } from '../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow } from '../../agents/define-workflow.ts';
 import type { Notice } from '../../engine/ports.ts';
@@ -153,21 +154,12 @@ afterAll(async () => {
   await Promise.all([decoy, ...Object.values(servers)].map((server) => server.close()));
 });
 
-async function eventsOf(runId: string): Promise<readonly RunEventDoc[]> {
-  const events: RunEventDoc[] = [];
-  for await (const event of client.follow(runId)) events.push(event);
-  return events;
-}
-
 const startOf = async (agent: string, as = client): Promise<string> =>
   (await as.runs.create({ agentId: `host:${agent}`, inputs: { message: 'Go.' } })).runId;
 
-const ran = async (agent: string): Promise<readonly RunEventDoc[]> => eventsOf(await startOf(agent));
+const ran = async (agent: string): Promise<readonly RunEventDoc[]> => eventsOf(client, await startOf(agent));
 
-const payloads = (events: readonly RunEventDoc[], type: string): JsonObject[] =>
-  events.filter((event) => event.type === type).map(({ payload }) => payload as JsonObject);
-
-const returnOf = (events: readonly RunEventDoc[]): JsonObject => payloads(events, 'agent.toolReturned')[0] ?? {};
+const returnOf = (events: readonly RunEventDoc[]): JsonObject => payloadsIn(events, 'agent.toolReturned')[0] ?? {};
 
 describe('tools of MCP servers', () => {
   test('are in the catalogue once they are listed, and those of a server that is down are not', async () => {
@@ -192,20 +184,20 @@ describe('tools of MCP servers', () => {
 
   test.each(['adder', 'old-adder'])('are called by the agent %s, with their progress', async (agent) => {
     const events = await ran(agent);
-    expect(payloads(events, 'agent.toolCalled')).toMatchObject([{ transport: 'mcp', inputs: sum, safety: 'write' }]);
+    expect(payloadsIn(events, 'agent.toolCalled')).toMatchObject([{ transport: 'mcp', inputs: sum, safety: 'write' }]);
     expect(returnOf(events)).toMatchObject({
       status: 'ok',
       outcome: '3',
       transport: 'mcp',
       contentTrust: 'untrusted',
     });
-    expect(payloads(events, 'cairn.tool.progress')).toMatchObject([{ progress: 0.5, message: 'half' }]);
+    expect(payloadsIn(events, 'cairn.tool.progress')).toMatchObject([{ progress: 0.5, message: 'half' }]);
     expect(events.at(-1)).toMatchObject({ type: 'run.completed' });
   });
 
   test('get the trace and the cause of their call, and the headers of the server, which nobody else sees', async () => {
     const runId = await startOf('adder');
-    const events = await eventsOf(runId);
+    const events = await eventsOf(client, runId);
     const calls = servers.modern.received.filter(({ method }) => method === 'tools/call');
     const { meta, headers } = calls.at(-1) ?? {};
     const called = events.find(({ type }) => type === 'agent.toolCalled');
@@ -254,7 +246,7 @@ describe('tools of MCP servers', () => {
     expect(servers.modern.received.slice(before)).toEqual([]);
     expect(returnOf(await ran('scoped'))).toMatchObject({ status: 'ok' });
     const bob = createClient({ url: host.url ?? '', key: weakKey });
-    expect(returnOf(await eventsOf(await startOf('scoped', bob)))).toMatchObject({ status: 'forbidden' });
+    expect(returnOf(await eventsOf(client, await startOf('scoped', bob)))).toMatchObject({ status: 'forbidden' });
     expect(servers.scoped.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
@@ -272,7 +264,7 @@ describe('tools of MCP servers', () => {
     await servers[server].got(({ tool }) => tool === 'wait');
     await client.runs.cancel(runId);
     await canceled[server].promise;
-    expect((await eventsOf(runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
+    expect((await eventsOf(client, runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
   });
 
   test('ask people through the inbox, and go on with the answer where they were', async () => {
@@ -284,7 +276,7 @@ describe('tools of MCP servers', () => {
         await client.runs.answer(runId, event.nodeId ?? '', { answers: { answer: { size: 'large' } } });
       }
     }
-    expect(payloads(events, 'clarification.requested')).toMatchObject([
+    expect(payloadsIn(events, 'clarification.requested')).toMatchObject([
       { questions: [{ question: 'The MCP server modern asks: Which size?', schema: { required: ['size'] } }] },
     ]);
     expect(returnOf(events)).toMatchObject({ status: 'ok', outcome: 'Booked large.' });
@@ -307,11 +299,11 @@ describe('tools of MCP servers', () => {
     for await (const { type, sequence } of client.follow(branch)) {
       if (type === 'node.suspended' && sequence >= end) await size(branch, 'small');
     }
-    expect(returnOf(await eventsOf(branch))).toMatchObject({ outcome: 'Booked small.' });
+    expect(returnOf(await eventsOf(client, branch))).toMatchObject({ outcome: 'Booked small.' });
     const calls = servers.modern.received.slice(before).filter(({ tool }) => tool === 'book');
     expect(calls.map(({ state }) => state)).toEqual([undefined, 'the state']);
     await size(runId, 'large');
-    expect(returnOf(await eventsOf(runId))).toMatchObject({ outcome: 'Booked large.' });
+    expect(returnOf(await eventsOf(client, runId))).toMatchObject({ outcome: 'Booked large.' });
   });
 
   test('that asked go on after a restart of the host, without a second first request', async () => {
@@ -334,9 +326,7 @@ describe('tools of MCP servers', () => {
     const after = createClient({ url: second.url ?? '', key });
     const [entry] = (await after.inbox.list()).entries;
     await after.runs.answer(runId, entry?.nodeId ?? '', { answers: { answer: { size: 'small' } } });
-    const events: RunEventDoc[] = [];
-    for await (const event of after.follow(runId)) events.push(event);
-    expect(returnOf(events)).toMatchObject({ outcome: 'Booked small.' });
+    expect(returnOf(await eventsOf(after, runId))).toMatchObject({ outcome: 'Booked small.' });
     expect(other.received.filter(({ tool }) => tool === 'book')).toHaveLength(2);
   });
 
@@ -350,10 +340,10 @@ describe('tools of MCP servers', () => {
 
   test('are not contacted by a replay, which returns what is recorded', async () => {
     const runId = await startOf('meter');
-    const source = await eventsOf(runId);
+    const source = await eventsOf(client, runId);
     const before = servers.modern.received.length;
     const fork = await client.runs.fork(runId, { mode: 'replay' });
-    const replayed = await eventsOf(fork.runId);
+    const replayed = await eventsOf(client, fork.runId);
     const shown = (events: readonly RunEventDoc[]) => events.map(({ type, payload }) => ({ type, payload }));
     expect(shown(replayed)).toEqual(shown(source));
     expect(servers.modern.received.slice(before)).toEqual([]);
@@ -389,10 +379,10 @@ describe('a hostile MCP server', () => {
       if (event.type === 'node.suspended') await client.runs.cancel(runId);
     }
     expect(returnOf(events)).toMatchObject({ outcome: injection, contentTrust: 'untrusted' });
-    expect(payloads(events, 'agent.toolCalled')).toHaveLength(1);
+    expect(payloadsIn(events, 'agent.toolCalled')).toHaveLength(1);
     expect(events.filter(({ type }) => /^approval\.(received|granted)/.test(type))).toEqual([]);
     // Only the cancel closed the gate.
-    expect(payloads(events, 'interrupt.resolved')).toMatchObject([{ outcome: 'cancelled', resolvedBy: 'ann' }]);
+    expect(payloadsIn(events, 'interrupt.resolved')).toMatchObject([{ outcome: 'cancelled', resolvedBy: 'ann' }]);
     expect(events.at(-1)).toMatchObject({ type: 'run.cancelled' });
   });
 });

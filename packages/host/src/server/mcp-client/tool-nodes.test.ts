@@ -2,6 +2,7 @@
 import { type Client, createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventsOf, payloadsIn } from '../../../test/kit/followed-run.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { scopes } from '../access/auth.ts';
 import { createHostOver, type Host } from '../create-host.ts';
@@ -41,16 +42,7 @@ afterAll(async () => {
   await Promise.all(Object.values(servers ?? {}).map((server) => server.close()));
 });
 
-async function eventsOf(runId: string): Promise<readonly RunEventDoc[]> {
-  const events: RunEventDoc[] = [];
-  for await (const event of client.follow(runId)) events.push(event);
-  return events;
-}
-
-const payloads = (events: readonly RunEventDoc[], type: string): JsonObject[] =>
-  events.filter((event) => event.type === type).map(({ payload }) => payload as JsonObject);
-
-const returnOf = (events: readonly RunEventDoc[]): JsonObject => payloads(events, 'agent.toolReturned')[0] ?? {};
+const returnOf = (events: readonly RunEventDoc[]): JsonObject => payloadsIn(events, 'agent.toolReturned')[0] ?? {};
 
 describe('a node that calls a tool', () => {
   const nodeRun = async (config: JsonObject, more: { configurable?: JsonObject; as?: Client } = {}) => {
@@ -67,7 +59,7 @@ describe('a node that calls a tool', () => {
     await client.workflows.register({ id, ...about, nodes: [node] });
     const { as = client, configurable } = more;
     const { runId } = await as.runs.create({ workflowId: id, ...(configurable && { configurable }) });
-    return eventsOf(runId);
+    return eventsOf(client, runId);
   };
 
   test.each<[string, JsonObject, JsonObject]>([
@@ -81,7 +73,7 @@ describe('a node that calls a tool', () => {
     ['that takes longer than the node lets it', { toolName: 'wait', timeoutMs: 30 }, { code: 'tool_timeout' }],
   ])('fails with the error of a tool %s', async (_, config, error) => {
     const events = await nodeRun({ serverId: 'modern', ...config });
-    expect(payloads(events, 'node.failed')).toMatchObject([{ error }]);
+    expect(payloadsIn(events, 'node.failed')).toMatchObject([{ error }]);
     expect(returnOf(events)).toMatchObject({ error });
   });
 

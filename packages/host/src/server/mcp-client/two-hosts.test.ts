@@ -2,6 +2,7 @@
 import { type Client, createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventsOf, payloadsIn } from '../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow } from '../../agents/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
@@ -79,22 +80,13 @@ afterAll(async () => {
 const startOf = async (agent: string): Promise<string> =>
   (await client.runs.create({ agentId: `host:${agent}`, inputs: { message: 'Go.' } })).runId;
 
-async function eventsOf(runId: string): Promise<readonly RunEventDoc[]> {
-  const events: RunEventDoc[] = [];
-  for await (const event of client.follow(runId)) events.push(event);
-  return events;
-}
-
-const payloads = (events: readonly RunEventDoc[], type: string): JsonObject[] =>
-  events.filter((event) => event.type === type).map(({ payload }) => payload as JsonObject);
-
 const shown = (events: readonly RunEventDoc[]) => events.map(({ type, payload }) => ({ type, payload }));
 
 describe.each(servers)('over a %s revision', (server) => {
   test('a call starts a run there, whose cause and trace are the run here, and the record here names it', async () => {
     const runId = await startOf(`${server}.greet`);
-    const events = await eventsOf(runId);
-    const [returned] = payloads(events, 'agent.toolReturned');
+    const events = await eventsOf(client, runId);
+    const [returned] = payloadsIn(events, 'agent.toolReturned');
     expect(returned).toMatchObject({ status: 'ok', outcome: { who: 'Ann' }, contentTrust: 'untrusted' });
     const remote = (returned?.remote ?? {}) as JsonObject;
     const there = await other.ended(String(remote.runId));
@@ -110,13 +102,13 @@ describe.each(servers)('over a %s revision', (server) => {
   });
 
   test('the progress and the answer of an agent there come back', async () => {
-    const events = await eventsOf(await startOf(`${server}.desk`));
-    expect(payloads(events, 'cairn.tool.progress').length).toBeGreaterThan(0);
-    expect(payloads(events, 'agent.toolReturned')).toMatchObject([{ outcome: { content: 'Done.' } }]);
+    const events = await eventsOf(client, await startOf(`${server}.desk`));
+    expect(payloadsIn(events, 'cairn.tool.progress').length).toBeGreaterThan(0);
+    expect(payloadsIn(events, 'agent.toolReturned')).toMatchObject([{ outcome: { content: 'Done.' } }]);
   });
 
   test('the error of a run there is that of the call', async () => {
-    const [returned] = payloads(await eventsOf(await startOf(`${server}.fail`)), 'agent.toolReturned');
+    const [returned] = payloadsIn(await eventsOf(client, await startOf(`${server}.fail`)), 'agent.toolReturned');
     expect(returned).toMatchObject({
       error: { code: 'tool_failed', message: 'Intentional conformance failure' },
       remote: { hostId: ALPHA },
@@ -131,21 +123,21 @@ describe.each(servers)('over a %s revision', (server) => {
       type: 'run.cancelled',
       payload: { reason: 'cross_protocol_cancel' },
     });
-    expect((await eventsOf(runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
+    expect((await eventsOf(client, runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
   });
 
   test('a node calls the tool, and a replay of it contacts nobody', async () => {
     const { runId } = await client.runs.create({ workflowId: `node-${server}`, inputs: { who: 'Bob' } });
-    const source = await eventsOf(runId);
-    expect(payloads(source, 'agent.toolCalled')).toMatchObject([
+    const source = await eventsOf(client, runId);
+    expect(payloadsIn(source, 'agent.toolCalled')).toMatchObject([
       { agentId: 'core.system', toolId: `mcp:${server}/greet`, inputs: { who: 'Bob', times: 2 }, transport: 'mcp' },
     ]);
-    expect(payloads(source, 'node.completed')).toMatchObject([
+    expect(payloadsIn(source, 'node.completed')).toMatchObject([
       { outputs: { result: { who: 'Bob' }, contentTrust: 'untrusted' } },
     ]);
     const before = between[server].received.length;
     const fork = await client.runs.fork(runId, { mode: 'replay' });
-    expect(shown(await eventsOf(fork.runId))).toEqual(shown(source));
+    expect(shown(await eventsOf(client, fork.runId))).toEqual(shown(source));
     const since = between[server].received.slice(before);
     // The call of the source ends its session by itself.
     expect(since.filter(({ method }) => method !== 'DELETE')).toEqual([]);
@@ -171,11 +163,11 @@ test.each(servers)(
       });
       await client.runs.answer(runId, nodeId ?? '', { answers: { answer: { approve: true } } });
     }
-    const events = await eventsOf(runId);
-    expect(payloads(events, 'clarification.requested')).toMatchObject([
+    const events = await eventsOf(client, runId);
+    expect(payloadsIn(events, 'clarification.requested')).toMatchObject([
       { questions: [{ question: `The MCP server ${server} asks: Pay?` }] },
     ]);
-    expect(payloads(events, 'agent.toolReturned')).toMatchObject([
+    expect(payloadsIn(events, 'agent.toolReturned')).toMatchObject([
       { outcome: { action: 'accept', decidedBy: 'beta' }, remote: { hostId: ALPHA } },
     ]);
   },

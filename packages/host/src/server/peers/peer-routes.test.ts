@@ -1,9 +1,7 @@
-/** A host checks its peers: only those of its configuration, at their addresses, with a key that goes nowhere else. */
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { type JsonObject, parseShape, peerChecked, peerList } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
+import { testServer } from '../../../test/kit/test-server.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { askUrl } from '../ask.kit.ts';
@@ -98,16 +96,6 @@ test('a key that is not for this host, a wrong one, and another host at the addr
   expect((await (await alpha(url, 'gamma')).check()).states['host id']).toBe('bad');
 });
 
-async function hostile(handle: RequestListener): Promise<string> {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 test.for<[string, RequestListener, string]>([
   ['sends much', (_, response) => void response.end(' '.repeat(3_000_000)), 'more than'],
   ['leads elsewhere', (_, response) => void response.writeHead(302, { location: '/x' }).end(), 'not followed'],
@@ -115,7 +103,7 @@ test.for<[string, RequestListener, string]>([
   ['is a page', (_, response) => void response.end('<html>'), 'instead of JSON'],
 ])('a host that %s is a finding', async ([, handle, word]) => {
   const seen: (string | undefined)[] = [];
-  const url = await hostile((request, response) => {
+  const url = await testServer((request, response) => {
     seen.push(request.headers.authorization);
     handle(request, response);
   });
@@ -127,7 +115,7 @@ test.for<[string, RequestListener, string]>([
 
 test('a host that nobody configured is never called', async () => {
   const calls: string[] = [];
-  const url = await hostile((request, response) => {
+  const url = await testServer((request, response) => {
     calls.push(String(request.url));
     response.end('{}');
   });

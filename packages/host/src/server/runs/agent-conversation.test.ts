@@ -13,9 +13,9 @@ import { ToolRegistry } from '../../agents/tools/tool-registry.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import { defineWorkflow, fixed, variable } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import { allModelClasses } from '../catalogue/model-classes.ts';
 import { systemClock } from '../compose.ts';
 import { keys, type Served, served } from '../served.kit.ts';
+import { agentFacts } from './agent-facts.kit.ts';
 
 const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
 
@@ -72,19 +72,10 @@ beforeEach(async () => {
     clock: systemClock,
     sha256,
   });
-  const facts = {
-    reasoning: { verbosity: 'summary', tokenLimit: 512 },
-    costEstimates: false,
-    memory: null,
-    modelClasses: allModelClasses,
-    isLive: false,
-    escalates: true,
-    providers: [],
-    byok: [],
-    limitsToolRate: false,
-    mockProviders: [],
-  } as const;
-  host = await served({ store, agents: { facts, nodeTypes: loop, performers: [performer], own: [desk, scribe] } });
+  host = await served({
+    store,
+    agents: { facts: agentFacts, nodeTypes: loop, performers: [performer], own: [desk, scribe] },
+  });
 });
 
 /** Starts a run and sees it to its end. */

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContextId, RunEventDoc, RunId } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventsOf } from '../../../test/kit/followed-run.ts';
 import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { openSuiteStore } from '../../log/postgres/suite-store.kit.ts';
-import { type Crew, eventsOf, openCrew, ranCrew, shown } from './replay-crew.kit.ts';
+import { type Crew, openCrew, ranCrew, shown } from './replay-crew.kit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-replays-'));
 let crew: Crew;
@@ -19,7 +20,7 @@ let before: readonly string[];
 beforeAll(async () => {
   crew = await openCrew(await openSuiteStore(folder));
   runId = await ranCrew(crew);
-  source = await eventsOf(crew, runId);
+  source = await eventsOf(crew.client, runId);
   before = [...crew.effects];
 });
 
@@ -30,7 +31,7 @@ afterAll(async () => {
 
 async function replayed(of: string, fromSeq?: number): Promise<readonly RunEventDoc[]> {
   const fork = await crew.client.runs.fork(of, { mode: 'replay', ...(fromSeq === undefined ? {} : { fromSeq }) });
-  return eventsOf(crew, fork.runId);
+  return eventsOf(crew.client, fork.runId);
 }
 
 /** One event of each kind, and the last one. */
@@ -65,7 +66,7 @@ describe('a replay', () => {
   test('of a branch writes the events of the branch, those with the name of its source and its own', async () => {
     const boss = source.find(({ type, nodeId }) => type === 'node.started' && nodeId === 'boss');
     const branch = await crew.client.runs.fork(runId, { mode: 'branch', fromSeq: boss?.sequence ?? 0 });
-    const own = await eventsOf(crew, branch.runId);
+    const own = await eventsOf(crew.client, branch.runId);
     expect(own.at(-1)?.type).toBe('run.completed');
     before = [...crew.effects];
     const last = kinds(own).filter(({ sequence }) => sequence > (boss?.sequence ?? 0));
@@ -77,7 +78,7 @@ describe('a replay', () => {
 
   test('of a child run writes the events of the child', async () => {
     for (const suffix of ['.0', '.1']) {
-      const child = await eventsOf(crew, `${runId}${suffix}`);
+      const child = await eventsOf(crew.client, `${runId}${suffix}`);
       expect(shown(await replayed(`${runId}${suffix}`, 2))).toEqual(shown(child));
     }
     expect(crew.effects).toEqual(before);
@@ -103,7 +104,7 @@ describe('a replay', () => {
     }
     crew = await openCrew(store);
     for (const cut of cuts) {
-      expect(shown(await eventsOf(crew, `run_cut-${cut}`)), `died before ${cut}`).toEqual(shown(source));
+      expect(shown(await eventsOf(crew.client, `run_cut-${cut}`)), `died before ${cut}`).toEqual(shown(source));
     }
     expect(crew.effects).toEqual([]);
   });

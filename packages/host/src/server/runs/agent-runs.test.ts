@@ -6,21 +6,8 @@ import { promptWords, sampleAgentId, samplePack } from '../../../test/kit/sample
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow, variable } from '../../engine/workflow/define-workflow.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
-import { allModelClasses } from '../catalogue/model-classes.ts';
 import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
-
-const facts = {
-  reasoning: { verbosity: 'summary', tokenLimit: 512 },
-  costEstimates: false,
-  memory: null,
-  modelClasses: allModelClasses,
-  isLive: false,
-  escalates: true,
-  providers: [],
-  byok: [],
-  limitsToolRate: false,
-  mockProviders: [],
-} as const;
+import { agentFacts as facts } from './agent-facts.kit.ts';
 
 const desk = defineAgent({ id: 'host:Front_Desk', persona: 'Desk', instructions: 'Greet.' });
 

@@ -2,15 +2,13 @@
 import { type Client, createClient } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
-import { defineAgent } from '../../agents/define-agent.ts';
-import { defineTool } from '../../agents/tools/define-tool.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { otlpReceiver, type ReceivedSpan } from '../../telemetry/otlp-receiver.kit.ts';
 import { scopes } from '../access/auth.ts';
 import { createHostOver, type Host } from '../create-host.ts';
 import { receiver } from '../webhooks/receiver.kit.ts';
+import { countingLook, desk } from './looking-desk.kit.ts';
 
 const key = 'a-key-of-enough-characters';
 
@@ -23,23 +21,7 @@ interface Desk {
 
 /** An agent that looks something up, then a person who approves it. */
 async function open(config: object = {}): Promise<Desk> {
-  let calls = 0;
-  const look = defineTool({
-    id: 'acme:look',
-    description: 'Looks something up.',
-    input: z.object({}),
-    run: () => {
-      calls += 1;
-      return { found: calls };
-    },
-  });
-  const desk = defineAgent({
-    id: 'host:desk',
-    persona: 'Desk',
-    instructions: 'Look.',
-    tools: ['acme:look'],
-    rehearsal: { turns: [[{ call: { tool: 'acme:look', input: {} } }], [{ say: 'Found {{last.found}}.' }]] },
-  });
+  const { look, calls } = countingLook();
   const workflow = defineWorkflow({
     id: 'desk',
     version: '1',
@@ -57,7 +39,7 @@ async function open(config: object = {}): Promise<Desk> {
     report: () => undefined,
   });
   onTestFinished(() => host.close());
-  return { host, client: createClient({ url: host.url ?? '', key }), calls: () => calls };
+  return { host, client: createClient({ url: host.url ?? '', key }), calls };
 }
 
 /** A run that a person has approved. */

@@ -206,11 +206,5 @@ async function answered(client: Client, { runId, nodeId, kind }: InboxEntry): Pr
   for (const value of answers[kind] ?? []) await client.runs.answer(runId, nodeId, value);
 }
 
-export async function eventsOf({ client }: Crew, runId: string): Promise<readonly RunEventDoc[]> {
-  const events: RunEventDoc[] = [];
-  for await (const event of client.follow(runId)) events.push(event);
-  return events;
-}
-
 export const shown = (events: readonly RunEventDoc[]) =>
   events.map(({ type, nodeId, payload }) => ({ type, nodeId, payload }));

@@ -98,10 +98,7 @@ test.each([
   '/assets/index-abc.js%00.txt',
 ])('%s leads to no file', async (path) => {
   const host = await serving();
-  // A client of its own: fetch would tidy the path.
-  const connection = await RawConnection.open(host.port);
-  connection.send(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${host.port}\r\nConnection: close\r\n\r\n`);
-  const { status = 0, body = '' } = (await connection.response()) ?? {};
+  const { status = 0, body = '' } = (await RawConnection.get(host.port, path)) ?? {};
   expect(status).toBeGreaterThanOrEqual(400);
   expect(body).not.toContain('"secret"');
   expect(body).not.toContain(PAGE);

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Client, createClient } from '@cairn/client';
-import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventsOf, payloadsIn } from '../../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../../agents/define-agent.ts';
 import type { Notice } from '../../../engine/ports.ts';
 import { inMemoryStore } from '../../../log/in-memory/store.ts';
@@ -85,17 +86,8 @@ afterAll(() => host?.close());
 const startOf = async (agent: string): Promise<string> =>
   (await client.runs.create({ agentId: `host:${agent}`, inputs: { message: 'Go.' } })).runId;
 
-async function eventsOf(runId: string): Promise<readonly RunEventDoc[]> {
-  const events: RunEventDoc[] = [];
-  for await (const event of client.follow(runId)) events.push(event);
-  return events;
-}
-
-const payloads = (events: readonly RunEventDoc[], type: string): JsonObject[] =>
-  events.filter((event) => event.type === type).map(({ payload }) => payload as JsonObject);
-
 async function returned(agent: string): Promise<JsonObject> {
-  return payloads(await eventsOf(await startOf(agent)), 'agent.toolReturned')[0] ?? {};
+  return payloadsIn(await eventsOf(client, await startOf(agent)), 'agent.toolReturned')[0] ?? {};
 }
 
 /** Resolves at the first notice that fits. */
@@ -120,11 +112,11 @@ const textOf = ({ outcome }: JsonObject): JsonObject => JSON.parse(String(outcom
 
 describe('tools of a server that the host starts', () => {
   test('are called with their progress, by the newer revision', async () => {
-    const events = await eventsOf(await startOf('published.add'));
-    expect(payloads(events, 'agent.toolReturned')).toMatchObject([
+    const events = await eventsOf(client, await startOf('published.add'));
+    expect(payloadsIn(events, 'agent.toolReturned')).toMatchObject([
       { status: 'ok', outcome: '3', transport: 'mcp', contentTrust: 'untrusted' },
     ]);
-    expect(payloads(events, 'cairn.tool.progress')).toMatchObject([{ progress: 0.5, message: 'half' }]);
+    expect(payloadsIn(events, 'cairn.tool.progress')).toMatchObject([{ progress: 0.5, message: 'half' }]);
   });
 
   test('ask people through the inbox', async () => {
@@ -134,7 +126,9 @@ describe('tools of a server that the host starts', () => {
         await client.runs.answer(runId, nodeId ?? '', { answers: { answer: { size: 'large' } } });
       }
     }
-    expect(payloads(await eventsOf(runId), 'agent.toolReturned')).toMatchObject([{ outcome: 'Booked large.' }]);
+    expect(payloadsIn(await eventsOf(client, runId), 'agent.toolReturned')).toMatchObject([
+      { outcome: 'Booked large.' },
+    ]);
   });
 
   test('of a revision of 2025 ask people through the inbox, too, while their server waits', async () => {
@@ -154,7 +148,7 @@ describe('tools of a server that the host starts', () => {
     await noticed(({ event, facts }) => event === 'mcp.stderr' && facts?.line === 'wait began');
     await client.runs.cancel(runId);
     await noticed(({ event, facts }) => event === 'mcp.stderr' && facts?.line === 'wait was canceled');
-    expect((await eventsOf(runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
+    expect((await eventsOf(client, runId)).at(-1)).toMatchObject({ type: 'run.cancelled' });
   });
 
   test('see the variables of their server, and of the host only those of a plain shell', async () => {
