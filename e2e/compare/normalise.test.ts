@@ -11,6 +11,15 @@ test('two runs that differ only in ids, instants and durations are equal', () =>
   expect(normalise([run('aaaaaaaa', 5)])).toEqual(normalise([run('bbbbbbbb', 70)]));
 });
 
+test('the token of a run is one of its ids, wherever it stands', () => {
+  const run = (token: string, other = token) => [
+    event({ idToken: token, nodes: ['a'] }),
+    event({ callId: `call_${token}_a#0.0/t0.0`, body: JSON.stringify({ idToken: token, of: `inv_${other}_a` }) }),
+  ];
+  expect(normalise([run('0123456789ab')])).toEqual(normalise([run('ba9876543210')]));
+  expect(normalise([run('0123456789ab', 'cccccccccccc')])).not.toEqual(normalise([run('0123456789ab')]));
+});
+
 test('another value, another order of keys and another id in place of a known one are differences', () => {
   const base = normalise([
     [event({ runId: 'run_aaaaaaaa', outputs: { a: 1, b: 2 } }), event({ runId: 'run_aaaaaaaa' })],

@@ -19,6 +19,11 @@ const families: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['run', /\brun_[A-Za-z0-9_-]{8,}/g],
   ['ctx', /\bctx_[A-Za-z0-9_-]{8,}/g],
   ['mem', /\bmem_[A-Za-z0-9_-]{8,}/g],
+  // The token of a run, in its first event and in every id that it makes.
+  [
+    'token',
+    /(?<=idToken\\*":\\*")[0-9a-f]{12}\b|(?<=(?:art|call|content|conv|int|inv|msg|thought|timer)_)[0-9a-f]{12}(?=_)/g,
+  ],
   ['hash', /\b[0-9a-f]{32,64}\b/g],
 ];
 
