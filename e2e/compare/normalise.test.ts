@@ -20,6 +20,14 @@ test('the token of a run is one of its ids, wherever it stands', () => {
   expect(normalise([run('0123456789ab', 'cccccccccccc')])).not.toEqual(normalise([run('0123456789ab')]));
 });
 
+test('a trace and its spans are ids', () => {
+  const run = (digit: string, isSampled = '00') => [
+    event({ traceparent: `00-${digit.repeat(32)}-${digit.repeat(16)}-${isSampled}` }),
+  ];
+  expect(normalise([run('a')])).toEqual(normalise([run('b')]));
+  expect(normalise([run('a')])).not.toEqual(normalise([run('a', '01')]));
+});
+
 test('another value, another order of keys and another id in place of a known one are differences', () => {
   const base = normalise([
     [event({ runId: 'run_aaaaaaaa', outputs: { a: 1, b: 2 } }), event({ runId: 'run_aaaaaaaa' })],

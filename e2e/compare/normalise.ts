@@ -24,6 +24,8 @@ const families: readonly (readonly [name: string, pattern: RegExp])[] = [
     'token',
     /(?<=idToken\\*":\\*")[0-9a-f]{12}\b|(?<=(?:art|call|content|conv|int|inv|msg|thought|timer)_)[0-9a-f]{12}(?=_)/g,
   ],
+  // The span of a trace, which the hash before it names.
+  ['span', /(?<=\b00-[0-9a-f]{32}-)[0-9a-f]{16}(?=-0[01]\b)/g],
   ['hash', /\b[0-9a-f]{32,64}\b/g],
 ];
 
