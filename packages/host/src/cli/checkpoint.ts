@@ -1,12 +1,11 @@
 /** `cairn checkpoint`: prints a signed statement of where the logs of runs stand, even while a host uses its store. */
 import { relative, resolve } from 'node:path';
-import { TerminalError } from '@cairn/protocol';
 import { type CheckpointedRun, checkpointLines } from '../log/signed-checkpoint/signed-checkpoint.ts';
 import type { ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { exit } from './exit.ts';
 import { folderKeys } from './folder-keys.ts';
-import { keptRunNamed } from './kept-run-name.ts';
+import { keptRunNamed, noKeptRun } from './kept-run-name.ts';
 import { type StoreFlags, withLog } from './offline-store.ts';
 import { styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
@@ -68,12 +67,6 @@ function* allRuns(log: ReadOnlyLog): Generator<CheckpointedRun> {
 const namedRuns = (log: ReadOnlyLog, names: readonly string[], place: string): readonly CheckpointedRun[] =>
   names.map((name) => {
     const run = log.run(keptRunNamed(log, name));
-    if (run === null) throw noRun(name, place);
+    if (run === null) throw noKeptRun(name, place);
     return run;
-  });
-
-const noRun = (name: string, place: string): TerminalError =>
-  new TerminalError('not_found', {
-    message: `There is no run ${JSON.stringify(name)} in ${place}.`,
-    hint: '"cairn runs" lists runs. --data and --store select another store.',
   });

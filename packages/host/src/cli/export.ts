@@ -9,7 +9,7 @@ import { runPurged } from '../log/ports/run-purged.ts';
 import type { KeptRun, ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
 import { exit } from './exit.ts';
-import { keptRunNamed } from './kept-run-name.ts';
+import { keptRunNamed, noKeptRun } from './kept-run-name.ts';
 import { type StoreFlags, withLog } from './offline-store.ts';
 import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +26,7 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
   return withLog(terminal, { flags, names: [name] }, ({ log, place }) => {
     // Only the id of an existing run becomes part of a path, and such ids contain no slash.
     const top = log.run(keptRunNamed(log, name));
-    if (top === null) throw noRun(name, place);
+    if (top === null) throw noKeptRun(name, place);
     if (top.purgedAt !== null) throw runPurged({ runId: top.runId, purgedAt: top.purgedAt });
     const { runId, hash } = top;
     const runs = flags.children === false ? [top] : log.tree(top);
@@ -122,12 +122,6 @@ const noBlob = (runId: string, sha256: string): TerminalError =>
   new TerminalError('store_corrupt', {
     message: `The data folder does not contain the blob ${sha256} of run ${runId}.`,
     hint: 'Restore the folder from a backup. "cairn verify" lists what is missing.',
-  });
-
-const noRun = (runId: string, place: string): TerminalError =>
-  new TerminalError('not_found', {
-    message: `There is no run ${JSON.stringify(runId)} in ${place}.`,
-    hint: '"cairn runs" lists runs. --data and --store select another store.',
   });
 
 const noDefinition = (runId: string, hash: string): TerminalError =>

@@ -1,4 +1,5 @@
 /** The same names of runs as `run-name.ts`, in a data folder. */
+import { TerminalError } from '@cairn/protocol';
 import { isNamed, LAST, type NamedRun, onlyRun } from './run-name.ts';
 
 /** `log.runs` gives the newest first. */
@@ -10,3 +11,9 @@ export function keptRunNamed(log: { runs(): Iterable<NamedRun> }, name: string):
   }
   return onlyRun(found, name) ?? name;
 }
+
+export const noKeptRun = (name: string, place: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `There is no run ${JSON.stringify(name)} in ${place}.`,
+    hint: '"cairn runs" lists runs. --data and --store select another store.',
+  });

@@ -1,5 +1,13 @@
 /** Test routes for black-box suites, beyond the protocol. Served only in conformance mode, by the production code. */
-import { debugBundle, isJsonObject, type JsonObject, parseShape, runEventDoc, TerminalError } from '@cairn/protocol';
+import {
+  debugBundle,
+  isJsonObject,
+  type JsonObject,
+  parseShape,
+  row,
+  runEventDoc,
+  TerminalError,
+} from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../log/feed/frame.ts';
 import type { RoutePorts } from '../server/host-extension.ts';
@@ -105,9 +113,10 @@ async function setVariables(call: Call, { engine, findRun, log, now }: RoutePort
   const { runId } = (await findRun(pathParam(call, 'runId'), call.caller)).record;
   const before = (await engine.snapshot(call.caller.tenant, runId)).variables ?? {};
   const rows = Object.entries(variables).map(([name, next]) => {
-    const previous = Object.hasOwn(before, name) ? { previous: before[name] } : {};
-    const payload = JSON.stringify({ name, ...previous, next });
-    return { at: now(), type: 'variable.changed', audience: 'client' as const, payload, task: null };
+    const previous = Object.hasOwn(before, name) ? before[name] : undefined;
+    const changed = { name, ...(previous === undefined ? {} : { previous }), next };
+    const { type, audience, payload } = row('variable.changed', changed);
+    return { at: now(), type, audience, payload: JSON.stringify(payload), task: null };
   });
   if (rows.length > 0) await log.append({ runId, rows });
   return JSON.stringify({ runId });
