@@ -95,7 +95,7 @@ test('a damaged, foreign or newer backup is refused by name, and leaves nothing'
     ],
     ['DELETE FROM events WHERE seq = 1', { ...corrupt, message: expect.stringMatching(/run run_\S+: event \d+ /) }],
     ['DELETE FROM events WHERE cursor = (SELECT max(cursor) FROM events)', corrupt],
-    ['DROP TABLE backup_facts', { ...corrupt, message: expect.stringContaining('no backup') }],
+    ['DROP TABLE backup_facts', { ...corrupt, message: expect.stringContaining('not a backup') }],
     ['PRAGMA user_version = 9999', { code: 'store_newer' }],
     ["INSERT INTO backup_files VALUES ('runs/../../x', x'00')", corrupt],
   ];

@@ -102,7 +102,7 @@ function eventsOf({ event, data }: EventSourceMessage): readonly EventDoc[] {
   const events = event === streamTypes.batch && Array.isArray(content) ? content : [content];
   if (events.every(isEvent)) return events;
   throw new TerminalError('internal_error', {
-    message: `The host sent a frame that is no event: ${quoted(data)}.`,
+    message: `The host sent a frame that is not an event: ${quoted(data)}.`,
     hint: 'This is a defect of the host or of a proxy between.',
   });
 }

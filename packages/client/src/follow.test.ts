@@ -168,7 +168,7 @@ test('refuses a frame that is no event', async () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end('data: not json\n\n');
   });
-  await expect(sequences(client)).rejects.toThrow('no event: "not json"');
+  await expect(sequences(client)).rejects.toThrow('not an event: "not json"');
 });
 
 test('reconnects when nobody answers at the address for a while', async () => {

@@ -56,7 +56,7 @@ function changeOf(data: string): InboxChange {
   const change = parsed(data) as InboxChange | null;
   if (types.includes(change?.type)) return change as InboxChange;
   throw new TerminalError('internal_error', {
-    message: `The host sent a frame that is no change of an inbox: ${quoted(data)}.`,
+    message: `The host sent a frame that is not a change of an inbox: ${quoted(data)}.`,
     hint: 'This is a defect of the host or of a proxy between.',
   });
 }

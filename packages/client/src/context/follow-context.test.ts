@@ -164,5 +164,5 @@ test('throws what the host refuses, and the reason of its signal', async () => {
 
 test('refuses a frame that is no task event', async () => {
   const { context } = await against([frames('data: {"kind":"task-created"}\n\n')]);
-  await expect(upTo(context, isComplete)).rejects.toThrow('no task event');
+  await expect(upTo(context, isComplete)).rejects.toThrow('not a task event');
 });

@@ -108,7 +108,7 @@ export function itemOf({ event = '', data }: Pick<EventSourceMessage, 'event' | 
     if ('sequence' in content) return { kind: 'stream:unknown' };
   }
   throw new TerminalError('internal_error', {
-    message: `The host sent a frame that is no task event: ${quoted(data)}.`,
+    message: `The host sent a frame that is not a task event: ${quoted(data)}.`,
     hint: 'This is a defect of the host or of a proxy between.',
   });
 }

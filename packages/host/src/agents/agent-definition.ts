@@ -29,7 +29,7 @@ export function readAgentDefinition(hash: string, body: string): AgentDefinition
   const parsed = definition.safeParse(JSON.parse(body));
   if (parsed.success) return parsed.data;
   throw new TerminalError('internal_error', {
-    message: `The definition ${hash} in the store is no agent: ${z.prettifyError(parsed.error)}`,
+    message: `The definition ${hash} in the store is not an agent: ${z.prettifyError(parsed.error)}`,
     hint: 'Install the pack of the agent again and start a new run.',
     details: { definitionHash: hash },
   });

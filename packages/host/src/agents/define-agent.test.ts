@@ -61,9 +61,9 @@ const wrong: readonly [string, Partial<AgentOptions>, string][] = [
   ['no instructions', { instructions: '' }, 'instructions'],
   ['an unknown model class', { modelClass: 'genius' as 'general' }, 'modelClass'],
   ['a threshold above 1', { confidenceThreshold: 1.1 }, 'confidenceThreshold'],
-  ['a schema that is none', { result: { type: 'nothing' } }, 'result is no schema that can be checked'],
-  ['a schema that no JSON Schema can say', { task: z.bigint() }, 'task is no schema that can be checked'],
-  ['a rehearsal that is no script', { rehearsal: { turns: [[{ sing: 'la' }]] } }, 'rehearsal is no script'],
+  ['a schema that is none', { result: { type: 'nothing' } }, 'result is not a schema that can be checked'],
+  ['a schema that no JSON Schema can say', { task: z.bigint() }, 'task is not a schema that can be checked'],
+  ['a rehearsal that is no script', { rehearsal: { turns: [[{ sing: 'la' }]] } }, 'rehearsal is not a script'],
 ];
 
 test('an unknown option is refused, with the nearest known one, however the object was made', () => {

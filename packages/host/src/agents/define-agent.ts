@@ -82,7 +82,7 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
   const manifest = manifestOf(options);
   const read = rehearsal === undefined ? null : readScript(rehearsal);
   if (read !== null && 'problems' in read) {
-    throw wrongAgent(agentId, 'rehearsal', `is no script: ${read.problems.slice(0, 3).join('; ')}`);
+    throw wrongAgent(agentId, 'rehearsal', `is not a script: ${read.problems.slice(0, 3).join('; ')}`);
   }
   if (read !== null) refuseToolTypos(manifest, read.script);
   return {
@@ -147,7 +147,7 @@ function schemaOf(id: string, field: string, schema: z.ZodType | JsonObject | un
     compileSchema(plain);
     return plain;
   } catch (error) {
-    throw wrongAgent(id, field, `is no schema that can be checked: ${(error as Error).message}`);
+    throw wrongAgent(id, field, `is not a schema that can be checked: ${(error as Error).message}`);
   }
 }
 

@@ -181,7 +181,7 @@ test.each([
   ['a run that is not there', ['export', 'run_nobody'], 3, 'There is no run "run_nobody"'],
   ['an id that is a path', ['export', '../../../etc/passwd'], 3, 'There is no run'],
   ['a run or file that is not there', ['verify', 'nothing'], 3, 'no file nothing, and no run'],
-  ['a folder without data', ['verify', 'run_x', '--data', 'empty'], 3, 'is no data folder'],
+  ['a folder without data', ['verify', 'run_x', '--data', 'empty'], 3, 'is not a data folder'],
   ['a bundle that is not there', ['import', 'nothing.jsonl'], 3, 'cannot be opened'],
   ['a folder as a bundle', ['import', 'data'], 4, 'not a regular file'],
   ['a bundle into a folder that a host uses', ['import', 'fine.jsonl', '--data', 'data'], 1, 'A host uses'],

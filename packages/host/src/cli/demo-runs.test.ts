@@ -100,7 +100,7 @@ test('--no-demo and a program start no demo', async () => {
 });
 
 test.each([
-  [['--model', 'gpt-5'], '"gpt-5" is no model.'],
+  [['--model', 'gpt-5'], '"gpt-5" is not a model.'],
   [['--model', 'acme/m1'], 'does not know the provider "acme"; it knows anthropic, google, openai.'],
   [['--model-url', 'http://127.0.0.1:1/v1'], '--model-url needs --model'],
   [['--model', 'openai/gpt-5'], 'OPENAI_API_KEY'],

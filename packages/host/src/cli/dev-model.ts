@@ -22,7 +22,7 @@ export function modelConfig({ model, modelUrl }: ModelFlags): Readonly<Record<st
     throw usageError('--model-url needs --model, the name of a model at that address.', 'Add --model local/qwen3.');
   }
   const [, provider = '', name = ''] = /^([A-Za-z0-9][A-Za-z0-9._-]*)\/(\S+)$/.exec(model) ?? [];
-  if (name === '') throw usageError(`${JSON.stringify(model)} is no model.`, 'Use the form openai/gpt-5.');
+  if (name === '') throw usageError(`${JSON.stringify(model)} is not a model.`, 'Use the form openai/gpt-5.');
   const configured = (settings: Readonly<Record<string, unknown>>) => ({
     models: { providers: { [provider]: settings }, default: model },
   });

@@ -137,10 +137,10 @@ test('a backup with a trigger, which would change what a host writes later, is r
 
 test.each<[string, readonly string[], string]>([
   ['a restore of no file', ['restore', 'nowhere.cairn', '--data', 'new'], 'There is no file'],
-  ['a restore of a folder', ['restore', 'data', '--data', 'new'], 'data is no file'],
+  ['a restore of a folder', ['restore', 'data', '--data', 'new'], 'data is not a file'],
   ['a backup to a file that exists', ['backup', 'there'], 'there exists already'],
   ['a restore to a folder that exists', ['restore', 'there', '--data', 'data'], 'data exists already'],
-  ['a backup of no data folder', ['backup', 'x.cairn', '--data', 'nowhere'], 'is no data folder'],
+  ['a backup of no data folder', ['backup', 'x.cairn', '--data', 'nowhere'], 'is not a data folder'],
   ['an export to a file that exists', ['export', 'RUN', '-o', 'there'], 'there already exists'],
   ['an export of an unknown run', ['export', 'run_x'], 'There is no run "run_x"'],
   ['a checkpoint of an unknown run', ['checkpoint', 'run_x'], 'There is no run "run_x"'],

@@ -79,7 +79,7 @@ test('draws a bar on a screen, stops at Ctrl-C, and says what is to be done next
 });
 
 test.each([
-  ['a folder without data', ['--from', '/tmp/nowhere-at-all', '--to', 'URL'], 3, 'is no data folder'],
+  ['a folder without data', ['--from', '/tmp/nowhere-at-all', '--to', 'URL'], 3, 'is not a data folder'],
   ['a database that is none', ['--from', '/tmp', '--to', 'mysql://x/y'], 2, 'postgres://'],
   ['no database', ['--from', '/tmp'], 2, 'No PostgreSQL database is named'],
 ])('refuses %s', async (_, args, code, message) => {

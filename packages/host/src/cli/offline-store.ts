@@ -52,7 +52,7 @@ function configuration({ cwd, env }: Terminal, option: string | undefined): stri
   return null;
 }
 
-/** A file that cannot be read is reported by whoever needs it. */
+/** The code that needs the file reports that it cannot be read. */
 function namesStore(file: string): boolean {
   try {
     return fieldsOf(JSON.parse(readFileSync(file, 'utf8'))).store !== undefined;

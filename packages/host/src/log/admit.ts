@@ -162,7 +162,7 @@ function guarded(append: Append, head: FullHead, guards: GuardQueries): FullHead
   if (fence !== undefined && (fence !== head.fence || head.owner === null)) {
     throw new RetryableError('lease_lost', {
       message: `Run ${runId} was written under lease ${fence}, but ${head.owner === null ? 'nobody holds it' : `lease ${head.fence} is current`}.`,
-      hint: 'Drop what was computed and leave the run to whoever claims it.',
+      hint: 'Drop what was computed, and leave the run to the node that claims it.',
       details: { fence, current: head.fence },
     });
   }

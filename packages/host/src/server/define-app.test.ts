@@ -19,7 +19,7 @@ test.each([
   ['text', 'no default export'],
   [{ workflow: [workflow] }, '"workflow", which may mean workflows'],
   [{ zebra: [] }, '"zebra"'],
-  [{ tools: workflow }, 'tools is no list'],
+  [{ tools: workflow }, 'tools is not a list'],
   [{ tools: [workflow] }, 'tools[0] is not a result of defineTool'],
   [{ workflows: [workflow, null] }, 'workflows[1] is not a result of defineWorkflow'],
 ])('refuses %j and says why', (exported, why) => {

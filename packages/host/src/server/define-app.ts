@@ -39,7 +39,7 @@ export function defineApp(app: Partial<App>): App {
   if (unknown !== undefined) throw unknownKey(unknown);
   for (const [key, elements] of Object.entries(app)) {
     if (elements === undefined) continue;
-    if (!Array.isArray(elements)) throw wrong(`${key} is no list`, `Write ${key}: [...].`);
+    if (!Array.isArray(elements)) throw wrong(`${key} is not a list`, `Write ${key}: [...].`);
     const { what, fields } = lists[key as keyof App];
     const index = elements.findIndex((element) => !hasFields(element, fields));
     if (index !== -1) throw wrong(`${key}[${index}] is not ${what}`, `Each element of ${key} is ${what}.`);

@@ -39,7 +39,7 @@ export const installedPack = z
   .looseObject({
     name: text,
     version: text,
-    /** Whose it is: of everybody on this host, or of the tenant alone. */
+    /** Who may use it: all tenants of this host, or only one. */
     scope: z.enum(packScopes),
     /** SHA-256 over the names and digests of its files, as hex. */
     hash: z.string().regex(/^[0-9a-f]{64}$/),

@@ -235,7 +235,7 @@ describe('a rehearsal', () => {
     ['a list', '[]', 'it must be a JSON object'],
     ['half a character', '{"turns":[[{"say":"\\ud800"}]]}', 'half of a surrogate pair'],
     ['a nest', `${'['.repeat(50_000)}${']'.repeat(50_000)}`, 'levels deep'],
-    ['no script', '{"turns":[[{"sing":"la"}]]}', 'it is no script: turns[0][0]'],
+    ['no script', '{"turns":[[{"sing":"la"}]]}', 'it is not a script: turns[0][0]'],
     ['a script that fills in what nobody knows', '{"turns":[[{"say":"{{secret}}"}]]}', '{{secret}}'],
   ])('that is %s is refused, by its name', (_, content, problem) => {
     refused(withFile(content), 'invalid_manifest', { message: expect.stringContaining(problem) });

@@ -63,7 +63,7 @@ function rehearsalOf(files: PackFiles, agent: AgentManifest): Pick<AgentDefiniti
   const rehearsal = objectAt(files, agent, 'rehearsal', path);
   const read = readScript(rehearsal);
   if ('script' in read) return { rehearsal };
-  throw wrongFile(agent.agentId, 'rehearsal', path, `it is no script: ${read.problems.slice(0, 3).join('; ')}`);
+  throw wrongFile(agent.agentId, 'rehearsal', path, `it is not a script: ${read.problems.slice(0, 3).join('; ')}`);
 }
 
 function checkNamespace({ agentId }: AgentManifest, packName: string): void {
@@ -110,7 +110,7 @@ function schemaAt(files: PackFiles, agent: AgentManifest, field: string, ref: st
   try {
     compileSchema(schema);
   } catch (error) {
-    throw wrongFile(agent.agentId, field, ref, `it is no JSON Schema: ${reasonOf(error)}`);
+    throw wrongFile(agent.agentId, field, ref, `it is not a JSON Schema: ${reasonOf(error)}`);
   }
   return schema;
 }

@@ -30,7 +30,7 @@ export function packPath(text: string, where: string): string {
   const isOdd = /[\\\u0000-\u001f\u007f]|^[A-Za-z]:/.test(path) || !path.isWellFormed();
   if (isPlain && !isOdd && path.length <= packLimits.pathLength) return path;
   throw new TerminalError('tarball_path_traversal', {
-    message: `${where} names ${quoted(text, 120)}, which is no path inside a pack.`,
+    message: `${where} names ${quoted(text, 120)}, which is not a path inside a pack.`,
     hint: 'Use a relative path of plain names with "/" between them, without "..".',
     details: { path: text.slice(0, 300) },
   });

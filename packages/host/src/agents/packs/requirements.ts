@@ -77,7 +77,7 @@ function inRange(version: string, range: string, where: string): boolean {
     return semver.satisfies(version, range, { includePrerelease: true });
   }
   throw new TerminalError('invalid_manifest', {
-    message: `pack.json is not valid: ${where} is ${quoted(range, 60)}, which is no range of versions.`,
+    message: `pack.json is not valid: ${where} is ${quoted(range, 60)}, which is not a range of versions.`,
     hint: 'Write a range such as ">=1.0 <2.0.0" or "^1.2.0".',
     details: { problems: [{ path: where, problem: 'must be a semver range' }] },
   });

@@ -16,7 +16,11 @@ export function providerError(error: unknown, provider: string): ModelError {
   const said = error instanceof Error ? error.message : String(error);
   const unreadable = chain.some((cause) => garbage.test(String(nameOf(cause))));
   if (unreadable)
-    return new ModelError('bad_stream', { message: `${provider} sent what is no answer`, said, cause: error });
+    return new ModelError('bad_stream', {
+      message: `${provider} sent something that is not an answer`,
+      said,
+      cause: error,
+    });
   const reason = reasonIn(chain);
   if (reason !== null || chain.some((cause) => APICallError.isInstance(cause) || cause instanceof TypeError)) {
     const message = `${provider} could not be reached, or the connection broke`;

@@ -49,9 +49,9 @@ test.each<[string, Partial<ToolOptions<{ id: string }>>, string]>([
   ['no time', { timeoutMs: 0 }, 'timeoutMs'],
   ['endless time', { timeoutMs: Number.POSITIVE_INFINITY }, 'timeoutMs'],
   ['a scope of requests', { needs: ['runs:read'] }, 'runs:read'],
-  ['an input that is no object', { input: z.string() as never }, 'no object'],
+  ['an input that is no object', { input: z.string() as never }, 'not an object'],
   ['an input that JSON does not know', { input: z.object({ id: z.bigint() }) as never }, 'JSON Schema'],
-  ['an output that is no schema', { output: { type: 'nothing' } }, 'no JSON Schema'],
+  ['an output that is no schema', { output: { type: 'nothing' } }, 'not a JSON Schema'],
 ])('refuses a tool with %s, by name', (_what, change, message) => {
   expect(() => defineTool({ ...options, ...change })).toThrow(
     expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(message) }),

@@ -143,7 +143,7 @@ function safetyOf<Input>(parsed: CheckedInput, safety: (input: Input) => StepSaf
 function inputSchemaOf(id: string, input: z.ZodType): JsonObject {
   const schema = schemaOf(id, 'input', input);
   if (schema.type === 'object') return schema;
-  throw unfit(id, 'its input is no object', 'Wrap what it takes in a z.object.');
+  throw unfit(id, 'its input is not an object', 'Wrap what it takes in a z.object.');
 }
 
 function schemaOf(id: string, side: 'input' | 'output', schema: z.ZodType): JsonObject {
@@ -174,7 +174,7 @@ function outputOf(id: string, output: z.ZodType | JsonObject | undefined): Outpu
     compileSchema(output);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw unfit(id, `its output is no JSON Schema: ${reason}`, 'Correct the schema.');
+    throw unfit(id, `its output is not a JSON Schema: ${reason}`, 'Correct the schema.');
   }
   return { schema: output, problems: (result) => schemaProblems(output, result) };
 }

@@ -101,7 +101,7 @@ export function checkWords(prompt: unknown, name: unknown): void {
 export function checkWait(timeoutMs: number | undefined): void {
   if (timeoutMs === undefined) return;
   if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_WAIT_MS) return;
-  throw wrong(`has the timeoutMs ${timeoutMs}, which is no whole number of milliseconds`);
+  throw wrong(`has the timeoutMs ${timeoutMs}, which is not a whole number of milliseconds`);
 }
 
 function checkUrgency(urgency: string | undefined): void {

@@ -110,7 +110,7 @@ test.each([
 
 test.each([
   ['none.ts', 3, 'There is no file none.ts.'],
-  ['package.json', 2, 'package.json is no program: its name ends with .json.'],
+  ['package.json', 2, 'package.json is not a program: its name ends with .json.'],
 ])('%s is refused before anything starts', async (file, code, said) => {
   const { folder } = new Project({});
   const ended = await typed(['dev', file], { cwd: folder });

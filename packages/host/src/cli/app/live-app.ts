@@ -98,7 +98,7 @@ function refuseOddFile(path: string, given: string): void {
   }
   if (extensions.includes(extname(path))) return;
   throw new TerminalError('config_invalid', {
-    message: `${basename(path)} is no program: its name ends with ${extname(path) || 'no extension'}.`,
+    message: `${basename(path)} is not a program: its name ends with ${extname(path) || 'no extension'}.`,
     hint: `Name a file that ends with ${extensions.join(', ')}.`,
   });
 }

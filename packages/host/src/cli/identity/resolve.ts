@@ -80,7 +80,7 @@ function declared(id: string, keys: readonly PublicJwk[]): DeclaredIdentity {
   const [, gatewayId, agentId] = /^agntcy:([^:]{1,128}):(.{1,128})$/.exec(id) ?? [];
   if (gatewayId !== undefined && agentId !== undefined) return { agntcy: { gatewayId, agentId } };
   throw new TerminalError('validation_error', {
-    message: `${quoted(id, 120)} is no identity that can be resolved.`,
+    message: `${quoted(id, 120)} is not an identity that can be resolved.`,
     hint: 'Pass a DID (did:web:…, did:key:…), the https address of an A2A agent card, agntcy:<gateway>:<agent>, or the id of an agent.',
   });
 }

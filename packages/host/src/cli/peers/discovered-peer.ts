@@ -14,7 +14,7 @@ export async function discoverPeer(address: PeerAddress): Promise<DiscoveredPeer
   const read = discovery.safeParse(await peerClient(address).discovery());
   if (!read.success) {
     throw new TerminalError('identity_unresolved', {
-      message: `${address.url} is no OpenWOP host: ${quoted(z.prettifyError(read.error), 300)}`,
+      message: `${address.url} is not an OpenWOP host: ${quoted(z.prettifyError(read.error), 300)}`,
       hint: 'Pass the address that the host prints when it is ready, such as https://beta.example.org.',
     });
   }

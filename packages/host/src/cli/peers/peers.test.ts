@@ -177,7 +177,7 @@ test.for<[string, RequestListener, string]>([
     'more than',
   ],
   ['leads elsewhere', (_, response) => void response.writeHead(302, { location: url }).end(), 'not followed'],
-  ['is no host', (_, response) => void response.end('{"protocolVersion":1}'), 'no OpenWOP host'],
+  ['is no host', (_, response) => void response.end('{"protocolVersion":1}'), 'not an OpenWOP host'],
   ['is a page', (_, response) => void response.end('<html>'), 'instead of JSON'],
 ])('check ends at a host that %s', async ([, handle, word]) => {
   await peer(['add', await testServer(handle), '--host-id', 'evil']);

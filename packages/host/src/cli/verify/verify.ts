@@ -87,7 +87,7 @@ function verifyAll(log: ReadOnlyLog, { verdict, against }: Verification): void {
 
 const notAFolder = (name: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `The folder ${name} is no data folder: it has no cairn.db.`,
+    message: `The folder ${name} is not a data folder: it has no cairn.db.`,
     hint: 'Pass a run id, the path of a bundle, of a backup or of a data folder.',
   });
 

@@ -52,7 +52,7 @@ async function stored(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
   const record = recordFor(request.idempotency, ports.clock);
   const { status: _, begun = [], ...run } = fork;
   await ports.store.log.fork({ ...run, ...(record === undefined ? {} : { idempotency: [record(forked)] }) });
-  // Whoever steps them here need not fold them once more.
+  // If this node steps them, it need not fold them again.
   for (const one of begun) ports.loader.keep(one);
   ports.nudge();
   return forked;
@@ -140,7 +140,7 @@ function beyond(id: RunId, fromSeq: number, lastSeq: number): TerminalError {
   });
 }
 
-/** Its state may be what killed the host, so that no fork folds it either. */
+/** Its state may have killed the host, so no fork folds it. */
 const quarantined = (runId: RunId): TerminalError =>
   new TerminalError('conflict', {
     message: `Run ${runId} was quarantined, because the host died while it decided the run; it cannot be forked.`,

@@ -48,7 +48,7 @@ export interface RunLoader {
 export function runNotFound(runId: string): TerminalError {
   const isRunId = parseRunId(runId) !== null;
   return new TerminalError('not_found', {
-    message: isRunId ? `There is no run ${runId}.` : 'There is no such run: this is no run id.',
+    message: isRunId ? `There is no run ${runId}.` : 'There is no such run: this is not a run id.',
     hint: 'Check the id, and that the key belongs to the tenant that started the run.',
     ...(isRunId ? { details: { runId } } : {}),
   });
@@ -64,7 +64,7 @@ export async function missingRun(log: Pick<EventLog, 'purged'>, tenant: string, 
 export function contextNotFound(contextId: string): TerminalError {
   const isId = /^ctx_[\w.:-]{1,128}$/.test(contextId);
   return new TerminalError('not_found', {
-    message: isId ? `There is no context "${contextId}".` : 'There is no such context: this is no context id.',
+    message: isId ? `There is no context "${contextId}".` : 'There is no such context: this is not a context id.',
     hint: 'A context begins with its first run; the answer that created that run names it.',
     ...(isId ? { details: { contextId } } : {}),
   });

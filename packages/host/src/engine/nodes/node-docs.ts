@@ -178,7 +178,7 @@ export const nodeDocs: Readonly<Record<string, NodeDoc>> = {
       resumeSchema,
     },
     outputs: {},
-    otherOutputs: 'The fields of the answer; `output` if the answer is no object.',
+    otherOutputs: 'The fields of the answer; `output` if the answer is not an object.',
     ports: { approved: 'For approvals.', rejected: 'For approvals.', refined: 'For approvals.' },
   },
   'core.conversationGate': {

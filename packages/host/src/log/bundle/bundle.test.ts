@@ -87,7 +87,11 @@ test.each<[string, RegExp, (lines: readonly string[]) => readonly string[]]>([
     /event 0 does not continue/,
     (lines) => lines.with(3, changed(lines[3], { originRunId: 'run_b' })),
   ],
-  ['a run id that is a path', /no run id/, (lines) => lines.with(3, changed(lines[3], { runId: '../../etc/passwd' }))],
+  [
+    'a run id that is a path',
+    /not a run id/,
+    (lines) => lines.with(3, changed(lines[3], { runId: '../../etc/passwd' })),
+  ],
   [
     'another context',
     /started in another context/,

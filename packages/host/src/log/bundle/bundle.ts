@@ -211,7 +211,7 @@ class BundleReader {
 
   #runId(text: string): RunId {
     const runId = parseRunId(text);
-    if (runId === null) throw this.#wrong(`${JSON.stringify(text)} is no run id`);
+    if (runId === null) throw this.#wrong(`${JSON.stringify(text)} is not a run id`);
     return runId;
   }
 

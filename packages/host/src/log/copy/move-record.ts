@@ -65,7 +65,7 @@ export function checkSource(
   if (known.step === 'done') throw hasData(place, 'runs');
   throw new TerminalError('conflict', {
     message: `A move into ${place} began from another state than ${folder} has now: a host ran there since, or it was another folder.`,
-    hint: 'Name the folder that the move began with. To begin anew, run "DROP SCHEMA cairn CASCADE" in the database: it removes what was copied.',
+    hint: 'Name the folder that the move began with. To start over, run "DROP SCHEMA cairn CASCADE" in the database: it removes what was copied.',
   });
 }
 

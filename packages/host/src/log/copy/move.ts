@@ -114,7 +114,7 @@ class Move {
     this.#record = next;
   }
 
-  /** What follows from the copied tables, and where Postgres goes on to count. */
+  /** Fills the tables that are derived from the copied ones, and sets the sequences. */
   async #finish(): Promise<void> {
     const bytes = new TenantUsage(this.#db).load();
     const usage = [...bytes].map(([tenant, log_bytes]) => ({ tenant, log_bytes }));
@@ -200,7 +200,7 @@ const CONTEXT_HEADS = `UPDATE cairn.contexts c SET head = greatest(
 
 const noFolder = (folder: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `${folder} is no data folder: it has no cairn.db.`,
+    message: `${folder} is not a data folder: it has no cairn.db.`,
     hint: 'Name the folder of the host with --from.',
   });
 

@@ -79,7 +79,7 @@ async function jsonOf(peer: string, response: Response): Promise<Json> {
     return JSON.parse(text);
   } catch (error) {
     if (isCairnError(error)) throw error;
-    throw malformed(peer, 'its card is no JSON');
+    throw malformed(peer, 'its card is not JSON');
   }
 }
 

@@ -75,7 +75,7 @@ const MAX_ARTIFACTS = 1_000;
 const part = jsonObject.transform((value, context): RemotePart => {
   const read = partOf(value);
   if (read !== null) return read;
-  context.addIssue({ code: 'custom', message: 'is no part' });
+  context.addIssue({ code: 'custom', message: 'is not a part' });
   return z.NEVER;
 });
 

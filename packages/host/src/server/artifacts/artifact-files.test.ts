@@ -174,7 +174,7 @@ test('files in the folder of an earlier version can be read until they are writt
     nextOffset: null,
   });
   await expect(port.read(where, 'binary', { offset: 0, maxBytes: 9 })).rejects.toThrow('is not UTF-8 text');
-  await expect(port.read(where, 'totals', { offset: 0, maxBytes: 9 })).rejects.toThrow('is no file but a record');
+  await expect(port.read(where, 'totals', { offset: 0, maxBytes: 9 })).rejects.toThrow('is not a file but a record');
   await write('old.txt', 'newer');
   expect(await port.read(where, 'old.txt', { offset: 0, maxBytes: 9 })).toMatchObject({ text: 'newer' });
   expect(await port.list(where, '')).toEqual([

@@ -42,7 +42,7 @@ async function partOf(
     if (old === null) throw wrong(`there is no file ${quoted(path)}`);
     return old;
   }
-  if (version.family !== 'file') throw wrong(`${quoted(path)} is no file but a ${kinds[version.family]}`);
+  if (version.family !== 'file') throw wrong(`${quoted(path)} is not a file but a ${kinds[version.family]}`);
   const end = Math.min(version.size, part.offset + part.maxBytes);
   const pieces: Uint8Array[] = [];
   const ofTenant = { store, tenant: reader.tenant };

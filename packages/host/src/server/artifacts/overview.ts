@@ -103,7 +103,7 @@ async function contextOf(
   };
 }
 
-/** What a context is told by: the oldest of its runs that was looked at. */
+/** The run that stands for a context: the oldest of its runs that was read. */
 const rootOf = ({ runId, workflowId, createdAt, summary: { title } }: ListedRun) => ({
   runId,
   workflowId,

@@ -175,7 +175,7 @@ export const limitsSchema = z.strictObject({
   maxRequestBodyBytes: atLeastOne
     .default(1_048_576)
     .describe(
-      'The maximum size of a request body. Beyond it the response is [payload_too_large](../errors/payload_too_large.md). Inputs become events, so that their bodies have at most 491,520 bytes. Discovery shows the smaller of the two.',
+      'The maximum size of a request body. Beyond it the response is [payload_too_large](../errors/payload_too_large.md). Inputs become events, so their bodies have at most 491,520 bytes. Discovery shows the smaller of the two.',
     ),
   maxRequestsPerSecondPerKey: atLeastOne.optional().describe('Requests per second of one key.'),
   maxRequestsPerSecondPerTenant: atLeastOne.optional().describe('Requests per second of all keys of one tenant.'),

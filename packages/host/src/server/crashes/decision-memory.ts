@@ -104,7 +104,7 @@ export class DecisionMemory {
 
   /**
    * Blocks the calling thread for `ms`. If nothing is in progress, nor was since the last call, then first until
-   * something is. A busy event loop so never wakes the thread, which costs it 0.3 ms when both share a core.
+   * something is. So a busy event loop never wakes the thread, which costs it 0.3 ms when both share a core.
    */
   sleep(count: number, ms: number): void {
     const isIdle = count === this.#slept && !isInProgress(count) && !this.isStopped;

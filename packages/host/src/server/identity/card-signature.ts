@@ -55,7 +55,7 @@ const ALGORITHMS = [
 export async function checkCardSignature(signed: SignedCard, egress: Pick<Egress, 'send'>): Promise<CardSignature> {
   const { signatures } = signed.card;
   if (signatures === undefined || (Array.isArray(signatures) && signatures.length === 0)) return { state: 'none' };
-  if (!Array.isArray(signatures)) return { state: 'invalid', reason: 'signatures is no list' };
+  if (!Array.isArray(signatures)) return { state: 'invalid', reason: 'signatures is not a list' };
   const payload = signedPayload(signed.card);
   if (payload === null) return { state: 'invalid', reason: 'the card is not of the form that is signed' };
   const keySets = fetchedKeySets(egress);
@@ -86,7 +86,7 @@ async function checkOne(signature: Json, signed: Signed, keySets: KeySets): Prom
   if (!isJsonObject(signature) || typeof signature.protected !== 'string' || typeof signature.signature !== 'string')
     return { state: 'invalid', reason: 'a signature has no protected header or no value' };
   const header = headerOf(signature.protected);
-  if (header === null) return { state: 'invalid', reason: 'the protected header of a signature is no JSON object' };
+  if (header === null) return { state: 'invalid', reason: 'the protected header of a signature is not a JSON object' };
   const { alg, kid } = header;
   if (typeof alg !== 'string' || !ALGORITHMS.includes(alg))
     return { state: 'invalid', reason: `its algorithm is none of ${ALGORITHMS.join(', ')}` };

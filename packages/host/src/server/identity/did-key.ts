@@ -49,7 +49,7 @@ function jwkOf(did: string, { name, jwk }: KeyType, key: Buffer): JsonObject {
   try {
     return jwk(key);
   } catch {
-    throw notADid(did, `its key is no point of ${name}`);
+    throw notADid(did, `its key is not a point of ${name}`);
   }
 }
 

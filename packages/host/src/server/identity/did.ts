@@ -32,10 +32,10 @@ export function didWebUrl({ did, id }: Did): URL {
   if (isIP(name) !== 0 || /^(\d+|0x[0-9a-f]*)$/.test(name.split('.').at(-1) ?? ''))
     throw notADid(did, 'the host must be a name, not an address');
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) throw notADid(did, `there is no port ${port}`);
-  for (const piece of path) if (!isPathPart(piece)) throw notADid(did, `${quoted(piece, 40)} is no part of a path`);
+  for (const piece of path) if (!isPathPart(piece)) throw notADid(did, `${quoted(piece, 40)} is not a part of a path`);
   const place = path.length === 0 ? '.well-known' : path.join('/');
   const url = `https://${name}${port === undefined ? '' : `:${Number(port)}`}/${place}/did.json`;
-  if (!URL.canParse(url)) throw notADid(did, 'its host is no name of a host');
+  if (!URL.canParse(url)) throw notADid(did, 'its host is not a host name');
   return new URL(url);
 }
 

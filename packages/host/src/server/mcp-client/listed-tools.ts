@@ -51,7 +51,8 @@ function readTool(server: McpServerSettings, tool: ListedTool): KnownTool | stri
   const { name, title, description, inputSchema, outputSchema } = tool;
   const id = idOf(server, name);
   if (!mcpToolIdPattern.test(id) || id.length > MAX_MCP_TOOL_ID) return 'the name cannot be part of a tool id';
-  if (!isSchema(inputSchema) || !(outputSchema === undefined || isSchema(outputSchema))) return 'a schema is no object';
+  if (!isSchema(inputSchema) || !(outputSchema === undefined || isSchema(outputSchema)))
+    return 'a schema is not an object';
   const refusal = schemaRefusal(inputSchema) ?? (outputSchema === undefined ? null : schemaRefusal(outputSchema));
   if (refusal !== null) return `a schema is refused: ${refusal.slice(0, 200)}`;
   return {

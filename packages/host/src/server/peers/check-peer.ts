@@ -58,7 +58,7 @@ export async function peerFindings(peer: CheckedPeer, ports: PeerCheckPorts): Pr
   let document: Discovery | null = null;
   const reached = await checked('discovery', async () => {
     const read = discovery.safeParse((await call({ path: '/.well-known/openwop' })).body);
-    if (!read.success) throw new Error(`it is no OpenWOP host: ${quoted(z.prettifyError(read.error), 300)}`);
+    if (!read.success) throw new Error(`it is not an OpenWOP host: ${quoted(z.prettifyError(read.error), 300)}`);
     document = read.data;
     return discoveryFinding(read.data);
   });

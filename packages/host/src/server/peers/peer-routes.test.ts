@@ -99,7 +99,7 @@ test('a key that is not for this host, a wrong one, and another host at the addr
 test.for<[string, RequestListener, string]>([
   ['sends much', (_, response) => void response.end(' '.repeat(3_000_000)), 'more than'],
   ['leads elsewhere', (_, response) => void response.writeHead(302, { location: '/x' }).end(), 'not followed'],
-  ['is no host', (_, response) => void response.end('{"protocolVersion":1}'), 'no OpenWOP host'],
+  ['is no host', (_, response) => void response.end('{"protocolVersion":1}'), 'not an OpenWOP host'],
   ['is a page', (_, response) => void response.end('<html>'), 'instead of JSON'],
 ])('a host that %s is a finding', async ([, handle, word]) => {
   const seen: (string | undefined)[] = [];

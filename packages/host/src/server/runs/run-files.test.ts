@@ -60,7 +60,7 @@ test('a link leads nowhere, and a folder is no file', async () => {
     await expect(files.read(run, path, all)).rejects.toMatchObject(refused('is a link'));
   }
   await expect(files.list(run, 'door')).rejects.toMatchObject(refused('is a link'));
-  await expect(files.read(run, 'folder', all)).rejects.toMatchObject(refused('is no file'));
+  await expect(files.read(run, 'folder', all)).rejects.toMatchObject(refused('is not a file'));
   expect(await files.list(run, '')).toEqual([
     { path: 'a', bytes: 1 },
     { path: 'folder/b', bytes: 1 },

@@ -67,7 +67,7 @@ async function read(
   if (file === null) return null;
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) throw wrong(`${quoted(path)} is no file`);
+    if (!stat.isFile()) throw wrong(`${quoted(path)} is not a file`);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(maxBytes, stat.size)), { position: offset });
     return { bytes: buffer.subarray(0, bytesRead), size: stat.size };
   } finally {

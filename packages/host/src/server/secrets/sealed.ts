@@ -30,7 +30,7 @@ export function unseal(keys: Keys, owner: string, sealed: string): string {
   }
   throw new TerminalError('internal_error', {
     message: `The secret of ${owner} was sealed with a key this host does not have.`,
-    hint: 'Give the key it was sealed with as masterKey.previous, or register anew.',
+    hint: 'Give the key it was sealed with as masterKey.previous, or register it again.',
   });
 }
 

@@ -61,7 +61,7 @@ function checkHeader(jwe: string, kid: string): void {
   try {
     header = decodeProtectedHeader(jwe);
   } catch {
-    throw refused('it is no JWE in compact form');
+    throw refused('it is not a JWE in compact form');
   }
   if (header.kid !== undefined && header.kid !== kid) throw refused('its kid is not that of the encryptionKey');
   if ('zip' in header) throw refused('it is compressed');
@@ -83,7 +83,7 @@ async function decrypted(jwe: string, privateKey: KeyObject): Promise<string | n
 
 /** A credential has to be findable in text, or the host could not keep it out of the log. */
 function checked(text: string): string {
-  if (text.length > MAX_CREDENTIAL || /\p{C}/u.test(text)) throw refused('what it holds is no credential');
+  if (text.length > MAX_CREDENTIAL || /\p{C}/u.test(text)) throw refused('it does not hold a credential');
   const unfit = unredactable([{ name: 'credential', value: text }]);
   if (unfit !== null) throw refused(`the credential ${unfit.why}`);
   return text;

@@ -169,7 +169,7 @@ function shown(webhookId: string, agreement: Agreement, state: DeliveryState, no
 
 const tooMany = (tenant: string): TerminalError =>
   new TerminalError('conflict', {
-    message: `The tenant ${quoted(tenant, 80)} has ${MAX_WEBHOOKS} webhooks, which is as many as it may.`,
+    message: `The tenant ${quoted(tenant, 80)} has ${MAX_WEBHOOKS} webhooks, which is the maximum.`,
     hint: 'Delete one that is not needed any more.',
     details: { maxWebhooks: MAX_WEBHOOKS },
   });

@@ -74,7 +74,7 @@ export function refuseExisting(file: string): void {
 
 /** An open read transaction: the copy does not begin again whenever the host writes. */
 function snapshotOf(folder: string, source: string): DatabaseSync {
-  openReadOnly(folder).close(); // refuses what is no data folder, or a newer one
+  openReadOnly(folder).close(); // refuses what is not a data folder, or a newer one
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 });
   db.exec('BEGIN');
   db.prepare('SELECT 1 FROM runs LIMIT 1').get();
@@ -236,7 +236,7 @@ function requireFile(file: string): void {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat?.isFile() === true) return;
   throw new TerminalError('not_found', {
-    message: stat === undefined ? `There is no file ${file}.` : `${file} is no file.`,
+    message: stat === undefined ? `There is no file ${file}.` : `${file} is not a file.`,
     hint: 'Name the file that "cairn backup" wrote.',
   });
 }
@@ -246,7 +246,7 @@ const exists = (path: string, hint: string): TerminalError =>
 
 const noBackup = (file: string): TerminalError =>
   new TerminalError('store_corrupt', {
-    message: `${file} is no backup: it was not written by "cairn backup".`,
+    message: `${file} is not a backup: it was not written by "cairn backup".`,
     hint: 'A copied data folder needs no restore: start the host on it.',
   });
 

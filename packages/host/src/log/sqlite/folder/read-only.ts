@@ -57,7 +57,7 @@ export function openReadOnly(folder: string): ReadOnlyLog {
   const file = join(folder, 'cairn.db');
   if (!existsSync(file)) {
     throw new TerminalError('not_found', {
-      message: `${folder} is no data folder: it has no cairn.db.`,
+      message: `${folder} is not a data folder: it has no cairn.db.`,
       hint: 'Name the folder with --data, or run the command where "cairn dev" or "cairn start" runs.',
     });
   }

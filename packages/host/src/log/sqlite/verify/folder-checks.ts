@@ -42,7 +42,7 @@ export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) 
       for (const [count, first] of orphans.iterate()) report(first, `${count} ${name} belong to no run`);
     }
     for (const [tag, run] of tags.iterate())
-      report(null, `the run with the key ${run} is listed under ${JSON.stringify(tag)}, which is no tag of it`);
+      report(null, `the run with the key ${run} is listed under ${JSON.stringify(tag)}, which is not one of its tags`);
     checkCursors(report, doubt);
   };
 }

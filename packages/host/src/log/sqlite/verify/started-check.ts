@@ -19,7 +19,7 @@ export function startedCheck(record: RunRecord, row: Row, report: Report): void 
   // An imported fork is a run of its own here.
   if (record.originRunId !== record.runId && record.importedAt !== null) return;
   if (record.originRunId !== record.runId)
-    report(0, `the chain begins with ${record.originRunId}, but the run is no fork`);
+    report(0, `the chain begins with ${record.originRunId}, but the run is not a fork`);
   if (differs(contextId, record.contextId)) say('context', record.contextId);
   if (differs(parentRunId, record.parentRunId)) say('parent', record.parentRunId);
 }

@@ -41,13 +41,13 @@ export class Pushes {
     return this.#job.close();
   }
 
-  /** Throws `conflict` if the tenant has as many as it may. */
+  /** Throws `conflict` if the tenant has the maximum number. */
   async admit(tenant: string): Promise<void> {
     const { length } = await this.#ports.store.subscriptions.list(PUSH, tenant);
     if (length >= MAX_OF_TENANT) throw tooMany(`The tenant ${quoted(tenant, 80)}`, MAX_OF_TENANT);
   }
 
-  /** One with the same id takes the place of the other. Throws `conflict` where one more does not fit. */
+  /** Replaces a configuration with the same id. Throws `conflict` if the task or the tenant has too many. */
   set(push: NewPush): Promise<PushConfig> {
     const { task } = push;
     return this.#alone(task.tenant, async () => {
@@ -92,7 +92,7 @@ export class Pushes {
 
 const tooMany = (what: string, max: number): TerminalError =>
   new TerminalError('conflict', {
-    message: `${what} has ${max} push notification configurations, which is as many as it may.`,
-    hint: 'Delete one that is not needed any more. Those of a task go when it has ended.',
+    message: `${what} has ${max} push notification configurations, which is the maximum.`,
+    hint: 'Delete one that is no longer needed. Those of a task are deleted when it ends.',
     details: { max },
   });
