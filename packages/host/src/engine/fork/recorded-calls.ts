@@ -23,6 +23,8 @@ export interface RecordedReturn {
 }
 
 export interface RecordedCalls {
+  /** Every name of a call in a rule of a branch, besides `*`. */
+  namesOf(call: Pick<OpenCall, 'step'>, input: JsonObject): readonly string[];
   /** The key of a call that is about to be made; null if only its performer knows it. */
   keyOf(call: Pick<OpenCall, 'step'>, input: JsonObject, sha256: Sha256): string | null;
   /** The request in a row; null for every other row. */

@@ -30,7 +30,8 @@ export interface ReusedCall {
 /** Returns null if the call is made live. */
 export function reuseOf(ports: ReusePorts, { state, workflow, call, input }: ReusedCall): Reuse | null {
   const { fork } = state;
-  if (fork === undefined || useOf(fork, call, input) !== 'reuse' || fork.reused.length >= MAX_REUSED) return null;
+  if (fork === undefined || useOf(fork, workflow, { call, input }) !== 'reuse' || fork.reused.length >= MAX_REUSED)
+    return null;
   // Its recorded outputs are references to values that the branch does not have.
   if (workflow.nodes.get(call.nodeId)?.node.outputSensitivity !== undefined) return null;
   const isConfirmed = Object.hasOwn(fork.verdicts, call.callId);

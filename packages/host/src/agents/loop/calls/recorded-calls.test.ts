@@ -64,3 +64,16 @@ test('a refusal is told by each of the rows that can be the first to differ', ()
   expect(isRefusal('node.failed', { error: { code: 'model_refused' } })).toBe(true);
   expect(isRefusal('node.failed', { error: { code: 'tool_failed' } })).toBe(false);
 });
+
+test('a rule names a tool by its id, and a model with or without its provider', () => {
+  expect(recordedCalls.namesOf({ step: TOOL_PERFORMER }, { toolId: 'app:find', input: {} })).toEqual([
+    'tool:*',
+    'tool:app:find',
+  ]);
+  const selection = { provider: 'openai', model: 'gpt-5' };
+  expect(recordedCalls.namesOf({ step: MODEL_PERFORMER }, { selection })).toEqual([
+    'model:*',
+    'model:gpt-5',
+    'model:openai/gpt-5',
+  ]);
+});

@@ -4,12 +4,17 @@ import type { RecordedCalls, RecordedReturn } from '../../../engine/fork/recorde
 import { MODEL_PERFORMER } from '../../../engine/performer-ids.ts';
 import { canonicalText } from '../../../engine/values/canonical.ts';
 import { requestKeyOf } from '../../models/cache-key.ts';
-import type { Turn } from '../../models/turn.ts';
+import type { ModelRequest, Turn } from '../../models/turn.ts';
 import type { ToolCallInput } from '../../tools/tool.ts';
 
 const toolKey = (toolId: string, argsHash: string): string => `tool ${toolId} ${argsHash}`;
 
 export const recordedCalls: RecordedCalls = {
+  namesOf({ step }, input) {
+    if (step !== MODEL_PERFORMER) return ['tool:*', `tool:${(input as ToolCallInput).toolId}`];
+    const { provider = '', model = '' } = (input as ModelRequest).selection;
+    return ['model:*', `model:${model}`, `model:${provider}/${model}`];
+  },
   /** The request of a model turn is complete only in its performer. */
   keyOf({ step }, input, sha256) {
     if (step === MODEL_PERFORMER) return null;

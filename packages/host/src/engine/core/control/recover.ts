@@ -101,7 +101,7 @@ export function proposeCalls(state: RunState, workflow: Workflow, fork: ForkStat
   for (const call of Object.values(state.calls)) {
     if (call.asked !== undefined || call.routes !== undefined) continue;
     const input = drivenInput(state, workflow, call) ?? stepInput(state, workflow, call);
-    if (useOf(fork, call, input) !== 'ask') continue;
+    if (useOf(fork, workflow, { call, input }) !== 'ask') continue;
     const about = aboutDriven(state, workflow, call) ?? { inputs: state.active[call.nodeId]?.inputs ?? {} };
     const asked = { ...question(call, about, ahead), data: proposal(call, about, fork), resumeSchema: proposalSchema };
     for (const draft of askDrafts(state, asked)) drafts.push({ ...draft, cause: call.requestedSeq });
