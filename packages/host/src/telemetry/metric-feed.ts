@@ -47,7 +47,10 @@ export class MetricFeed {
   /** Whether nodes and calls are counted too. */
   #isClose = false;
 
-  constructor({ store: { log, runIndex }, recorder, report, nextTurn }: MetricFeedPorts, maxOpenNodes = MAX_OPEN_NODES) {
+  constructor(
+    { store: { log, runIndex }, recorder, report, nextTurn }: MetricFeedPorts,
+    maxOpenNodes = MAX_OPEN_NODES,
+  ) {
     this.#maxOpenNodes = maxOpenNodes;
     this.#nextTurn = nextTurn;
     this.#log = log;
