@@ -1,7 +1,7 @@
 /** How far a move is, as the target records it with each page: whoever continues begins where the last page ended. */
 import { RetryableError, TerminalError } from '@cairn/protocol';
 import type { Database, Queries } from '../postgres/database.ts';
-import { MOVE, storeFacts } from '../postgres/records/store-facts.ts';
+import { CHANNEL, MOVE, storeFacts } from '../postgres/records/store-facts.ts';
 import type { Cell } from './copied-table.ts';
 import { copiedTables } from './record-tables.ts';
 
@@ -32,7 +32,7 @@ export function beginMove(database: Database, record: MoveRecord): Promise<void>
     ]);
     if (begun === 0) throw otherMove(database.place);
     for (const { name } of copiedTables) {
-      const where = name === 'facts' ? `WHERE name <> '${MOVE}'` : '';
+      const where = name === 'facts' ? `WHERE name NOT IN ('${MOVE}', '${CHANNEL}')` : '';
       const [found] = await queries.rows(`SELECT 1 FROM cairn.${name} ${where} LIMIT 1`);
       if (found !== undefined) throw hasData(database.place, name);
     }

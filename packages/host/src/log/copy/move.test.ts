@@ -86,7 +86,7 @@ test('refuses a folder in use, one that went on since, and a database with other
   await node.close();
   const refused = moveToPostgres({ folder, database: other.database });
   await expect(refused).rejects.toMatchObject({ code: 'conflict', details: { table: 'facts' } });
-  expect(await other.database.rows('SELECT name FROM cairn.facts')).toEqual([['host']]);
+  expect(await other.database.rows('SELECT name FROM cairn.facts ORDER BY name')).toEqual([['channel'], ['host']]);
 });
 
 test('finds an event that is not as it was written', slow, async () => {

@@ -1,37 +1,14 @@
 /** Statements whose connection is lost: each is answered or fails, and the next one works. */
-import { once } from 'node:events';
-import { createServer, connect as dial, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect, Database } from './database.ts';
 import { sharedPostgres } from './server.kit.ts';
+import { type Way, wayTo } from './way.kit.ts';
 
-/** A way to the server whose connections can be reset, as by a machine that restarts. */
-async function throughWay(connections: number): Promise<{ database: Database; reset: () => void }> {
-  const url = new URL((await sharedPostgres()).url('postgres'));
-  const port = Number(url.port);
-  const sockets = new Set<Socket>();
-  const way = createServer((socket) => {
-    sockets.add(socket);
-    const server = dial(port, url.hostname);
-    for (const one of [socket, server]) one.on('error', () => undefined);
-    socket.pipe(server).pipe(socket);
-    socket.once('close', () => server.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(way, 'listening');
-  const address = way.address();
-  if (address === null || typeof address === 'string') throw new Error('The way has no port.');
-  url.port = String(address.port);
-  const pool = connect({ url: url.href, connections });
-  onTestFinished(async () => {
-    await pool.end(0);
-    for (const socket of sockets) socket.destroy();
-    way.close();
-  });
-  const reset = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
-    sockets.clear();
-  };
-  return { database: new Database(pool), reset };
+async function throughWay(connections: number, deadlineMs?: number): Promise<Way & { readonly database: Database }> {
+  const way = await wayTo((await sharedPostgres()).url('postgres'));
+  const pool = connect({ url: way.url, connections, deadlineMs });
+  onTestFinished(() => pool.end(0));
+  return { ...way, database: new Database(pool) };
 }
 
 it('answers the statement that follows a lost one at once', async () => {
@@ -74,4 +51,42 @@ it('fails what waits when the connections are closed', async () => {
   await pool.end();
   await waiting;
   expect(await underWay).toEqual([['done']]);
+});
+
+it('fails what is not answered in time, says so, and answers the next statement on another connection', async () => {
+  const { database, silence } = await throughWay(1, 500);
+  await database.rows('SELECT 1');
+  silence('requests', 'answers');
+  const waiting = [1, 2].map((n) => database.rows('SELECT $1::int', [n]));
+  await expect(waiting[0]).rejects.toMatchObject({
+    code: 'store_failed',
+    retryable: true,
+    message: expect.stringContaining('no answer within 0.5 s'),
+  });
+  expect(await waiting[1]).toEqual([[2]]);
+});
+
+it('fails a transaction that is not answered in time, and what it did is not kept', async () => {
+  const { database, silence } = await throughWay(1, 500);
+  const { database: other } = await throughWay(1);
+  await other.changed('CREATE TABLE silent (n int)');
+  const failing = database.transaction(async (queries) => {
+    await queries.changed('INSERT INTO silent VALUES (1)');
+    silence('requests', 'answers');
+    await queries.changed('INSERT INTO silent VALUES (2)');
+  });
+  await expect(failing).rejects.toMatchObject({ code: 'store_failed', retryable: true });
+  expect(await other.rows('SELECT n FROM silent')).toEqual([]);
+  // Nor are its locks, although the server does not know that nobody is there.
+  await other.changed('DROP TABLE silent');
+});
+
+it('sends a statement right behind another one, answers as the first, and takes the next once both are over', async () => {
+  const { database } = await throughWay(1);
+  const pid = { text: 'SELECT pg_backend_pid()', values: [] };
+  const fails = { text: 'SELECT 1 / $1::int', values: [0] };
+  const [[first] = []] = await database.acceptedPair<[number]>(pid, fails);
+  expect(await database.rows('SELECT pg_backend_pid()')).toEqual([[first]]);
+  await expect(database.acceptedPair(fails, pid)).rejects.toMatchObject({ code: '22012' });
+  expect(await database.rows('SELECT 3')).toEqual([[3]]);
 });

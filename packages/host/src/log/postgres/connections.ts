@@ -3,59 +3,78 @@
  * takes between the error and the end of a socket, and queues others behind them. Here they fail with their connection,
  * which is not used again.
  */
+import type { Socket } from 'node:net';
 import postgres, { type Options, type Sql } from 'postgres';
+import { dialing } from './dial.ts';
 import { isDisconnected } from './errors.ts';
 
 /** The codes are those of the driver, so that a loss counts as one of the connection. */
 const lost = (): Error => Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' });
+const timedOut = (ms: number): Error =>
+  Object.assign(new Error(`no answer within ${ms / 1_000} s`), { code: 'ETIMEDOUT' });
 const ended = (): Error => Object.assign(new Error('the connections were closed'), { code: 'CONNECTION_ENDED' });
 
 /** How often a connection is used. A server process keeps what it learned of every table and plan it ever met. */
 const MAX_USES = 200_000;
 
+export type Statement<Result> = (sql: Sql) => Promise<Result>;
+
 /** Sends a statement. */
-export type Send = <Result>(statement: (sql: Sql) => Promise<Result>) => Promise<Result>;
+export type Send = <Result>(statement: Statement<Result>) => Promise<Result>;
 
 export interface ConnectionsOptions {
   readonly href: string;
   readonly options: Options<Record<string, postgres.PostgresType>>;
   /** Most connections at a time. What finds none waits. */
   readonly most: number;
+  /** How long a statement may take; null for as long as it likes. Its connection is then cut: nobody may be there. */
+  readonly deadlineMs: number | null;
 }
 
 /** A connection that opens with its first statement, and is not used again after a loss. */
 class Connection {
   readonly #sql: Sql;
+  readonly #deadlineMs: number | null;
+  #socket: Socket | null = null;
   #uses = 0;
   #isLost = false;
   readonly #underWay = new Set<(error: Error) => void>();
 
-  constructor({ href, options }: ConnectionsOptions) {
+  constructor({ href, options, deadlineMs }: ConnectionsOptions) {
+    this.#deadlineMs = deadlineMs;
     // The driver would end a connection while it takes a statement, and open another one for it.
     const own = { max: 1, idle_timeout: 0, max_lifetime: 0 };
     const onclose = () => {
       this.#isLost = true;
       for (const reject of this.#underWay) reject(lost());
     };
-    this.#sql = postgres(href, { ...options, ...own, onclose });
+    const socket = dialing((opened) => {
+      this.#socket = opened;
+    });
+    this.#sql = postgres(href, { ...options, ...own, ...{ socket }, onclose });
   }
 
   get isUsable(): boolean {
     return !this.#isLost && this.#uses < MAX_USES;
   }
 
-  send<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result> {
+  send<Result>(statement: Statement<Result>): Promise<Result> {
     if (this.#isLost) return Promise.reject(lost());
     this.#uses += 1;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#underWay.add(reject);
+    const deadline = this.#deadline();
+    const over = () => {
+      clearTimeout(deadline);
+      this.#underWay.delete(reject);
+    };
     statement(this.#sql).then(
       (result) => {
-        this.#underWay.delete(reject);
+        over();
         resolve(result);
       },
       (error: unknown) => {
-        this.#underWay.delete(reject);
+        over();
         // The end of the socket follows.
         if (isDisconnected(error)) this.#isLost = true;
         reject(error);
@@ -66,6 +85,18 @@ class Connection {
 
   async end(timeoutS: number): Promise<void> {
     await this.#sql.end({ timeout: timeoutS });
+    this.#socket?.destroy();
+  }
+
+  /** What became of the statements on a connection that is cut is not known, as after any loss. */
+  #deadline(): NodeJS.Timeout | undefined {
+    const ms = this.#deadlineMs;
+    if (ms === null) return undefined;
+    return setTimeout(() => {
+      this.#isLost = true;
+      for (const reject of this.#underWay) reject(timedOut(ms));
+      this.#socket?.destroy();
+    }, ms).unref();
   }
 }
 
@@ -86,6 +117,10 @@ export class Connections {
     this.#options = options;
   }
 
+  get deadlineMs(): number | null {
+    return this.#options.deadlineMs;
+  }
+
   /** Nothing else uses the connection meanwhile. */
   async use<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
     const connection = await this.#take();
@@ -94,6 +129,18 @@ export class Connections {
     } finally {
       this.#giveBack(connection);
     }
+  }
+
+  /** Sends a statement right behind another one. Answers as the first does; the second may fail. */
+  async pair<Result>(first: Statement<Result>, behind: Statement<unknown>): Promise<Result> {
+    const connection = await this.#take();
+    const answered = connection.send(first);
+    const others = connection.send(behind).catch(() => undefined);
+    void answered
+      .catch(() => undefined)
+      .then(() => others)
+      .then(() => this.#giveBack(connection));
+    return answered;
   }
 
   /** Waits for what is under way, at most so many seconds. */

@@ -1,12 +1,20 @@
 /** The connections of a store: queries whose rows are arrays, transactions, and errors that name the database. */
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { storeClosed } from '../errors.ts';
 import { Connections, type Send } from './connections.ts';
+import { dialing } from './dial.ts';
 import { isDisconnected, isTransient, placeOf, storeError } from './errors.ts';
 import { decodeText, encodeText } from './text-codec.ts';
 import { transact } from './transactions.ts';
 
 export type Value = string | number | boolean | null | Uint8Array;
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly Value[];
+}
 
 /** Runs statements: on any connection, or on that of a transaction. */
 export interface Queries {
@@ -20,10 +28,15 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Most connections at a time. Default: 10. */
   readonly connections?: number | undefined;
+  /** How long a statement may take. Default: as long as it likes. */
+  readonly deadlineMs?: number | undefined;
 }
 
 /** Most transactions at a time, each on a connection of its own beside the others. */
 const TRANSACTIONS = 4;
+
+/** How long the end of listening waits for the server. */
+const UNLISTEN_MS = 1_000;
 
 /** How often a transaction is tried that met another one in the wrong order, or ran into one. */
 const ATTEMPTS = 10;
@@ -43,7 +56,7 @@ export interface Pool {
   end(timeoutS?: number): Promise<void>;
 }
 
-export function connect({ url, connections = 10 }: DatabaseOptions): Pool {
+export function connect({ url, connections = 10, deadlineMs }: DatabaseOptions): Pool {
   const parsed = new URL(url);
   const place = placeOf(parsed);
   const prepare = parsed.searchParams.get('prepare') !== 'false';
@@ -58,21 +71,28 @@ export function connect({ url, connections = 10 }: DatabaseOptions): Pool {
     // The only parameter of a session: a pooler refuses most others.
     connection: { application_name: 'cairn' },
   };
-  const statements = new Connections({ href, options, most: connections });
-  const transactions = new Connections({ href, options, most: Math.min(TRANSACTIONS, connections) });
+  const own = { href, options, deadlineMs: deadlineMs ?? null };
+  const statements = new Connections({ ...own, most: connections });
+  const transactions = new Connections({ ...own, most: Math.min(TRANSACTIONS, connections) });
   let listening: Sql | null = null;
+  let listener: Socket | null = null;
   return {
     statements,
     transactions,
     place,
     listen: async (channel, heard, joined) => {
       // The driver opens a connection of its own for it, and listens again after a loss.
-      listening ??= postgres(href, { ...options, max: 1 });
+      const socket = dialing((opened) => {
+        listener = opened;
+      });
+      listening ??= postgres(href, { ...options, ...{ socket }, max: 1 });
       const { unlisten } = await listening.listen(channel, heard, joined);
-      return unlisten;
+      // Who listens no more does not wait for a server that is silent.
+      return () => Promise.race([unlisten(), delay(UNLISTEN_MS, undefined, { ref: false })]);
     },
     end: async (timeoutS = 5) => {
       await Promise.all([statements.end(timeoutS), transactions.end(timeoutS), listening?.end({ timeout: timeoutS })]);
+      listener?.destroy();
     },
   };
 }
@@ -81,6 +101,11 @@ export class Database implements Queries {
   readonly place: string;
   /** Statements of work that was accepted before the store was closed. Errors are as the driver throws them. */
   readonly accepted: Queries;
+  /** The same, with a statement that is sent right behind the first one, and may fail. */
+  readonly acceptedPair: <Columns extends readonly unknown[]>(
+    first: Statement,
+    behind: Statement,
+  ) => Promise<Columns[]>;
   readonly #pool: Pool;
   #isClosed = false;
 
@@ -89,6 +114,11 @@ export class Database implements Queries {
     this.#pool = pool;
     this.place = pool.place;
     this.accepted = sentBy((statement) => pool.statements.use((send) => send(statement)));
+    this.acceptedPair = <Columns extends readonly unknown[]>(first: Statement, behind: Statement) =>
+      pool.statements.pair(
+        (sql) => rowsOf<Columns>(sql, first.text, first.values),
+        (sql) => rowsOf(sql, behind.text, behind.values),
+      );
   }
 
   get isClosed(): boolean {

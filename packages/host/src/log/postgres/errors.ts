@@ -15,8 +15,11 @@ function sqlState(error: unknown): string {
 /** Errors after which the outcome of a statement is unknown, or it never began. The same statement may be sent again. */
 export function isDisconnected(error: unknown): boolean {
   const code = sqlState(error);
-  return /^(CONNECT|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|ENETUNREACH|EHOSTUNREACH|57P0|08)/.test(code);
+  return /^(CONNECT|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|ENETUNREACH|EHOSTUNREACH|57P0|25P03|08)/.test(code);
 }
+
+/** A loss that nothing but the time has told. */
+export const isSilent = (error: unknown): boolean => ['ETIMEDOUT', 'CONNECT_TIMEOUT'].includes(sqlState(error));
 
 /** Two transactions waited for each other, or a run was not as a writer expected (CA001): nothing was written. */
 export const isTransient = (error: unknown): boolean => ['40P01', '40001', '55P03', 'CA001'].includes(sqlState(error));

@@ -42,7 +42,7 @@ async function forkAndTell({ database, heads, writer, tail }: EventLogPorts, run
       const contextId = contextOf.get(runId);
       return contextId === undefined ? [] : [{ contextId, before, commits: [{ runId, contextId, rows }] }];
     });
-    await tail.deliver(delivered);
+    await tail.deliver(delivered, false);
   } finally {
     end();
   }

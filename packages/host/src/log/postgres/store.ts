@@ -32,6 +32,9 @@ import { postgresRetention } from './retention/retention.ts';
 import { postgresContexts } from './run-index/contexts.ts';
 import { postgresRunIndex } from './run-index/run-index.ts';
 
+/** No statement of a node takes as long, unless the database is gone and nothing says so. */
+const DEADLINE_MS = 30_000;
+
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
@@ -40,6 +43,8 @@ export interface PostgresStoreOptions {
   /** Whether missing migrations are applied. Otherwise an old schema is refused. */
   readonly migrates?: boolean | undefined;
   readonly connections?: number | undefined;
+  /** How long a statement may take, beside migrations. Default: 30 s. */
+  readonly deadlineMs?: number | undefined;
   readonly onFault?: ListenerFault | undefined;
   /** A monotonic clock in milliseconds. */
   readonly elapsedMs: () => number;
@@ -54,21 +59,32 @@ export interface PostgresStore extends Store {
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const pool = connect(options);
-  const listener = connect({ url: options.listenUrl ?? options.url, connections: 1 });
+  const { url, listenUrl = url, connections, deadlineMs = DEADLINE_MS } = options;
+  if (options.migrates === true) await migrateAt(url);
+  const pool = connect({ url, connections, deadlineMs });
+  const listener = connect({ url: listenUrl, connections: 1, deadlineMs });
   const end = async (): Promise<void> => {
     await Promise.all([pool.end(), listener.end(0)]);
   };
   try {
     const database = new Database(pool);
-    if (options.migrates === true) await migratePostgres(database);
-    else await checkSchema(database);
+    await checkSchema(database);
     await refuseHalfMoved(database);
     const { onFault, elapsedMs } = options;
     return await assemblePostgresStore(pool, { listener, onFault, elapsedMs, closed: end });
   } catch (error) {
     await end();
     throw error;
+  }
+}
+
+/** Takes the time it needs. */
+async function migrateAt(url: string): Promise<void> {
+  const pool = connect({ url, connections: 1 });
+  try {
+    await migratePostgres(new Database(pool));
+  } finally {
+    await pool.end();
   }
 }
 
@@ -81,6 +97,16 @@ interface AssembleOptions {
   /** Called once nothing uses the pool any more. */
   readonly closed?: (() => Promise<void>) | undefined;
 }
+
+/** Commits are told here, and to other nodes: right behind the commit, or after it. */
+const tellingOthers = (tail: Tail, wakeUps: WakeUps | null): CommitTail => ({
+  begin: () => tail.begin(),
+  behind: (admission) => wakeUps?.behind(admission) ?? null,
+  deliver: (delivered, isTold) => {
+    if (!isTold) wakeUps?.notify(delivered.flatMap(({ commits }) => commits));
+    return tail.deliver(delivered);
+  },
+});
 
 /** A store over connections to a database with the current schema. */
 export async function assemblePostgresStore(
@@ -103,20 +129,16 @@ export async function assemblePostgresStore(
       : new WakeUps({
           queries: database.accepted,
           listener,
+          channel: await storeFacts(database).channel(),
           name: String(writer),
           isWanted: (of) => followers.isWanted(of),
+          tellNews: (news) => tail.tellNews(news),
           readContexts: (contexts) => tail.readContexts(contexts),
           look: () => tail.read(),
           onFault: unlessClosed,
           elapsedMs,
         });
-  const told: CommitTail = {
-    begin: () => tail.begin(),
-    deliver: (delivered) => {
-      wakeUps?.notify(delivered.flatMap(({ commits }) => commits));
-      return tail.deliver(delivered);
-    },
-  };
+  const told = tellingOthers(tail, wakeUps);
   const commit = new GroupCommit({ database, heads, writer, delay, tail: told });
   wakeUps?.open();
   const notices = await Notices.open(database, { delay, onFault, listener: new Database(listener ?? pool) });

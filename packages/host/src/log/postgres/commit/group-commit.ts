@@ -7,8 +7,8 @@ import { storeClosed } from '../../errors.ts';
 import type { Append, Appended, Commit } from '../../ports/event-log.ts';
 import { bodySize } from '../../ports/rows.ts';
 import { MAX_ROWS, takeJobs } from '../../take-jobs.ts';
-import type { Database } from '../database.ts';
-import { isDisconnected, isTransient, storeError } from '../errors.ts';
+import type { Database, Statement } from '../database.ts';
+import { isDisconnected, isSilent, isTransient, storeError } from '../errors.ts';
 import type { HeadCache } from '../heads.ts';
 import { type Admission, type AdmittedJob, admitJobs } from './admission.ts';
 import { COMMIT } from './batch.ts';
@@ -20,6 +20,9 @@ import type { AppendJob } from './job.ts';
 /** How often and how long a commit is tried again while the database is away. Its outcome is found out afterwards. */
 const RECONNECTS = 40;
 const RECONNECT_MS = 250;
+
+/** A loss that took a whole deadline counts as so many. */
+const SILENT_ATTEMPTS = 10;
 
 /** Batches under way at a time, each of other runs. */
 const LANES = 2;
@@ -41,8 +44,10 @@ export interface Delivered {
 export interface CommitTail {
   /** Before a transaction that writes rows. Returns what to call after it, whatever became of it. */
   begin(): () => void;
-  /** In the order of each context, before the appends resolve. */
-  deliver(delivered: readonly Delivered[]): Promise<void> | void;
+  /** A statement to send right behind a commit, which tells other nodes of it; null if they are told later. */
+  behind(admission: Admission): Statement | null;
+  /** In the order of each context, before the appends resolve. `isTold`: a statement behind the commit was sent. */
+  deliver(delivered: readonly Delivered[], isTold: boolean): Promise<void> | void;
 }
 
 export interface CommitPorts {
@@ -159,35 +164,41 @@ export class GroupCommit {
   async #write(lane: number, admission: Admission): Promise<void> {
     const end = this.#ports.tail.begin();
     try {
-      const committed = admission.batch.isEmpty ? nothing : await this.#send(lane, admission);
-      await this.#finish(admission, committed);
+      const sent = admission.batch.isEmpty ? { committed: nothing, isTold: true } : await this.#send(lane, admission);
+      await this.#finish(admission, sent);
     } finally {
       end();
     }
   }
 
   /** Sends the batch until the database says what became of it. A repeated group that was written before is found. */
-  async #send(lane: number, admission: Admission): Promise<Committed> {
-    const { database, writer, delay } = this.#ports;
+  async #send(lane: number, admission: Admission): Promise<Sent> {
+    const { database, writer, delay, tail } = this.#ports;
     const values = admission.batch.arguments({ writer, lane, isAll: false });
+    let behind = tail.behind(admission);
     let isUnsure = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const [[text] = ['{}']] = await database.accepted.rows<[string]>(COMMIT, values);
-        const committed: Committed = JSON.parse(text);
-        return isUnsure && committed.failed.length > 0
-          ? await findWritten(database.accepted, admission, committed)
-          : committed;
+        const commit = { text: COMMIT, values };
+        const [[text] = ['{}']] = await (behind === null
+          ? database.accepted.rows<[string]>(COMMIT, values)
+          : database.acceptedPair<[string]>(commit, behind));
+        const answer: Committed = JSON.parse(text);
+        const committed =
+          isUnsure && answer.failed.length > 0 ? await findWritten(database.accepted, admission, answer) : answer;
+        return { committed, isTold: behind !== null };
       } catch (error) {
+        behind = null;
         const isAway = isDisconnected(error);
         if (attempt > RECONNECTS || !(isAway || isTransient(error))) throw error;
         isUnsure ||= isAway;
+        if (isSilent(error)) attempt += SILENT_ATTEMPTS - 1;
         if (isAway) await delay(RECONNECT_MS);
       }
     }
   }
 
-  async #finish({ batch, admitted, refused }: Admission, committed: Committed): Promise<void> {
+  async #finish({ batch, admitted, refused }: Admission, { committed, isTold }: Sent): Promise<void> {
     const { heads, tail } = this.#ports;
     const failed = new Set(committed.failed);
     this.#commits += 1;
@@ -199,7 +210,8 @@ export class GroupCommit {
     }
     const isFailed = (runId: RunId): boolean => failed.has(batch.groups.get(runId)?.place ?? -1);
     const placed = place(admitted, isFailed, committed.cursors ?? []);
-    await tail.deliver(byContext(placed, (runId) => committed.befores[batch.groups.get(runId)?.place ?? -1] ?? null));
+    const beforeOf = (runId: RunId) => committed.befores[batch.groups.get(runId)?.place ?? -1] ?? null;
+    await tail.deliver(byContext(placed, beforeOf), isTold);
     for (const { job, appended, commit } of placed) {
       this.#rows += commit.rows.length;
       job.resolve(appended);
@@ -229,6 +241,12 @@ export class GroupCommit {
     const tenant = create?.tenant ?? this.#ports.heads.identityOf(runId)?.tenant;
     return { runId, tenant, rows: rows.length, bytes };
   }
+}
+
+/** What became of a batch, and whether other nodes were told of it. */
+interface Sent {
+  readonly committed: Committed;
+  readonly isTold: boolean;
 }
 
 const nothing: Committed = { failed: [], cursors: [], runs: [], befores: [], usage: null };

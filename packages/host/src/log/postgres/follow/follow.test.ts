@@ -1,12 +1,16 @@
 /** Followers of a node hear of the commits of every node, each once, and the rows of a context in order. */
+
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { afterEach, expect, it } from 'vitest';
 import type { Wants } from '../../feed/followers.ts';
 import type { Commit } from '../../ports/event-log.ts';
 import { creation, row } from '../../ports/samples.kit.ts';
 import { connect, Database } from '../database.ts';
+import { storeFacts } from '../records/store-facts.ts';
 import { elapsedMs, freshDatabase } from '../server.kit.ts';
 import { openPostgresStore, type PostgresStore } from '../store.ts';
+import { type Heard, hear } from './said.ts';
 
 const opened: PostgresStore[] = [];
 afterEach(async () => {
@@ -84,6 +88,43 @@ it('tells what somebody waits for while a transaction of another program is unde
     await pool.end();
   }
   expect(heard.places).toEqual(['run_a:0']);
+});
+
+it('brings the rows of a commit in its notification when it is quiet, with the cursors that they got', async () => {
+  const url = await freshDatabase();
+  const [a] = await nodes(1, url);
+  if (a === undefined) throw new Error('There is a node.');
+  const runId = 'run_a' as RunId;
+  await a.log.append(creation(runId));
+  const pool = connect({ url, connections: 1 });
+  try {
+    const listener = new Database(pool);
+    const told: Heard[] = [];
+    const has = Promise.withResolvers<void>();
+    const heard = (text: string): void => {
+      told.push(hear(text));
+      if (told.at(-1)?.news) has.resolve();
+    };
+    const joined = Promise.withResolvers<void>();
+    await listener.listen(await storeFacts(listener).channel(), heard, joined.resolve);
+    await joined.promise;
+    const zero = {
+      nodeId: 'é\u0000',
+      payload: '{"n":"\u{1f600}"}',
+      task: '{}',
+      cause: 0,
+    } as const;
+    // The first ones may come within the time in which notifications are gathered.
+    for (let n = 0; told.every(({ news }) => news === null); n += 1) {
+      await a.log.append({ runId, rows: [row(`x${n}`, zero), row(`y${n}`)] });
+      await Promise.race([has.promise, delay(2 * n)]);
+    }
+    const news = told.find((one) => one.news)?.news;
+    const rows = await a.log.read({ runId, after: (news?.rows[0]?.seq ?? 0) - 2, limit: 3 });
+    expect(news).toEqual({ before: rows[0]?.cursor, rows: rows.slice(1) });
+  } finally {
+    await pool.end();
+  }
 });
 
 it('hears of what was written while no notification came through', async () => {

@@ -12,6 +12,7 @@ import type { Queries } from '../database.ts';
 import { type Horizon, sampleOf } from '../horizon.ts';
 import { ROW_COLUMNS, type RowColumns, rowOf, views } from '../rows/columns.ts';
 import { OwnRanges } from './own-ranges.ts';
+import type { News } from './said.ts';
 
 /** Rows of other nodes read at once. */
 const PAGE_ROWS = 500;
@@ -90,6 +91,14 @@ export class Tail {
     for (const contextId of contexts) await this.#fill(contextId, Number.MAX_SAFE_INTEGER);
   }
 
+  /** Tells rows of one context. Returns false if others come before them that were not told. */
+  tellNews({ before, rows }: News): boolean {
+    const [first] = rows;
+    if (first === undefined || before > this.#toldOf(first.contextId)) return false;
+    this.#tellRows(rows);
+    return true;
+  }
+
   /** Null when everything was told at once. */
   #deliverOne({ contextId, before, commits }: Delivered): Promise<void> | null {
     const first = commits[0]?.rows[0]?.cursor ?? 0;
@@ -103,7 +112,7 @@ export class Tail {
   async #fill(contextId: ContextId, through: number): Promise<void> {
     for (;;) {
       const found = await this.#ports.queries.rows<Found>(OF_CONTEXT, [this.#toldOf(contextId), through, contextId]);
-      this.#tellRows(found);
+      this.#tellRows(found.map(rowFound));
       if (found.length < PAGE_ROWS && !isCut(found)) return;
     }
   }
@@ -132,7 +141,7 @@ export class Tail {
       await Promise.all(this.#underWay);
       const found = answer.map(([, , ...columnsOf]) => columnsOf);
       const rows = found.filter(([, cursor]) => cursor <= settled);
-      this.#tellRows(rows.filter((row): row is Found => row[12] !== null));
+      this.#tellRows(rows.filter((row): row is Found => row[12] !== null).map(rowFound));
       const last = rows.at(-1);
       const isFull = last !== undefined && rows.length === found.length && (rows.length >= PAGE_ROWS || isCut(rows));
       this.#moveTo(isFull ? last[1] : settled);
@@ -155,7 +164,7 @@ export class Tail {
   }
 
   /** Rows of one run that follow each other are one commit. */
-  #tellRows(found: readonly Found[]): void {
+  #tellRows(found: readonly Row[]): void {
     let rows: Row[] = [];
     const tell = (): void => {
       const last = rows.at(-1);
@@ -166,8 +175,7 @@ export class Tail {
       this.#note(contextId, last.cursor);
       this.#ports.followers.tell(commit);
     };
-    for (const columnsOf of found) {
-      const row = rowOf(columnsOf[12], columnsOf[13], columnsOf);
+    for (const row of found) {
       if (row.cursor <= this.#toldOf(row.contextId)) continue;
       const last = rows.at(-1);
       if (last !== undefined && (last.runId !== row.runId || last.seq + 1 !== row.seq)) tell();
@@ -176,6 +184,8 @@ export class Tail {
     tell();
   }
 }
+
+const rowFound = (columnsOf: Found): Row => rowOf(columnsOf[12], columnsOf[13], columnsOf);
 
 /** Whether the bytes ended a page. */
 function isCut(found: readonly (readonly [...RowColumns, ...unknown[]])[]): boolean {

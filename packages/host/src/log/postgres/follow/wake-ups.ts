@@ -4,12 +4,11 @@
  * by itself.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
-import { utf8Size } from '../../../utf8.ts';
 import type { Wants } from '../../feed/followers.ts';
-import type { Pool, Queries } from '../database.ts';
+import type { Admission } from '../commit/admission.ts';
+import type { Pool, Queries, Statement } from '../database.ts';
 import { Paced } from './paced.ts';
-
-const CHANNEL = 'cairn_commits';
+import { type Heard, hear, type News, NOTIFY, type Place, say, tell } from './said.ts';
 
 /** Commits within this time share a notification, and notifications within it a look. */
 const GATHER_MS = 10;
@@ -19,9 +18,6 @@ const PATIENT_MS = 100;
 
 /** Most contexts read by themselves. */
 const MAX_CONTEXTS = 8;
-
-/** Postgres takes at most 8,000 bytes. */
-const MAX_PAYLOAD_BYTES = 7_500;
 
 /** Until the first look for what was not settled at the last one. */
 const SETTLE_MS = 2;
@@ -33,24 +29,19 @@ const LOOK_DEAF_MS = 100;
 /** An own notification comes back within this time, or the way is closed. */
 const ECHO_MS = 2_000;
 
-/** The flush of this small transaction is nobody's concern. */
-const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1::text, $2::text)::text";
-
-/** What a commit wrote to. */
-export type Place = Parameters<Wants>[0];
-
-/** What a notification says: who wrote, and where. Null if that is too much to say. */
-type Said = readonly [name: string, places: readonly (readonly [runId: RunId, contextId: ContextId])[] | null];
-
 export interface WakeUpPorts {
   /** For notifications that go out. */
   readonly queries: Queries;
   /** A session of its own, straight to the database. */
   readonly listener: Pool;
+  /** Known to the nodes of this database only: notifications tell what is in its tables. */
+  readonly channel: string;
   /** Names this node among those that notify. */
   readonly name: string;
   /** Whether somebody here waits for rows of a run or a context. */
   readonly isWanted: Wants;
+  /** Tells rows that a notification brought. Returns false if others come before them. */
+  readonly tellNews: (news: News) => boolean;
   /** Tells what others wrote in these contexts. */
   readonly readContexts: (contexts: readonly ContextId[]) => Promise<void>;
   /** Looks for everything that others wrote. Resolves with whether it saw more, which is not settled yet. */
@@ -93,11 +84,19 @@ export class WakeUps {
     void this.#listen();
   }
 
+  /** The notification of a batch, to be sent right behind its commit, when it is quiet. Otherwise `notify` follows. */
+  behind(admission: Admission): Statement | null {
+    const { channel, name } = this.#ports;
+    if (this.#gathering !== null || this.#isClosed || this.#waitMs > 0) return null;
+    this.#noteSent();
+    return tell(channel, name, admission);
+  }
+
   /** There is something to read for others. */
   notify(places: readonly Place[] = []): void {
     for (const place of places) this.#written.set(place.runId, place);
     if (this.#gathering !== null || this.#isClosed) return;
-    const wait = this.#lastSentAt + GATHER_MS - this.#ports.elapsedMs();
+    const wait = this.#waitMs;
     if (wait <= 0) {
       this.#send();
       return;
@@ -118,28 +117,31 @@ export class WakeUps {
     await this.#unlisten?.().catch(() => {});
   }
 
-  #send(): void {
-    const { queries, elapsedMs } = this.#ports;
-    this.#lastSentAt = elapsedMs();
-    this.#sentAt ??= this.#lastSentAt;
-    // Whoever is not told looks by itself.
-    this.#sending = queries.rows(NOTIFY, [CHANNEL, this.#said()]).catch(() => {});
+  /** Until the next notification may go out. */
+  get #waitMs(): number {
+    return this.#lastSentAt + GATHER_MS - this.#ports.elapsedMs();
   }
 
-  #said(): string {
-    const { name } = this.#ports;
-    const places = [...this.#written.values()].map(({ runId, contextId }) => [runId, contextId] as const);
+  #noteSent(): void {
+    this.#lastSentAt = this.#ports.elapsedMs();
+    this.#sentAt ??= this.#lastSentAt;
+  }
+
+  #send(): void {
+    const { queries, channel, name } = this.#ports;
+    this.#noteSent();
+    const said = say(name, this.#written.values());
     this.#written.clear();
-    const said = JSON.stringify([name, places] satisfies Said);
-    return utf8Size(said) <= MAX_PAYLOAD_BYTES ? said : JSON.stringify([name, null] satisfies Said);
+    // Whoever is not told looks by itself.
+    this.#sending = queries.rows(NOTIFY, [channel, said]).catch(() => {});
   }
 
   async #listen(): Promise<void> {
-    const { listener } = this.#ports;
+    const { listener, channel } = this.#ports;
     try {
       const unlisten = await listener.listen(
-        CHANNEL,
-        (said) => this.#heard(JSON.parse(said) as Said),
+        channel,
+        (said) => this.#heard(hear(said)),
         // Called again after each reconnection: meanwhile something may have been missed.
         () => {
           this.#looks.ask(GATHER_MS);
@@ -153,7 +155,7 @@ export class WakeUps {
     }
   }
 
-  #heard([name, places]: Said): void {
+  #heard({ name, places, news }: Heard): void {
     if (name === this.#ports.name) {
       this.#isHearing = true;
       this.#sentAt = null;
@@ -163,9 +165,10 @@ export class WakeUps {
       this.#looks.ask(GATHER_MS);
       return;
     }
-    const wanted = places.filter(([runId, contextId]) => this.#ports.isWanted({ runId, contextId }));
-    for (const [, contextId] of wanted) this.#wanted.add(contextId);
-    if (wanted.length > 0) this.#reads.ask(GATHER_MS);
+    const wanted = places.filter((place) => this.#ports.isWanted(place));
+    const isTold = news !== null && wanted.length > 0 && this.#ports.tellNews(news);
+    if (!isTold) for (const { contextId } of wanted) this.#wanted.add(contextId);
+    if (!isTold && wanted.length > 0) this.#reads.ask(GATHER_MS);
     // What is read by itself needs no look soon.
     const isServed = wanted.length > 0 && wanted.length === places.length;
     this.#looks.ask(isServed ? this.#looks.sinceMs + PATIENT_MS : PATIENT_MS);

@@ -1,9 +1,13 @@
 /** What nodes know of their database: the key that it is used with, and the id that they share. */
+import { randomUUID } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
 import type { Database } from '../database.ts';
 
 /** The fact that says how far a move into this database is (`log/copy/move-record.ts`). */
 export const MOVE = 'move';
+
+/** The channel of this database: each has its own. */
+export const CHANNEL = 'channel';
 
 export interface StoreFacts {
   /** Identifies the master key, without revealing it; null before the first node. */
@@ -13,6 +17,8 @@ export interface StoreFacts {
   hostId(): Promise<string | null>;
   /** Keeps the id, unless another node was faster. */
   saveHostId(id: string): Promise<void>;
+  /** The channel on which nodes tell each other of commits. Nobody without rights to the tables can guess it. */
+  channel(): Promise<string>;
   /** How far a move into this database is, as JSON; null if there was none. */
   move(): Promise<string | null>;
 }
@@ -33,6 +39,10 @@ export function storeFacts(database: Database): StoreFacts {
     saveKeyId: (id) => save('key', id, 'DO UPDATE SET value = excluded.value'),
     hostId: () => known('host'),
     saveHostId: (id) => save('host', id, 'DO NOTHING'),
+    channel: async () => {
+      await save(CHANNEL, `cairn_${randomUUID()}`, 'DO NOTHING');
+      return (await known(CHANNEL)) ?? '';
+    },
     move: () => known(MOVE),
   };
 }
