@@ -48,6 +48,8 @@ test('an agent is chosen, asks with a form in the conversation, and its file fil
   const tool = page.getByRole('region', { name: 'Tool test:trip' });
   await tool.getByRole('progressbar').waitFor();
   await tool.getByText('stage 1 of 2').waitFor();
+  await question.getByText('answered by ada').waitFor();
+  await question.getByText('travellers: 3, start: Friday').waitFor();
   await goOn();
   await told('Your plan is ready.').waitFor();
   await pane.getByRole('button', { name: 'plan.md' }).click();

@@ -47,7 +47,7 @@ export function VersionTools({ last, shown, against, go }: VersionToolsProps) {
             })
           }
         >
-          <option value="">no other version</option>
+          <option value="">none</option>
           {versions
             .filter((version) => version !== shown)
             .map((version) => (

@@ -1,16 +1,18 @@
 /** A question of an agent or a tool, with the form for its answer in the conversation. */
 import type { Question } from '@cairn/client/context';
 import { initialOf, readSchema, SchemaField, useEntry, useInbox } from '@cairn/client/react';
-import type { Json } from '@cairn/protocol';
-import { useMutation } from '@tanstack/react-query';
+import type { Json, TaskEventOf } from '@cairn/protocol';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, memo, useState } from 'react';
 import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
 import { AnswerForm } from '../inbox/answer-form.tsx';
 import '../inbox/inbox.css';
+import { shortAgent } from '../parts/figures.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Left } from '../parts/time.tsx';
 import { StateMark } from '../run/marks.tsx';
+import { answerWords } from '../run/words.ts';
 import type { EntryProps } from './entry-props.ts';
 
 export const QuestionCard = memo(function QuestionCard({ conversation, id }: EntryProps) {
@@ -23,7 +25,7 @@ export const QuestionCard = memo(function QuestionCard({ conversation, id }: Ent
   return (
     <section className="card chat-question" data-tone={isOpen ? 'waiting' : undefined} aria-label="Question">
       <div className="card-head">
-        <StateMark status={status} label={isOpen ? 'asks you' : status === 'closed' ? 'no longer open' : status} />
+        <StateMark status={status} label={isOpen ? 'asks you' : endOf(question)} />
         <span className="grow" />
         {isOpen && asked.expiresAt !== undefined && (
           <span className="label">
@@ -32,11 +34,38 @@ export const QuestionCard = memo(function QuestionCard({ conversation, id }: Ent
         )}
       </div>
       <p className="prompt">{asked.prompt}</p>
+      {question.received !== null && <Given received={question.received} />}
       {isOpen && mayAnswer && <Answer question={question} conversation={conversation} id={id} />}
       {isOpen && !mayAnswer && <p className="second">To answer, a key needs the scope approvals:respond.</p>}
     </section>
   );
 });
+
+function endOf({ status, received }: Question): string {
+  if (received === null) return status === 'closed' ? 'no longer open' : status;
+  const { outcome } = received.metadata ?? {};
+  if (outcome === 'timeout') return 'nobody answered in time';
+  if (outcome === 'canceled') return 'no longer open';
+  return `answered by ${received.userId ?? shortAgent(received.agentId ?? '')}`;
+}
+
+/** The answer itself, which only the log of the run holds. Its row is known, so that one page is read. */
+function Given({ received }: { readonly received: TaskEventOf<'input-received'> }) {
+  const { eventId } = received;
+  const { data } = useQuery({
+    queryKey: ['given-answer', eventId],
+    queryFn: async ({ signal }) => {
+      const at = eventId.lastIndexOf(':');
+      const after = Number(eventId.slice(at + 1)) - 1;
+      const { events } = await host.events.poll(eventId.slice(0, at), { after, waitSeconds: 1, signal });
+      const row = events.find((event) => event.eventId === eventId);
+      return row?.type === 'interrupt.resolved' ? (row.payload.resumeValue ?? null) : null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  // It keeps its line while it is read.
+  return <p className="given">{data === undefined ? '\u00a0' : data === null ? null : answerWords(data)}</p>;
+}
 
 /** The inbox knows what each answer does. A question that it does not list has a form of its schema. */
 function Answer({ question, conversation, id }: EntryProps & { readonly question: Question }) {

@@ -3,19 +3,12 @@ import { useEffect, useMemo, useRef } from 'react';
 import { causeTree, type PlacedEvent } from '../folds/cause-layout.ts';
 import { positionOf, type RunRow } from '../folds/run-row.ts';
 import { shortId } from '../parts/figures.ts';
+import { HEIGHT, scrollTo, WIDTH, xOf, yOf } from './cause-places.ts';
 import { OutsideCause } from './outside-cause.tsx';
 import { RemoteRun } from './remote-run.tsx';
 import { RunLink } from './run-link.tsx';
 import type { RunState } from './run-state.ts';
 import { summary } from './words.ts';
-
-const WIDTH = 184;
-const HEIGHT = 40;
-const GAP_X = 36;
-const GAP_Y = 10;
-
-const xOf = (column: number): number => 16 + column * (WIDTH + GAP_X);
-const yOf = (row: number): number => 16 + row * (HEIGHT + GAP_Y);
 
 export function CausesTab({ state }: { readonly state: RunState }) {
   const { history, upTo, version } = state;
@@ -34,10 +27,7 @@ export function CausesTab({ state }: { readonly state: RunState }) {
   const column = tree.events.find(({ relation }) => relation === 'selected')?.column ?? 0;
   const hasEffects = tree.columns > column + 1;
   useEffect(() => {
-    // As many causes as fit, with room for the effects to the right, if there are any.
-    const width = frame.current?.clientWidth ?? 0;
-    const room = hasEffects ? Math.max(0, Math.min(240, width - WIDTH - 32)) : 16;
-    frame.current?.scrollTo({ left: Math.max(0, xOf(column) + WIDTH + room - width), top: 0 });
+    frame.current?.scrollTo({ left: scrollTo({ column, hasEffects, width: frame.current.clientWidth }), top: 0 });
   }, [column, hasEffects]);
   const root = tree.events[0]?.seq ?? -1;
   return (
@@ -54,7 +44,7 @@ export function CausesTab({ state }: { readonly state: RunState }) {
         {tree.leftOut > 0 ? `, ${tree.leftOut} more are not drawn` : ''}
       </p>
       <div ref={frame} className="run-scroll causes-frame">
-        <div className="causes-space" style={{ width: xOf(tree.columns) + 160, height: yOf(tree.rows) + 16 }}>
+        <div className="causes-space" style={{ width: xOf(tree.columns + 1), height: yOf(tree.rows) + 16 }}>
           <svg className="causes-links" width={xOf(tree.columns)} height={yOf(tree.rows)} aria-hidden="true">
             {tree.events.map((event) => {
               const parent = tree.events[event.parent];

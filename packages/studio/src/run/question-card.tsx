@@ -1,12 +1,11 @@
 /** A question of a run, with the form of the inbox for its answer. */
 import { useInbox } from '@cairn/client/react';
-import { isJsonObject, type Json } from '@cairn/protocol';
 import { Link } from '@tanstack/react-router';
 import { host } from '../app/host.ts';
 import type { QuestionItem } from '../folds/conversation/items.ts';
 import { AnswerForm } from '../inbox/answer-form.tsx';
 import { Folded, StateMark, Value } from './marks.tsx';
-import { brief } from './words.ts';
+import { answerWords } from './words.ts';
 
 interface QuestionCardProps {
   readonly item: QuestionItem;
@@ -45,15 +44,6 @@ function Answer({ item }: { readonly item: QuestionItem }) {
       </Link>
     </>
   );
-}
-
-/** The action of an approval, or the answers; else the value as it is. */
-function answerWords(answer: Json): string {
-  if (!isJsonObject(answer)) return brief(answer, 300);
-  const { action, comment, feedback, answers } = answer;
-  if (typeof action === 'string')
-    return [action, comment ?? feedback].filter((part) => typeof part === 'string').join(': ');
-  return brief(answers ?? answer, 300);
 }
 
 function titleOf({ data, nodeId }: QuestionItem): string {

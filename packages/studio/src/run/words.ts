@@ -1,4 +1,5 @@
 /** How figures, times and events read. */
+import { isJsonObject, type Json } from '@cairn/protocol';
 import type { RunRow } from '../folds/run-row.ts';
 import { shortAgent } from '../parts/figures.ts';
 
@@ -43,6 +44,18 @@ function fieldsIn(value: Readonly<Record<string, unknown>>, most: number): strin
     if (line.length > most) break;
   }
   return line;
+}
+
+/** What was answered: the action of an approval, or the answers; else the value as it is. */
+export function answerWords(answer: Json): string {
+  if (answer === true || answer === false) return answer ? 'yes' : 'no';
+  if (!isJsonObject(answer)) return brief(answer, 300);
+  const { action, comment, feedback, answers } = answer;
+  if (typeof action === 'string')
+    return [action, comment ?? feedback].filter((part) => typeof part === 'string').join(': ');
+  // The only question of a form needs no name.
+  const [only, ...more] = isJsonObject(answers) ? Object.values(answers) : [];
+  return only !== undefined && more.length === 0 ? answerWords(only) : brief(answers ?? answer, 300);
 }
 
 /** JSON with line breaks, cut where it is too long to show. */

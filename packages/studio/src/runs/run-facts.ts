@@ -1,7 +1,6 @@
 /** What a row says of a run, read out of its entry in the list. */
 import type { InboxEntry, RunSnapshot } from '@cairn/protocol';
 import { isTerminalStatus } from '@cairn/protocol';
-import { isAgentRun } from '../agents/agent-runs.ts';
 import { shortAgent } from '../parts/figures.ts';
 
 /** What the run is about; null if it says nothing of itself. */
@@ -24,11 +23,10 @@ export const oneLine = (text: string): string =>
     .trim()
     .slice(0, 200);
 
-/** The agents of the run, by their short names. A run of one agent names first who it is, then whom it could hand over to. */
-export function agentsOf({ summary, workflowId }: RunSnapshot): readonly string[] {
-  const named = [...new Set((summary?.agents ?? []).map(shortAgent))];
-  return isAgentRun(workflowId) ? named.slice(0, 1) : named;
-}
+/** The agents that worked in the run so far, by their short names, the first of them first. */
+export const agentsOf = ({ summary }: RunSnapshot): readonly string[] => [
+  ...new Set((summary?.agents ?? []).map(shortAgent)),
+];
 
 export interface Usage {
   readonly tokens: number;

@@ -8,7 +8,7 @@ export function foldInput(draft: Draft, event: TaskEvent): void {
       const { inputId, taskId, requireUser, parentTaskId } = event;
       // The task above a subtask may answer; until it passes the question on, nobody else is to be asked.
       const isForUser = requireUser === true || parentTaskId === undefined;
-      draft.show(event, 'questions', inputId, { taskId, asked: event, status: 'open', isForUser });
+      draft.show(event, 'questions', inputId, { taskId, asked: event, status: 'open', received: null, isForUser });
       break;
     }
     case 'input-forwarded': {
@@ -18,7 +18,8 @@ export function foldInput(draft: Draft, event: TaskEvent): void {
     }
     case 'input-received': {
       const question = draft.get('questions', event.inputId);
-      if (question !== undefined) draft.set('questions', event.inputId, { ...question, status: 'answered' });
+      if (question !== undefined)
+        draft.set('questions', event.inputId, { ...question, status: 'answered', received: event });
       break;
     }
     case 'auth-required':

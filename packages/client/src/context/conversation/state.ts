@@ -84,6 +84,8 @@ export interface Question {
   readonly taskId: string;
   readonly asked: TaskEventOf<'input-required'>;
   readonly status: 'open' | 'answered' | 'closed';
+  /** Who answered, and how it ended. The answer itself is in the log of the run alone, at the event that `eventId` names. */
+  readonly received: TaskEventOf<'input-received'> | null;
   /** Whether to ask the user. A question of a subtask goes to the agent above it first, which may pass it on. */
   readonly isForUser: boolean;
 }
