@@ -4,7 +4,7 @@ import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
 import type { NewRun, RunFork } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import type { InterruptRecord, RunRecord, RunSummary, Vote } from './ports/run-index.ts';
-import { askedTitle, forkedSummary, noSummary, startedSummary, usedSummary } from './run-summary.ts';
+import { actedSummary, askedTitle, forkedSummary, noSummary, startedSummary, usedSummary } from './run-summary.ts';
 
 /** The index entry of one run. Immutable: an unchanged entry stays the same object. */
 export interface IndexedRun {
@@ -62,6 +62,7 @@ export const indexedTypes = [
   'run.resumed',
   'cairn.cancel.requested',
   'cairn.run.forked',
+  'agent.invocation.started',
   'provider.usage',
   'node.completed',
   'node.failed',
@@ -88,6 +89,8 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
       return changed(index, { status: 'cancelling' });
     case 'cairn.run.forked':
       return forked(index, objectOr(payloadOf(row).overlay));
+    case 'agent.invocation.started':
+      return acted(index, row);
     case 'provider.usage':
       return used(index, row);
     case 'node.completed':
@@ -176,6 +179,13 @@ function started(payload: JsonObject): Partial<RunRecord> {
     status: 'running',
     summary: startedSummary(payload),
   };
+}
+
+/** An agent that is known already changes nothing. */
+function acted(index: IndexedRun, row: IndexedRow): IndexedRun {
+  const { summary } = index.record;
+  const next = actedSummary(summary, payloadOf(row));
+  return next === summary ? index : changed(index, { summary: next });
 }
 
 /** A run that ended used nothing any more. */

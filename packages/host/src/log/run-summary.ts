@@ -12,7 +12,7 @@ export const noSummary: RunSummary = {
   costUsd: 0,
 };
 
-/** Agents that a row names. A workflow may pin hundreds. */
+/** Agents that a row names. Hundreds may work in one run. */
 const MAX_AGENTS = 8;
 
 /** Characters of a title. The index keeps it for every run, in memory too. */
@@ -23,11 +23,16 @@ const telling = ['title', 'message', 'topic', 'task', 'question', 'name', 'promp
 
 /** The summary of a run that starts with this payload of `run.started`. */
 export function startedSummary(payload: JsonObject): RunSummary {
-  const { agents, actsAs } = payload;
-  const acting = objectOr(actsAs).agentId;
-  const pinned = Object.keys(objectOr(agents));
-  const named = typeof acting === 'string' ? [acting, ...pinned] : pinned;
-  return { ...noSummary, ...titleOf(payload), agents: [...new Set(named)].slice(0, MAX_AGENTS) };
+  // Agents that are only pinned may never be asked.
+  const acting = objectOr(payload.actsAs).agentId;
+  return { ...noSummary, ...titleOf(payload), agents: typeof acting === 'string' ? [acting] : [] };
+}
+
+/** The summary after an agent began to work, by its payload of `agent.invocation.started`. */
+export function actedSummary(summary: RunSummary, { agentId }: JsonObject): RunSummary {
+  const { agents } = summary;
+  if (typeof agentId !== 'string' || agents.length >= MAX_AGENTS || agents.includes(agentId)) return summary;
+  return { ...summary, agents: [...agents, agentId] };
 }
 
 /** A fork may begin with another title or other inputs, by its overlay. */

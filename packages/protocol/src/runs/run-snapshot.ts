@@ -61,7 +61,7 @@ export const runSnapshotSchema = z
     summary: z
       .looseObject({
         title: z.string().optional(),
-        /** The agents of the run, the acting one first; at most 8. */
+        /** The agents that work or worked in the run, by id, in the order in which they began; at most 8. */
         agents: z.array(z.string()),
         /** The words of its oldest open question. */
         waitingOn: z.string().optional(),

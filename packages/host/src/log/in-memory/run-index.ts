@@ -13,6 +13,7 @@ import {
   type RunIndex,
   type RunPage,
   type RunQuery,
+  type RunRecord,
 } from '../ports/run-index.ts';
 import { isWaiting, shownStatus } from '../shown-status.ts';
 import { allRows, type StoredRun } from './stored-run.ts';
@@ -58,13 +59,20 @@ function list(tables: Tables, query: RunQuery): RunPage {
     if (run.place >= before || record.tenant !== tenant) return false;
     if (status !== undefined && shownOf(run) !== status) return false;
     if (workflowId !== undefined && record.workflowId !== workflowId) return false;
-    if (parentRunId !== undefined && record.parentRunId !== parentRunId) return false;
+    if (parentRunId === null && !isWithoutParent(tables, record)) return false;
+    if (typeof parentRunId === 'string' && record.parentRunId !== parentRunId) return false;
     return tag === undefined || record.tags.includes(tag);
   });
   const page = matching.slice(0, limit);
   const last = page.at(-1);
   const nextCursor = matching.length > limit && last !== undefined ? String(last.place) : null;
   return { runs: page.map((run) => ({ ...run.head.record, shownStatus: shownOf(run) })), nextCursor };
+}
+
+/** A bundle may hold a run without the run that started it. */
+function isWithoutParent(tables: Tables, { parentRunId, importedAt, tenant }: RunRecord): boolean {
+  if (parentRunId === null) return true;
+  return importedAt !== null && tables.runs().get(parentRunId)?.head.record.tenant !== tenant;
 }
 
 function shownStatuses(tables: Tables): (run: StoredRun) => RunStatus {

@@ -1,6 +1,6 @@
 /** What every store promises of runs that were written elsewhere: all rows or none, and inert for ever. */
 
-import type { ContextId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { expect, it } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
@@ -51,6 +51,34 @@ export function importContract(open: Open<'log' | 'changes' | 'runIndex' | 'queu
     expect((await log().append({ runId: runB, rows: [row('a')] })).cursor).toBeGreaterThan(
       present(inContext.at(-1)).cursor,
     );
+  });
+
+  it('lists it among the runs without a parent while its parent is not here', async () => {
+    const { run, rows } = await elsewhere(long);
+    const [above, first, second] = ['run_above', 'run_first', 'run_second'] as RunId[] as [RunId, RunId, RunId];
+    const listed = async (limit = 9) => {
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await runIndex().list({ tenant: 't', parentRunId: null, limit, cursor });
+        found.push(...page.runs.map(({ runId }) => runId));
+        cursor = page.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      return found;
+    };
+    await log().append(creation(runB, { create: { tenant: 't', contextId: context, originRunId: runB } }));
+    await log().importRun({ ...run, runId: first, parentRunId: above }, rows);
+    await log().append(creation('run_between' as RunId));
+    await log().importRun({ ...run, runId: second, parentRunId: first }, rows);
+    await log().importRun({ ...run, parentRunId: above }, rows);
+    for (const limit of [9, 1, 2, 3]) expect(await listed(limit)).toEqual([runA, 'run_between', first, runB]);
+    // A run of another tenant is not here.
+    await log().append(
+      creation(above, { create: { tenant: 'other', contextId: 'ctx_other' as ContextId, originRunId: above } }),
+    );
+    expect(await listed()).toEqual([runA, 'run_between', first, runB]);
+    await log().importRun({ ...run, runId: 'run_below' as RunId, parentRunId: runB }, rows);
+    expect(await listed(2)).toEqual([runA, 'run_between', first, runB]);
   });
 
   it('leaves it out of what the runs of its context said here', async () => {

@@ -57,7 +57,7 @@ export interface RunSummary {
   readonly title: string | null;
   /** The input that gave the title, which a fork may change. */
   readonly titleInput: string | null;
-  /** The agents of the run by id, the acting one first; at most 8. */
+  /** The agents that work or worked in the run, by id, in the order in which they began; at most 8. */
   readonly agents: readonly string[];
   /** The words of its oldest open question. */
   readonly waitingOn: string | null;
@@ -102,7 +102,7 @@ export interface RunQuery {
   readonly status?: RunStatus | undefined;
   readonly workflowId?: string | undefined;
   readonly tag?: string | undefined;
-  /** Only the child runs of this run, or with null only runs that have no parent. Never together with another filter. */
+  /** Only the child runs of this run, or with null only runs that have no parent here. Never together with another filter. */
   readonly parentRunId?: RunId | null | undefined;
   readonly limit: number;
   /** Continues after this page; newest runs come first. */

@@ -9,6 +9,9 @@ import { creation, resolved, row, runA, runB, started } from './samples.kit.ts';
 const used = (payload: JsonObject): NewRow =>
   row('provider.usage', { nodeId: 'n', payload: JSON.stringify({ provider: 'p', model: 'm', ...payload }) });
 
+const works = (agentId: string): NewRow =>
+  row('agent.invocation.started', { nodeId: 'n', payload: JSON.stringify({ invocationId: 'i', agentId }) });
+
 const askedFor = (interruptId: string, prompt: string): NewRow =>
   row('interrupt.requested', {
     nodeId: interruptId,
@@ -38,9 +41,23 @@ export function runSummaryContract(store: () => Ports<'log' | 'runIndex'>): void
     const actsAs = { agentId: 'a:2' };
     await log().append(creation(runB, { rows: [started({ inputs, sensitive: ['title'], agents, actsAs })] }));
     expect(await listed()).toEqual([
-      { ...noSummary, title: `${'y'.repeat(159)}…`, titleInput: 'topic', agents: ['a:2', 'a:1'] },
-      { ...noSummary, title: 'A title', agents: ['a:1', 'a:2'] },
+      { ...noSummary, title: `${'y'.repeat(159)}…`, titleInput: 'topic', agents: ['a:2'] },
+      { ...noSummary, title: 'A title' },
     ]);
+  });
+
+  it('names the agents that began to work, each once and the first of them first, not those that it could ask', async () => {
+    const agents = { 'a:1': { hash: 'h' }, 'a:2': { hash: 'h' }, 'a:3': { hash: 'h' } };
+    await log().append(creation(runA, { rows: [started({ agents })] }));
+    const named = async () => (await listed()).map((summary) => summary.agents);
+    expect(await named()).toEqual([[]]);
+    await log().append({ runId: runA, rows: [works('a:3')] });
+    expect(await named()).toEqual([['a:3']]);
+    await log().append({ runId: runA, rows: [works('a:1'), works('a:3'), works('a:1')] });
+    expect(await named()).toEqual([['a:3', 'a:1']]);
+    const many = Array.from({ length: 9 }, (_, at) => `b:${at}`);
+    await log().append({ runId: runA, rows: many.map(works) });
+    expect(await named()).toEqual([['a:3', 'a:1', ...many.slice(0, 6)]]);
   });
 
   it('adds up what models used, in dollars alone, until the run ends', async () => {

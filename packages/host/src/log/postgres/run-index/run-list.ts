@@ -8,6 +8,7 @@ export async function runPage(queries: Queries, query: RunQuery): Promise<RunPag
   const { tenant, status, workflowId, tag, parentRunId, limit, cursor } = query;
   const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
   const values: Value[] = [tenant, before, limit + 1];
+  if (parentRunId === null) return runPageOf(await queries.rows<ListColumns>(withoutParent, values), limit);
   const of = tag === undefined ? 'runs' : 'tags';
   const filters: string[] = [];
   const add = (column: string, value: string | undefined): void => {
@@ -18,8 +19,7 @@ export async function runPage(queries: Queries, query: RunQuery): Promise<RunPag
   add('tag', tag);
   add('workflow', workflowId);
   add('shown', status);
-  if (parentRunId === null) filters.push('AND runs.parent IS NULL');
-  else add('parent', parentRunId);
+  add('parent', parentRunId);
   const found = await queries.rows<ListColumns>(tag === undefined ? untagged(filters) : tagged(filters), values);
   return runPageOf(found, limit);
 }
@@ -27,6 +27,16 @@ export async function runPage(queries: Queries, query: RunQuery): Promise<RunPag
 const untagged = (filters: readonly string[]): string =>
   `SELECT runs.shown, ${RUN_COLUMNS} FROM cairn.runs AS runs
     WHERE runs.tenant = $1::text AND runs.key < $2::bigint ${filters.join(' ')} ORDER BY runs.key DESC LIMIT $3::bigint`;
+
+/** Runs that no other run started, and imported ones whose parent is not here. */
+const withoutParent = `SELECT * FROM (
+    (${untagged(['AND runs.parent IS NULL'])})
+    UNION ALL
+    (${untagged([
+      'AND runs.parent IS NOT NULL AND runs.imported_at IS NOT NULL AND NOT EXISTS',
+      '(SELECT FROM cairn.runs AS above WHERE above.id = runs.parent AND above.tenant = runs.tenant)',
+    ])})
+  ) AS roots ORDER BY key DESC LIMIT $3::bigint`;
 
 const tagged = (filters: readonly string[]): string =>
   `SELECT runs.shown, ${RUN_COLUMNS} FROM cairn.run_tags AS tags JOIN cairn.runs AS runs ON runs.key = tags.run

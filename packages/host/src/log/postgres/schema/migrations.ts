@@ -27,4 +27,9 @@ export const migrations: readonly Migration[] = [
     name: 'runs that no other run started',
     sql: 'CREATE INDEX runs_roots ON cairn.runs (tenant, key) WHERE parent IS NULL',
   },
+  {
+    name: 'imported runs that another run started',
+    sql: `CREATE INDEX runs_imported_children ON cairn.runs (tenant, key)
+      WHERE parent IS NOT NULL AND imported_at IS NOT NULL`,
+  },
 ];

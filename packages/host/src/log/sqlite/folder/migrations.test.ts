@@ -15,7 +15,7 @@ import { idempotencyTable } from './idempotency-table.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
 import { openReadOnly } from './read-only.ts';
-import { runSummaries } from './run-summaries.ts';
+import { agentsOfOlderRuns, runSummaries } from './run-summaries.ts';
 
 const { fresh } = folders();
 
@@ -84,6 +84,24 @@ it('finds what older runs are about, what they used and what they wait for', asy
   const reopened = await open(folder);
   expect(await picture(reopened)).toEqual(before);
   expect(await reopened.runIndex.rebuild()).toEqual({ runs: 3, repaired: 0 });
+  await reopened.close();
+});
+
+it('names the agents that worked in older runs, instead of those that they could ask', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  const works = row('agent.invocation.started', { payload: JSON.stringify({ agentId: 'a:2' }) });
+  const agents = { 'a:1': { hash: 'h' }, 'a:2': { hash: 'h' } };
+  await store.log.append(creation(runA, { rows: [started({ inputs: { topic: 'boats' }, agents }), works] }));
+  const before = await store.runIndex.list({ tenant: 't', limit: 9 });
+  expect(before).toMatchObject({ runs: [{ summary: { title: 'boats', agents: ['a:2'] } }] });
+  await store.close();
+  undo(folder, agentsOfOlderRuns.name);
+  using older = new DatabaseSync(join(folder, 'cairn.db'));
+  older.exec(`UPDATE runs SET summary = json_set(summary, '$.agents', json('["a:1","a:2"]'))`);
+  older.close();
+  const reopened = await open(folder);
+  expect(await reopened.runIndex.list({ tenant: 't', limit: 9 })).toEqual(before);
   await reopened.close();
 });
 

@@ -13,7 +13,7 @@ import { marks } from './marks.ts';
 import type { Migration } from './migration.ts';
 import { purgedRuns } from './purged-runs.ts';
 import { rehashRows } from './rehash.ts';
-import { runSummaries, summariseOlderRuns } from './run-summaries.ts';
+import { agentsOfOlderRuns, runSummaries, summariseOlderRuns } from './run-summaries.ts';
 
 /**
  * Migration n+1 is at index n. A released migration never changes.
@@ -274,4 +274,9 @@ export const migrations: readonly Migration[] = [
     sql: 'CREATE INDEX runs_roots ON runs (tenant) WHERE parent IS NULL;',
   },
   idempotencyTable,
+  agentsOfOlderRuns,
+  {
+    name: 'imported runs that another run started',
+    sql: 'CREATE INDEX runs_imported_children ON runs (tenant) WHERE parent IS NOT NULL AND imported_at IS NOT NULL;',
+  },
 ];

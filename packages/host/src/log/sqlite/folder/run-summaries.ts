@@ -27,6 +27,13 @@ export const summariseOlderRuns: Migration = {
   sql: "DELETE FROM marks WHERE reader = 'cairn.run-summaries';",
 };
 
+/** Summaries named the agents that a run could ask; now they name those that worked. */
+export const agentsOfOlderRuns: Migration = {
+  name: 'the agents that worked in older runs',
+  changeRows: (db, onProgress) => summariseRuns(db, { stepRuns: STEP_RUNS, onProgress }),
+  sql: "DELETE FROM marks WHERE reader = 'cairn.run-summaries';",
+};
+
 /** One transaction. A run may have many rows, but only those that an index shows are loaded. */
 const STEP_RUNS = 200;
 

@@ -22,7 +22,6 @@ const plans: readonly (readonly [filters: object, plan: readonly string[]])[] = 
     { status: 'completed', workflowId: 'wf' },
     ['SEARCH runs USING INDEX runs_by_workflow_shown (tenant=? AND workflow=? AND shown=? AND rowid<?)'],
   ],
-  [{ parentRunId: null }, ['SEARCH runs USING INDEX runs_roots (tenant=? AND rowid<?)']],
   [{ parentRunId: 'run_1' }, ['SEARCH runs USING INDEX runs_by_parent (parent=? AND rowid<?)']],
   [{ tag: 'red' }, ['SEARCH tags USING PRIMARY KEY (tenant=? AND tag=? AND run<?)', byKey]],
   [
@@ -65,6 +64,17 @@ function plansOf(work: (db: DatabaseSync) => void): readonly (readonly string[])
 describe('the run list', () => {
   it.each(plans)('with %o walks one index in the order of the list', (filters, plan) => {
     expect(plansOf((db) => new RunList(db).page({ tenant: 't', limit: 5, ...filters }))).toEqual([plan]);
+  });
+
+  it('of runs without a parent walks two, of which one has only imported runs', () => {
+    expect(plansOf((db) => new RunList(db).page({ tenant: 't', limit: 5, parentRunId: null }))).toEqual([
+      ['SEARCH runs USING INDEX runs_roots (tenant=? AND rowid<?)'],
+      [
+        'SEARCH runs USING INDEX runs_imported_children (tenant=? AND rowid>? AND rowid<?)',
+        'CORRELATED SCALAR SUBQUERY 1',
+        expect.stringMatching(/^SEARCH above USING .*\(id=\?\)$/),
+      ],
+    ]);
   });
 
   it('ends a page early when its runs have long tags, and goes on from there', async () => {

@@ -18,9 +18,10 @@ export class RunList {
 
   page({ tenant, status, workflowId, tag, parentRunId, limit, cursor }: RunQuery): RunPage {
     const before = parseListCursor(cursor) ?? Number.MAX_SAFE_INTEGER;
+    if (parentRunId === null) return runPageOf(this.#withoutParent(tenant, before, limit), limit);
     if (parentRunId !== undefined) {
-      const values = parentRunId === null ? [tenant] : [tenant, parentRunId];
-      return runPageOf(this.#family(parentRunId).iterate(...values, before, limit + 1), limit);
+      const children = this.#prepared('children', () => familySql('runs_by_parent', '= ?'));
+      return runPageOf(children.iterate(tenant, parentRunId, before, limit + 1), limit);
     }
     const filters: Filter[] = [];
     const values: SQLInputValue[] = [tenant];
@@ -42,10 +43,18 @@ export class RunList {
     return this.#prepared(set, () => (isTagged ? taggedSql(filters) : untaggedSql(filters)));
   }
 
-  #family(parentRunId: string | null): Query<ListColumns> {
-    return parentRunId === null
-      ? this.#prepared('roots', () => familySql('runs_roots', 'IS NULL'))
-      : this.#prepared('children', () => familySql('runs_by_parent', '= ?'));
+  /** Imported children are looked at only as far as the page reaches: a large tree costs those pages that it is on. */
+  *#withoutParent(tenant: string, before: number, limit: number): Generator<ListColumns> {
+    const roots = this.#prepared('roots', () => familySql('runs_roots', 'IS NULL'));
+    const orphans = this.#prepared('orphans', () => orphanSql);
+    let above = before;
+    for (const root of roots.iterate(tenant, before, limit + 1)) {
+      const [, key] = root;
+      yield* orphans.iterate(tenant, key, above, limit + 1);
+      yield root;
+      above = key;
+    }
+    yield* orphans.iterate(tenant, 0, above, limit + 1);
   }
 
   #prepared(set: string, sql: () => string): Query<ListColumns> {
@@ -60,6 +69,12 @@ export class RunList {
 const familySql = (index: string, parent: string): string =>
   `SELECT runs.shown, ${RUN_COLUMNS} FROM runs INDEXED BY ${index}
     WHERE runs.tenant = ? AND runs.parent ${parent} AND runs.key < ? ORDER BY runs.key DESC LIMIT ?`;
+
+/** Imported runs whose parent is not here, between two runs of the list. */
+const orphanSql = `SELECT runs.shown, ${RUN_COLUMNS} FROM runs INDEXED BY runs_imported_children
+    WHERE runs.tenant = ? AND runs.parent IS NOT NULL AND runs.imported_at IS NOT NULL AND runs.key > ? AND runs.key < ?
+      AND NOT EXISTS (SELECT 1 FROM runs AS above WHERE above.id = runs.parent AND above.tenant = runs.tenant)
+    ORDER BY runs.key DESC LIMIT ?`;
 
 function untaggedSql(filters: readonly Filter[]): string {
   const index = filters.length === 0 ? 'runs_by_tenant' : `runs_by_${filters.join('_')}`;
