@@ -70,6 +70,28 @@ test('shows a tool at work as it happens, and stops the run', async () => {
   expect((await client().runs.get(runId)).status).toBe('cancelled');
 });
 
+test('is paused and stopped out of the palette, and goes on by its button', async () => {
+  const act = async (words: string) => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(words);
+    await page.keyboard.press('Enter');
+  };
+  const { runId } = await client().runs.create({ workflowId: 'dig' });
+  await open(`/runs/${runId}`);
+  await page.getByText('Digging, 1 of 4 m').waitFor();
+  const title = page.locator('.run-title');
+  const asked = page.waitForResponse(`**/runs/${runId}:pause`);
+  await act('pause the run');
+  expect((await asked).status()).toBe(202);
+  // The tool would go on for ever.
+  await client().runs.pause(runId, { drainPolicy: 'immediate' });
+  await title.getByText('Paused').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await title.getByText('Running').waitFor();
+  await act('stop the run');
+  await title.getByText('Cancelled').waitFor();
+});
+
 test('one selection holds on every tab, and the inspector tells its cause and its hash', async () => {
   const runId = await waitingReport('bridges');
   await open(`/runs/${runId}?tab=log`);
@@ -110,6 +132,8 @@ test('the head of a run leads to its children, and a child to the event that cau
   await page.locator('.run-row a.cut', { hasText: 'survey' }).first().click();
   await page.waitForURL(`**/runs/${runId}.*`);
   await head.getByText('below').waitFor();
+  // Its events are read after its head.
+  await page.getByText('Run completed').waitFor();
   await page.keyboard.press('j');
   const cause = page.getByRole('complementary', { name: 'Event 0' }).getByText(/^event \d+ of/);
   await cause.getByRole('link').click();

@@ -96,7 +96,7 @@ export const screenScenes: readonly Scene[] = [
   {
     name: 'agent-calibration',
     path: '/agents/community.cairn.support-triage.triage',
-    act: (page) => page.locator('#agent-calibration').scrollIntoViewIfNeeded(),
+    act: (page) => page.locator('#agent-calibration').evaluate((section) => section.scrollIntoView()),
   },
   { name: 'agent-unknown', path: '/agents/community.cairn.nobody' },
   { name: 'agents-loading', path: '/agents', before: (page) => never(page, '**/v1/agents') },

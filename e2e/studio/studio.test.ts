@@ -169,12 +169,40 @@ test('the keyboard reaches rows, the palette and the help', async () => {
   await page.waitForURL('**/inbox');
 });
 
+test('the palette keeps the chosen entry in view, however long its list is', async () => {
+  await page.goto(`${stage.url}/runs/${crew}`);
+  await page.getByText('Run completed').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.press('ArrowUp');
+  const last = page.getByRole('option', { name: 'Sign out' });
+  await expect.poll(() => last.getAttribute('aria-selected')).toBe('true');
+  const [frame, entry] = [await page.locator('#palette-list').boundingBox(), await last.boundingBox()];
+  expect((entry?.y ?? 0) + (entry?.height ?? 0)).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0) + 1);
+  await page.keyboard.press('Escape');
+});
+
+test('a run shows what it returned and what its steps gave, and leads to its artifacts', async () => {
+  await page.locator('.talk[data-kind="notice"] summary', { hasText: 'Result content: # Tidal power' }).waitFor();
+  await page.locator('.talk[data-kind="artifact"]').getByRole('link', { name: 'brief.md' }).click();
+  await page.waitForURL('**/artifacts/ctx_*/brief.md?version=1');
+  await page.getByRole('link', { name: 'Its run' }).click();
+  await page.waitForURL(`**/runs/${crew}`);
+  const [hello] = (await stage.client.runs.list({ workflowId: 'hello' })).runs;
+  await page.goto(`${stage.url}/runs/${hello?.runId}`);
+  await page.locator('.talk[data-kind="step"] summary').first().click();
+  await page.locator('.talk[data-kind="step"]').getByText('Outputs').first().waitFor();
+});
+
 test('two runs that are selected by key are compared', async () => {
   await page.goto(`${stage.url}/runs`);
   await rows().first().waitFor();
   for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
   await page.getByText('2 selected').waitFor();
-  await page.getByRole('link', { name: 'Compare', exact: true }).click();
+  await page.keyboard.press('Escape');
+  await page.getByText('2 selected').waitFor({ state: 'detached' });
+  for (const key of ['x', 'k', 'x']) await page.keyboard.press(key);
+  await page.getByRole('link', { name: 'Compare', exact: true }).waitFor();
+  await page.keyboard.press('c');
   await page.waitForURL('**/compare/run_*/run_*');
 });
 

@@ -91,6 +91,11 @@ const Head = ({ contextId, artifactId, version, artifact }: Place & { readonly a
         <Mark tone="working" isMoving /> Being written
       </span>
     )}
+    {artifact?.current?.version === version && artifact.current !== null && (
+      <Link className="button" data-kind="plain" to="/runs/$runId" params={{ runId: artifact.current.taskId }}>
+        Its run
+      </Link>
+    )}
     {version !== null && (
       <a className="button" href={artifactAddress(contextId, artifactId, version)} download>
         Download

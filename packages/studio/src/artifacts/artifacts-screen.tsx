@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { isAgentRun } from '../agents/agent-runs.ts';
 import { host } from '../app/host.ts';
 import { Command } from '../parts/copied.tsx';
+import { DocsLink } from '../parts/docs-link.tsx';
 import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Mark } from '../parts/status.tsx';
@@ -172,5 +173,6 @@ const Nothing = () => (
     </p>
     <Command text={'npx cairn run research-crew --input topic="tidal power"'} />
     <p>The researcher leaves notes, and the writer a brief.</p>
+    <DocsLink page="guides/artifacts">How agents write artifacts</DocsLink>
   </div>
 );

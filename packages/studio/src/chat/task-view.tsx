@@ -92,7 +92,7 @@ function Group({ conversation, task, items }: TaskProps & { readonly items: read
     case 'signIns':
       return <SignInCard {...props} />;
     case 'artifacts':
-      return <ArtifactLine {...props} />;
+      return <ArtifactLine {...props} taskId={task.taskId} />;
     case 'tasks':
       return <TaskView {...props} />;
   }

@@ -59,6 +59,16 @@ describe('the conversation', () => {
     }
   });
 
+  test('has what each step got and gave, and what the run returned', () => {
+    const fold = foldOf([
+      event('node.started', { nodeId: 'n', typeId: 'core.add', inputs: { a: 1 } }, 'n'),
+      event('node.completed', { nodeId: 'n', outputs: { sum: 2 } }, 'n'),
+      event('run.completed', { outputs: { total: 2 } }),
+    ]);
+    expect(itemsOf(fold, 'step')).toMatchObject([{ status: 'completed', inputs: { a: 1 }, outputs: { sum: 2 } }]);
+    expect(itemsOf(fold, 'notice')).toMatchObject([{ title: 'Run completed', result: { total: 2 } }]);
+  });
+
   test('drops the text of an attempt that was abandoned', () => {
     const chunk = (text: string, isLast = false) =>
       event('output.chunk', { nodeId: 'n', runId: 'run_a', chunk: text, isLast, channel: 'call_1' }, 'n');

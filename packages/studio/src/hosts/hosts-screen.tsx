@@ -3,6 +3,7 @@ import type { PeerList } from '@cairn/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { useScope } from '../app/session.ts';
 import { Command, CopyButton } from '../parts/copied.tsx';
+import { DocsLink } from '../parts/docs-link.tsx';
 import { Problem } from '../parts/problem.tsx';
 import '../run/run.css';
 import './hosts.css';
@@ -78,6 +79,7 @@ const Nothing = ({ hostId }: { readonly hostId: string }) => (
     </p>
     <Command text="npx cairn peer add https://beta.example.org" />
     <Self hostId={hostId} />
+    <DocsLink page="guides/cross-host">How two hosts work together</DocsLink>
   </div>
 );
 

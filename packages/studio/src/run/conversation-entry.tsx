@@ -1,5 +1,6 @@
 /** One item of the conversation. Items are never changed in place, so an item that is the same is not drawn again. */
-import { errorKinds } from '@cairn/protocol';
+import { errorKinds, type JsonObject } from '@cairn/protocol';
+import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
 import type {
   ArtifactItem,
@@ -48,6 +49,7 @@ export const ConversationEntry = memo(
     a.item === b.item &&
     a.isSelected === b.isSelected &&
     a.state.client === b.state.client &&
+    a.state.data.snapshot?.contextId === b.state.data.snapshot?.contextId &&
     a.state.search === b.state.search,
 );
 
@@ -87,7 +89,7 @@ function shown(item: ConversationItem, state: RunState): ReactNode {
     case 'question':
       return <QuestionCard item={item} isPast={state.search.at !== undefined} />;
     case 'artifact':
-      return <Artifact item={item} />;
+      return <Artifact item={item} contextId={state.data.snapshot?.contextId} />;
     case 'child':
       return <Child item={item} />;
     case 'decision':
@@ -200,10 +202,21 @@ function ToolCard({ item }: { readonly item: ToolItem }) {
   );
 }
 
-const Artifact = ({ item }: { readonly item: ArtifactItem }) => (
+const Artifact = ({ item, contextId }: { readonly item: ArtifactItem; readonly contextId: string | undefined }) => (
   <div className="line">
     <Mark tone={item.isComplete ? 'done' : 'working'} />
-    <strong className="cut">{item.name}</strong>
+    {contextId === undefined ? (
+      <strong className="cut">{item.name}</strong>
+    ) : (
+      <Link
+        className="cut"
+        to="/artifacts/$contextId/$artifactId"
+        params={{ contextId, artifactId: item.artifactId }}
+        search={item.isComplete ? { version: item.version } : {}}
+      >
+        {item.name}
+      </Link>
+    )}
     <span className="label">version {item.version}</span>
     <span className="label figure">
       {item.family === 'dataset' ? `${shortCount(item.size)} rows` : item.size > 0 ? bytes(item.size) : ''}
@@ -245,26 +258,63 @@ const Decision = ({ item }: { readonly item: DecisionItem }) => (
   </Folded>
 );
 
-const Step = ({ item }: { readonly item: StepItem }) => (
-  <div className="line">
-    <StateMark status={item.status} />
-    <strong className="cut">{item.nodeId}</strong>
-    <span className="label cut">{item.typeId}</span>
-    {item.endAt === null ? null : <span className="label figure">{span(item.endAt - item.at)}</span>}
-  </div>
-);
+function Step({ item }: { readonly item: StepItem }) {
+  const { inputs = {}, outputs = {} } = item;
+  const line = (
+    <span className="line">
+      <StateMark status={item.status} />
+      <strong className="cut">{item.nodeId}</strong>
+      <span className="label cut">{item.typeId}</span>
+      {item.endAt === null ? null : <span className="label figure">{span(item.endAt - item.at)}</span>}
+    </span>
+  );
+  if (isEmpty(inputs) && isEmpty(outputs)) return line;
+  return (
+    <Folded title={line}>
+      {() => (
+        <>
+          <Named name="Inputs" value={inputs} />
+          <Named name="Outputs" value={outputs} />
+        </>
+      )}
+    </Folded>
+  );
+}
+
+const isEmpty = (value: JsonObject): boolean => Object.keys(value).length === 0;
+
+const Named = ({ name, value }: { readonly name: string; readonly value: JsonObject }) =>
+  isEmpty(value) ? null : (
+    <>
+      <span className="label">{name}</span>
+      <Value of={value} />
+    </>
+  );
 
 const noticeTones = { info: 'none', warn: 'waiting', bad: 'failed', good: 'done' } as const;
 
 const Notice = ({ item }: { readonly item: NoticeItem }) => (
-  <div className="line" data-tone={noticeTones[item.tone]}>
-    <span className="status">
-      <Mark tone={noticeTones[item.tone]} />
-      {item.title}
-    </span>
-    <span className="second">{brief(item.text, 400)}</span>
-    {item.code !== undefined && Object.hasOwn(errorKinds, item.code) ? (
-      <DocsLink page={`errors/${item.code}`}>What it means</DocsLink>
-    ) : null}
-  </div>
+  <>
+    <div className="line" data-tone={noticeTones[item.tone]}>
+      <span className="status">
+        <Mark tone={noticeTones[item.tone]} />
+        {item.title}
+      </span>
+      <span className="second">{brief(item.text, 400)}</span>
+      {item.code !== undefined && Object.hasOwn(errorKinds, item.code) ? (
+        <DocsLink page={`errors/${item.code}`}>What it means</DocsLink>
+      ) : null}
+    </div>
+    {item.result === undefined || isEmpty(item.result) ? null : (
+      <Folded
+        title={
+          <span className="second">
+            Result <span className="label">{brief(item.result, 100)}</span>
+          </span>
+        }
+      >
+        {() => <Value of={item.result} />}
+      </Folded>
+    )}
+  </>
 );

@@ -1,4 +1,4 @@
-import { typedEvent } from '@cairn/protocol';
+import { type Json, typedEvent } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { RunRow } from '../folds/run-row.ts';
 import { LogFilter } from './log-filter.ts';
@@ -12,8 +12,14 @@ const types = [
   'output.chunk',
   'run.completed',
 ];
+/** What the rows say; the others say nothing. */
+const payloads: Readonly<Record<number, Json>> = {
+  0: { workflowId: 'w', inputs: { topic: 'High Tide [1.5 m]' } },
+  2: { chunk: 'Tides come and go.' },
+  4: { outcome: { rows: [{ height: 12.5 }, { note: null }] } },
+};
 const rows: RunRow[] = types.map((type, at) =>
-  typedEvent({ seq: at * 2, at, type, nodeId: undefined, cause: undefined, payload: {} }),
+  typedEvent({ seq: at * 2, at, type, nodeId: undefined, cause: undefined, payload: payloads[at] ?? {} }),
 );
 
 const shown = (text: string, upTo = 100): string[] => {
@@ -28,6 +34,14 @@ test.for([
   ['run, tool -returned', ['run.started', 'agent.toolCalled', 'run.completed']],
   ['TOOL', ['agent.toolCalled', 'agent.toolReturned']],
   ['nothing', []],
+  ['"tide"', ['run.started', 'output.chunk']],
+  ['"tide', ['run.started', 'output.chunk']],
+  ['"tide" -output.chunk', ['run.started']],
+  ['"tide [1.5"', ['run.started']],
+  ['"12.5"', ['agent.toolReturned']],
+  ['"height" "note"', ['agent.toolReturned']],
+  ['"tide" "height"', []],
+  ['""', types],
 ] as const)('the filter %s shows what it says', ([text, expected]) => {
   expect(shown(text)).toEqual(expected);
 });

@@ -10,10 +10,10 @@ export interface Positions {
   indexOfSeq(seq: number): number;
 }
 
-/** `agent.*` all of a family, `tool` all types with the word, `-output.chunk` all but these. */
+/** `agent.*` all of a family, `tool` all types with the word, `-output.chunk` all but these, `"tide"` what says so. */
 export class LogFilter {
   readonly #rows: readonly RunRow[];
-  readonly #passes: ((type: string) => boolean) | null;
+  readonly #passes: ((row: RunRow) => boolean) | null;
   readonly #found: number[] = [];
   #looked = 0;
 
@@ -26,7 +26,8 @@ export class LogFilter {
     const rows = this.#rows;
     if (this.#passes === null) return positions(rows.length, (index) => index, { rows, seq });
     for (; this.#looked < rows.length; this.#looked += 1) {
-      if (this.#passes(rows[this.#looked]?.type ?? '')) this.#found.push(this.#looked);
+      const row = rows[this.#looked];
+      if (row !== undefined && this.#passes(row)) this.#found.push(this.#looked);
     }
     return positions(this.#found.length, (index) => this.#found[index] ?? -1, { rows, seq });
   }
@@ -55,7 +56,25 @@ function positions(
   };
 }
 
-function passing(text: string): (type: string) => boolean {
+/** Text in quotes is looked for in payloads; somebody who types has not closed the last one yet. */
+function passing(text: string): (row: RunRow) => boolean {
+  const said: RegExp[] = [];
+  const types = text.replaceAll(/"([^"]*)(?:"|$)/g, (_, words: string) => {
+    if (words !== '') said.push(new RegExp(words.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'iu'));
+    return ' ';
+  });
+  const isType = passingType(types);
+  return ({ type, payload }) => isType(type) && said.every((words) => says(payload, words));
+}
+
+/** Whether a text, a number or a name in it has the words. Makes no text of the whole: payloads may be large. */
+function says(value: unknown, words: RegExp): boolean {
+  if (typeof value !== 'object' || value === null) return words.test(String(value));
+  if (Array.isArray(value)) return value.some((part) => says(part, words));
+  return Object.entries(value).some(([name, part]) => words.test(name) || says(part, words));
+}
+
+function passingType(text: string): (type: string) => boolean {
   const words = text.split(/[\s,]+/).filter((word) => word !== '' && word !== '-');
   const without = words.filter((word) => word.startsWith('-')).map((word) => matching(word.slice(1)));
   const within = words.filter((word) => !word.startsWith('-')).map(matching);

@@ -24,7 +24,7 @@ export function LogTab({ state }: { readonly state: RunState }) {
           className="input"
           type="search"
           value={text}
-          placeholder="Filter: node.failed, agent.*, -output.chunk"
+          placeholder='Filter: agent.*, -output.chunk, "words"'
           aria-label="Filter events"
           onChange={(event) => setText(event.target.value)}
         />
@@ -32,7 +32,7 @@ export function LogTab({ state }: { readonly state: RunState }) {
         <CopyButton text={curlOf(state)} label="Copy as curl" />
       </div>
       <LogRows state={state} positions={positions} />
-      {count === 0 ? <p className="run-empty second">No event has such a type. Empty the filter to see all.</p> : null}
+      {count === 0 ? <p className="run-empty second">No event matches. Empty the filter to see all.</p> : null}
     </div>
   );
 }

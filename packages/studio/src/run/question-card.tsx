@@ -39,7 +39,7 @@ function Answer({ item }: { readonly item: QuestionItem }) {
   return (
     <>
       <AnswerForm entry={entry} />
-      <Link className="second" to="/inbox" search={{ question: item.interruptId, run: entry.runId }}>
+      <Link to="/inbox" search={{ question: item.interruptId, run: entry.runId }}>
         Open in the inbox
       </Link>
     </>

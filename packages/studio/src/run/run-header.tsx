@@ -1,14 +1,13 @@
 /** The head of a run: what it is, how it stands, where it comes from, and what can be done with it. */
 import { isTerminalStatus, type RunStatus } from '@cairn/protocol';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { useScope } from '../app/session.ts';
+import { Link } from '@tanstack/react-router';
+import { isAgentRun } from '../agents/agent-runs.ts';
 import { shortCost, shortCount } from '../parts/figures.ts';
-import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { useNow } from '../parts/time.tsx';
 import { snapshotTitle } from '../runs/run-facts.ts';
 import { Id } from './marks.tsx';
+import { RunActions } from './run-actions.tsx';
 import { RunLink } from './run-link.tsx';
 import type { RunState } from './run-state.ts';
 import { span } from './words.ts';
@@ -50,7 +49,7 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
         <Figure name="Took" value={took ?? '–'} />
         <Budget state={state} />
       </div>
-      <Actions state={state} fork={fork} />
+      <RunActions state={state} fork={fork} />
     </header>
   );
 }
@@ -105,7 +104,7 @@ function Budget({ state }: { readonly state: RunState }) {
 function Lineage({ state: { data, runId } }: { readonly state: RunState }) {
   const { snapshot } = data;
   if (snapshot === null) return null;
-  const { parentRunId, fork, childRuns = [], retryOf } = { retryOf: undefined, ...snapshot };
+  const { parentRunId, contextId, fork, childRuns = [], retryOf } = { retryOf: undefined, ...snapshot };
   return (
     <span className="lineage second cut">
       {parentRunId === undefined ? null : (
@@ -122,6 +121,13 @@ function Lineage({ state: { data, runId } }: { readonly state: RunState }) {
       {typeof retryOf === 'string' ? (
         <>
           retry of <RunLink to={retryOf} />{' '}
+        </>
+      ) : null}
+      {contextId !== undefined && isAgentRun(snapshot.workflowId) && parentRunId === undefined ? (
+        <>
+          <Link to="/chat/$contextId" params={{ contextId }}>
+            open in chat
+          </Link>{' '}
         </>
       ) : null}
       {childRuns.length === 0 ? null : <ChildRuns of={runId} runs={childRuns} />}
@@ -150,59 +156,3 @@ const ChildRuns = ({ of, runs }: ChildRunsProps) => (
     {runs.length > SHOWN_CHILDREN ? '…' : ''}
   </>
 );
-
-function Actions({ state, fork }: RunHeaderProps) {
-  const { client, runId } = state;
-  const navigate = useNavigate();
-  const [error, setError] = useState<unknown>(null);
-  const act = (action: () => Promise<unknown>) => (): void => {
-    setError(null);
-    action().catch(setError);
-  };
-  const retry = act(async () => {
-    const made = await client.runs.retry(runId);
-    await navigate({ to: '/runs/$runId', params: { runId: made.runId } });
-  });
-  const present = state.data.snapshot?.status;
-  const [mayCancel, mayCreate] = [useScope('runs:cancel'), useScope('runs:create')];
-  const mayStop = mayCancel && present !== undefined && !isTerminalStatus(present);
-  return (
-    <div className="run-actions">
-      {mayStop ? (
-        <button
-          type="button"
-          className="button"
-          data-kind="danger"
-          onClick={act(() => client.runs.cancel(runId, 'stopped in Studio'))}
-        >
-          Stop
-        </button>
-      ) : null}
-      {mayCreate && present === 'failed' ? (
-        <button type="button" className="button" onClick={retry}>
-          Retry
-        </button>
-      ) : null}
-      {mayCreate ? (
-        <button type="button" className="button" onClick={fork}>
-          Fork
-        </button>
-      ) : null}
-      <button type="button" className="button" data-kind="plain" onClick={act(() => exported(state))}>
-        Export
-      </button>
-      {error === null ? null : <Problem error={error} />}
-    </div>
-  );
-}
-
-/** Saves the run with its events and spans as a file. */
-async function exported({ client, runId }: RunState): Promise<void> {
-  const bundle = await client.runs.debugBundle(runId);
-  const address = URL.createObjectURL(new Blob([JSON.stringify(bundle, null, 2)], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = `${runId}.json`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}

@@ -54,13 +54,13 @@ export function Scrubber({ state, forkHere }: ScrubberProps) {
       >
         ]
       </button>
-      <span className="figure second scrubber-place">{placeWords(state)}</span>
+      <span className="figure second scrubber-place" style={{ minWidth: `${widest(state)}ch` }}>
+        {placeWords(state)}
+      </span>
       <span className="figure label scrubber-time">{rows[position] === undefined ? '' : clock(rows[position].at)}</span>
-      {isPast ? (
-        <button type="button" className="button" onClick={() => go(null)}>
-          {data.phase === 'ended' ? 'To the end' : 'Live'}
-        </button>
-      ) : null}
+      <button type="button" className="button to-end" disabled={!isPast} onClick={() => go(null)}>
+        {data.phase === 'ended' ? 'To the end' : 'Live'}
+      </button>
       <button
         type="button"
         className="button"
@@ -80,3 +80,7 @@ function placeWords({ data, history, upTo }: RunState): string {
   if (first === undefined) return '';
   return data.isWhole ? `${upTo} of ${history.lastSeq}` : `last ${history.rows.length} events, from ${first.seq}`;
 }
+
+/** The slider stays as long as it is while somebody drags it: what stands beside it keeps its width. */
+const widest = ({ data, history: { lastSeq } }: RunState): number =>
+  data.isWhole ? `${lastSeq} of ${lastSeq}`.length : 0;

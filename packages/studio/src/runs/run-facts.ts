@@ -25,8 +25,11 @@ export const oneLine = (text: string): string =>
 
 /** The agents that worked in the run so far, by their short names, the first of them first. */
 export const agentsOf = ({ summary }: RunSnapshot): readonly string[] => [
-  ...new Set((summary?.agents ?? []).map(shortAgent)),
+  ...new Set((summary?.agents ?? []).filter((agentId) => agentId !== HOST).map(shortAgent)),
 ];
+
+/** What the host does itself, such as an edit of an artifact by hand. */
+const HOST = 'core.system';
 
 export interface Usage {
   readonly tokens: number;

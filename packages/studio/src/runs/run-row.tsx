@@ -125,14 +125,16 @@ const MAX_COUNTED = 100;
 const childWords = (count: number): string =>
   count === 1 ? '1 child run' : `${count >= MAX_COUNTED ? 'More than 99' : count} child runs`;
 
-/** A child in a list that does not fold says whose it is. */
+/** A child in a list that does not fold says whose it is, in the place of the number, so that columns stand still. */
 const Parent = ({ run: { parentRunId } }: { readonly run: RunSnapshot }) =>
-  parentRunId === undefined ? null : (
+  parentRunId === undefined ? (
+    <span className="unfold" />
+  ) : (
     <Link
       to="/runs/$runId"
       params={{ runId: parentRunId }}
       tabIndex={-1}
-      className="parent"
+      className="unfold parent"
       title={`Started by ${parentRunId}`}
       aria-label={`Started by ${parentRunId}`}
     >

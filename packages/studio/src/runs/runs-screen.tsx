@@ -1,6 +1,6 @@
 /** The runs of the tenant, newest first, as they are now. */
 import { useInbox } from '@cairn/client/react';
-import { Link, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { host } from '../app/host.ts';
 import { useScope } from '../app/session.ts';
@@ -44,7 +44,7 @@ export function RunsScreen() {
           <Problem error={error} onRetry={reload} />
         </div>
       )}
-      {list === null && error === null && <Loading isFolded={isFolded(search)} />}
+      {list === null && error === null && <Loading />}
       {list !== null && list.count === 0 && <Nothing search={search} />}
       {list !== null && list.count > 0 && (
         <RunList
@@ -64,13 +64,24 @@ function SelectionBar({ selection, onDone }: { readonly selection: Selection; re
   const [isAsking, setAsking] = useState(false);
   const mayCancel = useScope('runs:cancel');
   const { runs, clear } = selection;
+  const navigate = useNavigate();
   const [one, other, ...more] = runs;
+  const two = one !== undefined && other !== undefined && more.length === 0 ? { a: one.runId, b: other.runId } : null;
+  useKeys([
+    ...(two === null
+      ? []
+      : [{ key: 'c', label: 'Compare the two runs', run: () => void navigate({ to: '/compare/$a/$b', params: two }) }]),
+    ...(runs.length > 0 && mayCancel
+      ? [{ label: 'Cancel the selected runs', run: () => setAsking(true), inPalette: true }]
+      : []),
+    ...(runs.length > 0 ? [{ key: 'Escape', label: 'Select none', run: clear }] : []),
+  ]);
   if (runs.length === 0) return null;
   return (
     <div className="selection" role="status">
       <span className="figure">{runs.length} selected</span>
-      {one !== undefined && other !== undefined && more.length === 0 && (
-        <Link to="/compare/$a/$b" params={{ a: one.runId, b: other.runId }} className="button">
+      {two !== null && (
+        <Link to="/compare/$a/$b" params={two} className="button" title="Compare (c)">
           Compare
         </Link>
       )}
@@ -98,7 +109,7 @@ function SelectionBar({ selection, onDone }: { readonly selection: Selection; re
 }
 
 /** Rows of bones, as many as a screen shows, in the places of what comes. */
-const Loading = ({ isFolded: hasUnfold }: { readonly isFolded: boolean }) => (
+const Loading = () => (
   <div className="run-list" aria-busy="true" role="status">
     <span className="only-read">Loading the runs</span>
     <RunHead />
@@ -109,7 +120,7 @@ const Loading = ({ isFolded: hasUnfold }: { readonly isFolded: boolean }) => (
           <span className="bone" />
         </span>
         <span className="title">
-          {hasUnfold && <span className="unfold" />}
+          <span className="unfold" />
           <span className="bone" />
         </span>
         <span className="agents">

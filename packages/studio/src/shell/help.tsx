@@ -6,7 +6,7 @@ import { useAllKeys } from './keys.tsx';
 const names: Readonly<Record<string, string>> = { Enter: 'enter', Escape: 'esc' };
 
 /** The arrows do the same as keys that are listed. */
-const isListed = (key: string): boolean => !key.startsWith('Arrow');
+const isListed = (key: string | undefined): key is string => key !== undefined && !key.startsWith('Arrow');
 
 export function Help({ onClose }: { readonly onClose: () => void }) {
   const keys = useAllKeys();
@@ -20,16 +20,16 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
           </dt>
           <dd>Find a screen, a run or an action</dd>
         </div>
-        {keys
-          .filter(({ key }) => isListed(key))
-          .map(({ key, label }) => (
+        {keys.map(({ key, label }) =>
+          isListed(key) ? (
             <div key={`${key} ${label}`}>
               <dt>
                 <kbd className="key">{names[key] ?? key}</kbd>
               </dt>
               <dd>{label}</dd>
             </div>
-          ))}
+          ) : null,
+        )}
       </dl>
       <p>
         <DocsLink>Documentation</DocsLink>

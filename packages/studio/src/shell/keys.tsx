@@ -2,8 +2,8 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 
 export interface KeyAction {
-  /** As `KeyboardEvent.key` has it: `j`, `Enter`, `?`. */
-  readonly key: string;
+  /** As `KeyboardEvent.key` has it: `j`, `Enter`, `?`. Left out where one press would do too much: only the palette has it. */
+  readonly key?: string;
   readonly label: string;
   readonly run: () => void;
   /** Whether the palette offers it too. Moving in a list makes no sense there. */

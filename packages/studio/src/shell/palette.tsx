@@ -1,7 +1,7 @@
 /** The palette: everything that can be done or opened, by its name. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import { host } from '../app/host.ts';
 import { setTheme, themes } from '../app/theme.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -29,6 +29,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [at, setAt] = useState(0);
   const found = useEntries(typed.trim());
   const chosen = Math.min(at, found.length - 1);
+  // The list is longer than its frame.
+  useEffect(() => {
+    document.getElementById(`palette-${chosen}`)?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
   const act = (entry: Entry | undefined) => {
     if (entry === undefined) return;
     onClose();

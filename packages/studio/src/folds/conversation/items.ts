@@ -105,6 +105,8 @@ export interface DecisionItem extends Item {
 export interface StepItem extends Item {
   readonly kind: 'step';
   readonly typeId: string;
+  readonly inputs: JsonObject | undefined;
+  readonly outputs: JsonObject | undefined;
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'skipped' | 'cancelled';
   readonly endAt: number | null;
 }
@@ -117,6 +119,8 @@ export interface NoticeItem extends Item {
   readonly code?: string;
   readonly title: string;
   readonly text: string;
+  /** What the run returned. */
+  readonly result?: JsonObject;
 }
 
 export type ConversationItem =

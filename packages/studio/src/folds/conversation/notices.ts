@@ -65,12 +65,17 @@ function takeDecision(draft: ConversationDraft, row: RunRow): void {
 
 const orchestratorTitles = { 'ask-user': 'Asks the user', terminate: 'Ends the work' } as const;
 
-type Notice = Pick<NoticeItem, 'tone' | 'code' | 'title' | 'text'>;
+type Notice = Pick<NoticeItem, 'tone' | 'code' | 'title' | 'text' | 'result'>;
 
 function noticeOf(row: RunRow): Notice | null {
   switch (row.type) {
     case 'run.completed':
-      return { tone: 'good', title: 'Run completed', text: row.payload.reason ?? '' };
+      return {
+        tone: 'good',
+        title: 'Run completed',
+        text: row.payload.reason ?? '',
+        ...(row.payload.outputs !== undefined && { result: row.payload.outputs }),
+      };
     case 'run.failed':
       return {
         tone: 'bad',

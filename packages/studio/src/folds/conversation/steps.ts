@@ -20,16 +20,20 @@ export function takeStep(draft: ConversationDraft, row: RunRow): void {
     return;
   }
   if (row.type === 'node.started') {
-    const { agent, typeId, attempt = 0 } = row.payload;
+    const { agent, typeId, inputs, attempt = 0 } = row.payload;
     if (agent !== undefined) draft.agents.set(nodeId, agent.agentId);
     else if (attempt === 0)
-      draft.steps.set(nodeId, draft.add(row, { kind: 'step', typeId, status: 'running', endAt: null }));
+      draft.steps.set(
+        nodeId,
+        draft.add(row, { kind: 'step', typeId, inputs, outputs: undefined, status: 'running', endAt: null }),
+      );
     return;
   }
   const status = statusAfter[row.type];
   const place = draft.steps.get(nodeId);
   if (status === undefined || place === undefined) return;
   const isEnd = status !== 'waiting' && status !== 'running';
-  draft.change(row, ['step', place], () => ({ status, endAt: isEnd ? at : null }));
+  const outputs = row.type === 'node.completed' ? row.payload.outputs : undefined;
+  draft.change(row, ['step', place], () => ({ status, outputs, endAt: isEnd ? at : null }));
   if (isEnd) draft.steps.delete(nodeId);
 }

@@ -122,7 +122,9 @@ function drawSpan(context: CanvasRenderingContext2D, scene: Scene, { span, x, y,
   context.stroke();
   if (width > 32) {
     context.fillStyle = tone;
-    const label = span.attempt > 1 ? `${span.label} (${span.attempt})` : span.label;
+    // Bars are short: the namespace of a tool goes first.
+    const name = span.kind === 'tool' ? span.label.slice(span.label.lastIndexOf(':') + 1) : span.label;
+    const label = span.attempt > 1 ? `${name} (${span.attempt})` : name;
     context.fillText(cut(context, label, width - 8), Math.max(x, gutterOf(scene.width)) + 4, y + ROW / 2);
   }
   context.globalAlpha = 1;
