@@ -106,6 +106,15 @@ const bookkeeper = defineAgent({
   },
 });
 
+/** Its task is more than a message. */
+const critic = defineAgent({
+  id: 'host:critic',
+  persona: 'Critic',
+  instructions: 'You judge a work.',
+  task: z.object({ work: z.string() }),
+  rehearsal: { turns: [[{ say: 'I heard of {{task}}' }]] },
+});
+
 const sleeper = defineAgent({
   id: 'host:sleeper',
   persona: 'Sleeper',
@@ -137,6 +146,6 @@ const prankster = defineAgent({
 });
 
 export const chatApp = {
-  agents: [planner, bookkeeper, sleeper, echo, prankster],
+  agents: [planner, bookkeeper, critic, sleeper, echo, prankster],
   tools: [trip, ledger, wait],
 };

@@ -93,6 +93,12 @@ test('a message is tried again, and edited into a new conversation that shares w
   expect(await told('coffee').count()).toBe(0);
 });
 
+test('an agent whose task has a schema hears a plain message', async () => {
+  await page.goto(`${stage.url}/chat?agent=${encodeURIComponent('host:critic')}`);
+  await say('the new bridge');
+  await told('I heard of the new bridge').waitFor();
+});
+
 test('a task is stopped by its key', async () => {
   await page.goto(`${stage.url}/chat?agent=${encodeURIComponent('host:sleeper')}`);
   await say('Wait for me.');

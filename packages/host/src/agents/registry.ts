@@ -163,6 +163,14 @@ export class AgentRegistry {
     return [own, ...(await this.#visible(tenant)).map(handoffGroupOf)];
   }
 
+  /** The definition of an agent; null if there is none. Those of the host are found without the store. */
+  async hashOf(tenant: string, wanted: string): Promise<string | null> {
+    const is = ({ agentId }: { readonly agentId: string }) => agentId === wanted;
+    const own =
+      this.#own.find(is)?.definition.hash ?? [...this.#host.values()].flatMap(({ agents }) => agents).find(is)?.hash;
+    return own ?? (await this.handoffGroups(tenant)).flat().find(is)?.hash ?? null;
+  }
+
   /**
    * Packs and agents of the host take precedence over a tenant's with the same name or agent: the operator put them
    * there.

@@ -195,6 +195,14 @@ test('nodes have their status, visits and the outcomes of their edges', () => {
   expect(nodes.edges.get('sign-dry')).toBe('taken');
 });
 
+test('a fork takes no time between the events that it shares and its own', () => {
+  const forked = { runId: 'run_b', sourceRunId: 'run_a', fromSeq: 2, mode: 'branch' };
+  const first = event('run.started', { workflowId: 'w' });
+  next += 3_600;
+  const { totals } = foldOf([first, event('cairn.run.forked', forked), event('run.completed', {})]);
+  expect((totals.endedAt ?? 0) - (totals.startedAt ?? 0) - totals.restedMs).toBe(1_000);
+});
+
 test('totals add up what models used', () => {
   const { totals } = foldOf(recordedRows('newsroom'));
   expect([totals.inputTokens, totals.outputTokens, totals.modelCalls, totals.childTokens]).toEqual([149, 27, 2, 183]);

@@ -15,6 +15,8 @@ export class Totals {
   startedAt: number | null = null;
   endedAt: number | null = null;
   lastAt = 0;
+  /** Between the shared events of a fork and its own, when nobody worked on it. */
+  restedMs = 0;
   inputTokens = 0;
   outputTokens = 0;
   costUsd = 0;
@@ -53,6 +55,7 @@ export class Totals {
   }
 
   take(row: RunRow): void {
+    if (row.type === 'cairn.run.forked' && this.lastAt > 0) this.restedMs += Math.max(0, row.at - this.lastAt);
     this.lastAt = row.at;
     switch (row.type) {
       case 'run.started':

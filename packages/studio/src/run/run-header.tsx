@@ -27,7 +27,7 @@ export function RunHeader({ state, fork }: RunHeaderProps) {
   const isPresent = state.search.at === undefined && data.phase === 'live' && totals.endedAt === null;
   const now = useNow();
   const end = totals.endedAt ?? (isPresent ? Math.max(now, totals.lastAt) : totals.lastAt);
-  const took = totals.startedAt === null ? null : span(end - totals.startedAt);
+  const took = totals.startedAt === null ? null : span(end - totals.startedAt - totals.restedMs);
   return (
     <header className="run-header">
       <div className="run-title">

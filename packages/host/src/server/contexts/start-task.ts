@@ -18,6 +18,7 @@ import type { Call } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { ContextAgents } from './context-agents.ts';
 import { contextNamed, contextOrNew } from './context-params.ts';
+import type { MessageInputs } from './message-inputs.ts';
 import { clientToolsIn, type MessageTools } from './message-tools.ts';
 import { type ContextTurns, QUEUED_TAG } from './turns.ts';
 
@@ -26,6 +27,7 @@ export interface TaskSurface extends MessageTools {
   readonly log: EventLog;
   readonly contexts: Contexts;
   readonly agents: ContextAgents;
+  readonly messageInputs: Pick<MessageInputs, 'of'>;
   readonly turns: ContextTurns;
   /** Whether this host runs agents. */
   readonly runsAgents: boolean;
@@ -115,7 +117,7 @@ async function agentWork(
   if (agentId === undefined) throw noAgent(contextId);
   const problem = agentIdProblem(agentId);
   if (problem !== null) throw badAgent(problem);
-  const inputs = { message: body.message.content };
+  const inputs = await surface.messageInputs.of(caller.tenant, agentId, body.message.content);
   const definition = agentRun(agentId, inputs, await clientToolsIn(body.tools, caller.tenant, surface));
   return { workflowId: definition.id, definition, inputs };
 }

@@ -26,6 +26,7 @@ import { WorkflowFaces } from '../catalogue/workflow-faces.ts';
 import { workflowRoutes } from '../catalogue/workflows.ts';
 import { ContextAgents } from '../contexts/context-agents.ts';
 import { ContextStreams } from '../contexts/context-stream.ts';
+import { MessageInputs } from '../contexts/message-inputs.ts';
 import { contextRoutes } from '../contexts/routes.ts';
 import { ContextTurns } from '../contexts/turns.ts';
 import { type RunDiffPorts, runDiffRoutes } from '../diff/run-diff.ts';
@@ -215,11 +216,8 @@ function surfaceOf(
   const runsAgents = discovery.agents?.supported === true;
   const models = { ...ports.models, allowsMocks: isUnderTest };
   const conversations = new ContextTurns(ports);
-  const talk = {
-    schemaTurns: turns,
-    agents: new ContextAgents(store),
-    contextStreams: new ContextStreams({ feed: ports.feed, streams }),
-  };
+  const contextStreams = new ContextStreams({ feed: ports.feed, streams });
+  const talk = { schemaTurns: turns, contextStreams, ...agentsOfTalks(ports) };
   const talks = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const runStreams = new RunStreams({ log, contexts, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
@@ -256,6 +254,11 @@ function surfaceOf(
   ];
   return { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp };
 }
+
+const agentsOfTalks = ({ store, registry }: ServerPorts) => ({
+  agents: new ContextAgents(store),
+  messageInputs: new MessageInputs({ ...store, registry }),
+});
 
 /** Routes for what relates a run to others, here and on other hosts. */
 const relativeRoutes = (ports: AncestryPorts & ForkPorts & RunDiffPorts & PeerRoutePorts): readonly Route[] => [
