@@ -63,3 +63,10 @@ test('rows that come later are found too', () => {
   growing.push(...rows.slice(3));
   expect(filter.upTo(100).length).toBe(2);
 });
+
+test('data that is nested deeper than the stack is passed over', () => {
+  let deep: Json = 'tide';
+  for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
+  const row = typedEvent({ seq: 0, at: 0, type: 'a', nodeId: undefined, cause: undefined, payload: { deep } });
+  expect(new LogFilter([row], '"tide"').upTo(1).length).toBe(0);
+});

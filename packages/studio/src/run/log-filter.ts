@@ -67,11 +67,15 @@ function passing(text: string): (row: RunRow) => boolean {
   return ({ type, payload }) => isType(type) && said.every((words) => says(payload, words));
 }
 
+/** Data of others may be nested deeper than the stack is. */
+const MAX_DEPTH = 200;
+
 /** Whether a text, a number or a name in it has the words. Makes no text of the whole: payloads may be large. */
-function says(value: unknown, words: RegExp): boolean {
+function says(value: unknown, words: RegExp, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return words.test(String(value));
-  if (Array.isArray(value)) return value.some((part) => says(part, words));
-  return Object.entries(value).some(([name, part]) => words.test(name) || says(part, words));
+  if (depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.some((part) => says(part, words, depth + 1));
+  return Object.entries(value).some(([name, part]) => words.test(name) || says(part, words, depth + 1));
 }
 
 function passingType(text: string): (type: string) => boolean {
