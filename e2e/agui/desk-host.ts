@@ -116,11 +116,13 @@ const agents = [
   }),
 ];
 
-export const openDesk = (data: string): Promise<Host> =>
+/** `origins`: the pages that browsers may call it from. */
+export const openDesk = (data: string, origins: readonly string[] = []): Promise<Host> =>
   createHost({
     config: {
       port: 0,
       data,
+      cors: { origins: [...origins] },
       keys: [
         { key: keys.ann, tenant: 't', principal: 'ann' },
         { key: keys.reader, tenant: 't', principal: 'ray', scopes: ['runs:create', 'runs:read'] },

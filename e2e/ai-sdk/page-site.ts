@@ -1,10 +1,10 @@
-/** The page, bundled with vite as an application would ship it, on an origin of its own. */
-import { join } from 'node:path';
+/** A page of a front end, bundled with vite as an application would ship it, on an origin of its own. */
 import { build } from 'vite';
 import { type Site, siteOf } from '../browser/site.ts';
 
-export async function pageSite(): Promise<Site> {
-  const script = await bundled();
+/** `entry`: the file of the page. */
+export async function pageSite(entry: string): Promise<Site> {
+  const script = await bundled(entry);
   return siteOf((request, response) => {
     const isScript = request.url === '/page.js';
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
@@ -14,7 +14,7 @@ export async function pageSite(): Promise<Site> {
   });
 }
 
-async function bundled(): Promise<string> {
+async function bundled(entry: string): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: 'silent',
@@ -24,7 +24,7 @@ async function bundled(): Promise<string> {
     build: {
       write: false,
       minify: true,
-      lib: { entry: join(import.meta.dirname, 'page.tsx'), name: 'page', formats: ['es'] },
+      lib: { entry, name: 'page', formats: ['es'] },
     },
   });
   const [output] = Array.isArray(built) ? built : [built];

@@ -1,4 +1,5 @@
 /** The published `useChat` of `@ai-sdk/react` in a real browser, against a real host. */
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { calls, keys, openShop, resultsIn, type Shop, usage } from '../../packages/host/src/server/ai-sdk/shop.kit.ts';
@@ -12,7 +13,7 @@ let site: Site;
 let shop: Shop;
 
 beforeAll(async () => {
-  [browser, site] = await Promise.all([launchBrowser(), pageSite()]);
+  [browser, site] = await Promise.all([launchBrowser(), pageSite(join(import.meta.dirname, 'page.tsx'))]);
   shop = await openShop({ cors: { origins: [site.origin] } });
 });
 
