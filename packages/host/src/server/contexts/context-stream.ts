@@ -121,6 +121,7 @@ function serve(
       return `id: ${position}\n`;
     },
     farewell: closing('draining', { retryAfterMs: RETRY_MS }),
+    reproach: closing('slow-consumer'),
   };
   streams.serveFrom(response, served, (sink) => {
     sink.write({ text: ready(stream) + reset(stream), upTo: -1, urgent: true, isLast: false });

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLoadView } from '../../engine/loading/run-view.ts';
 import { FairTurns } from '../../fair-turns.ts';
 import { LiveFeed } from '../../log/feed/feed.ts';
 import type { Sink } from '../../log/feed/sink.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import { creation, row, runA } from '../../log/ports/samples.kit.ts';
+import { context as contextId, creation, row, runA } from '../../log/ports/samples.kit.ts';
+import { everyTaskEvent } from '../../log/tasks/task-filter.ts';
+import type { Caller } from '../access/auth.ts';
+import { ContextStreams } from '../contexts/context-stream.ts';
 import { UnreadBytes, type UnreadLimits } from '../http/unread-bytes.ts';
 import { ManualTimers } from '../manual-timers.kit.ts';
 import { EventStreams, KEEPALIVE_MS } from './event-streams.ts';
@@ -16,16 +19,28 @@ import { SnapshotFeed } from './snapshot-feed.ts';
 const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
 const rows = Array.from({ length: 10 }, () => row('node.completed', { payload }));
 
+const caller: Caller = {
+  tenant: 't',
+  principal: 'ann',
+  scopes: new Set(),
+  toolScopes: [],
+  audience: undefined,
+  credential: 'key',
+  expiresAt: undefined,
+};
+
 interface Asked {
   readonly expiresAt?: number | undefined;
   readonly lastSeq?: number | null;
   /** What the feed's pace says. */
   readonly holdMs?: number;
   readonly limits?: Partial<UnreadLimits>;
+  /** Whether it asked for the context instead. */
+  readonly ofContext?: boolean;
 }
 
 /** A client that asked for a run's stream, and the response that is written to it. */
-async function client({ expiresAt, holdMs = 0, lastSeq = null, limits }: Asked = {}) {
+async function client({ expiresAt, holdMs = 0, lastSeq = null, limits, ofContext = false }: Asked = {}) {
   const { log, contexts, checkpoints } = inMemoryStore();
   const timers = new ManualTimers();
   const turns = new FairTurns({ budget: 1_000_000, nextTurn: setImmediate });
@@ -48,7 +63,11 @@ async function client({ expiresAt, holdMs = 0, lastSeq = null, limits }: Asked =
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
     const modes = new Set(['debug'] as const);
-    streams.serve(response, { tenant: 't', runId: runA, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
+    const filter = { ...everyTaskEvent, debug: true, coalesce: false };
+    if (ofContext)
+      new ContextStreams({ feed, streams }).serveContext(response, { caller, contextId, from: 0, head: 1, filter });
+    else
+      streams.serve(response, { tenant: 't', runId: runA, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
     asked.resolve(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -87,6 +106,37 @@ test('a client that stops reading costs the same memory however much is written,
   timers.pass(KEEPALIVE_MS);
   await closed;
   expect(streams.size).toBe(0);
+});
+
+describe('a client of a context that stops reading is told why it is cut', () => {
+  async function reproached() {
+    const opened = await stalledClient({ ofContext: true });
+    for (let i = 0; i < 40; i += 1) await opened.log.append({ runId: runA, rows });
+    for (let tick = 0; tick < 5; tick += 1) opened.timers.pass(KEEPALIVE_MS);
+    expect([opened.response.writableEnded, opened.response.destroyed]).toEqual([true, false]);
+    // What comes now is for its next connection.
+    const waiting = opened.response.writableLength;
+    await opened.log.append({ runId: runA, rows });
+    expect(opened.response.writableLength).toBe(waiting);
+    return opened;
+  }
+
+  test('reads it after all that came before, if it wakes soon', async () => {
+    const { socket, streams, timers } = await reproached();
+    let text = '';
+    for await (const part of socket.setEncoding('utf8')) text += String(part);
+    expect(text.split('stream:closing')).toHaveLength(2);
+    expect(text.trimEnd()).toMatch(/\nevent: stream:closing\ndata: {"reason":"slow-consumer"}\s+0$/);
+    expect([streams.size, timers.size]).toEqual([0, 0]);
+  });
+
+  test('is gone one keepalive later, if it does not', async () => {
+    const { response, streams, timers } = await reproached();
+    const closed = once(response, 'close');
+    timers.pass(KEEPALIVE_MS);
+    await closed;
+    expect([streams.size, timers.size]).toEqual([0, 0]);
+  });
 });
 
 test('a client that reads a little from time to time is not cut', async () => {

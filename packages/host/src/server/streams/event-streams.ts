@@ -9,6 +9,7 @@ import type { UnreadBytes } from '../http/unread-bytes.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { LongText } from './long-text.ts';
+import type { Served, Stream } from './open-stream.ts';
 import type { SnapshotFeed } from './snapshot-feed.ts';
 import { formOf, lensOf } from './stream-lens.ts';
 
@@ -44,34 +45,6 @@ export interface StreamRequest {
   readonly bufferMs: number;
   /** When the client's credential expires; undefined when it does not. */
   readonly expiresAt: number | undefined;
-}
-
-/** What is known of any stream. */
-interface Served {
-  readonly tenant: string;
-  readonly bufferMs?: number;
-  readonly expiresAt: number | undefined;
-  /** Names the stream in the report when it fails. */
-  readonly what: string;
-  /** Sent after each keepalive, as lines that dispatch no event. Default: nothing. */
-  readonly alive?: (subscription: Subscription | null) => string;
-  /** Sent before the host ends the stream. Default: nothing. */
-  readonly farewell?: string;
-}
-
-interface Stream {
-  readonly tenant: string;
-  readonly response: ServerResponse;
-  readonly batches: Batches | null;
-  readonly expiresAt: number | undefined;
-  readonly alive: NonNullable<Served['alive']>;
-  readonly farewell: string;
-  subscription: Subscription | null;
-  /** A text on its way. Nothing else may be written before its end. */
-  long: LongText | null;
-  written: boolean;
-  stalled: boolean;
-  stalledTicks: number;
 }
 
 const HEADERS = {
@@ -134,11 +107,11 @@ export class EventStreams {
   }
 
   #opened(response: ServerResponse, served: Served): Stream {
-    const { tenant, bufferMs = 0, expiresAt, alive = () => '', farewell = '' } = served;
+    const { tenant, bufferMs = 0, expiresAt, alive = () => '', farewell = '', reproach = '' } = served;
     const send = (frame: ChunkText) => this.#send(stream, frame);
     const batches = bufferMs === 0 ? null : new Batches({ ms: bufferMs, timers: this.#ports.timers, send });
     const stream: Stream = {
-      ...{ tenant, response, batches, expiresAt, alive, farewell },
+      ...{ tenant, response, batches, expiresAt, alive, farewell, reproach },
       subscription: null,
       long: null,
       written: false,
@@ -288,7 +261,18 @@ export class EventStreams {
       this.#send(stream, { text: `:keepalive\n${stream.alive(stream.subscription)}\n` });
     } else {
       stream.stalledTicks += 1;
-      if (stream.stalledTicks >= STALLED_TICKS) stream.response.destroy();
+      if (stream.stalledTicks >= STALLED_TICKS) this.#cut(stream);
     }
+  }
+
+  /** A client that wakes before the next keepalive reads why the stream ended, and everything before that. */
+  #cut(stream: Stream): void {
+    const { response, reproach, subscription } = stream;
+    if (reproach === '' || response.writableEnded || stream.long !== null) {
+      response.destroy();
+      return;
+    }
+    subscription?.close();
+    this.#finish(stream, reproach);
   }
 }
