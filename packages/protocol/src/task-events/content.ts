@@ -13,4 +13,11 @@ export const contentComplete = taskEventOf('content-complete', {
   contentId: z.string().optional(),
   finishReason: z.string().optional(),
   toolCalls: z.array(z.looseObject({ id: z.string() })).optional(),
+  metadata: z
+    .looseObject({
+      /** The content is only the beginning of the text. The artifact, if there is one, holds all of it as JSON. */
+      truncated: z.boolean().optional(),
+      artifact: z.looseObject({ artifactId: z.string() }).optional(),
+    })
+    .optional(),
 });

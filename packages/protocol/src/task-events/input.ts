@@ -30,6 +30,14 @@ export const inputReceived = taskEventOf('input-received', {
   ...input,
   providedBy: z.enum(['user', 'agent']),
   userId: z.string().optional(),
+  metadata: z
+    .looseObject({
+      /** Absent: answered. */
+      outcome: z.enum(['answered', 'rejected', 'timeout', 'canceled']).optional(),
+      /** Milliseconds from the question to its end. */
+      duration: z.number().min(0).optional(),
+    })
+    .optional(),
 }).refine(({ userId, agentId }) => (userId === undefined) !== (agentId === undefined), {
   message: 'exactly one of userId and agentId says who answered',
 });

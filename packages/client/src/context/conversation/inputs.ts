@@ -1,5 +1,5 @@
 /** What tasks ask of people: questions and sign-ins. */
-import type { TaskEvent } from '@cairn/protocol';
+import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
 import type { Draft } from './draft.ts';
 
 export function foldInput(draft: Draft, event: TaskEvent): void {
@@ -18,8 +18,8 @@ export function foldInput(draft: Draft, event: TaskEvent): void {
     }
     case 'input-received': {
       const question = draft.get('questions', event.inputId);
-      if (question !== undefined)
-        draft.set('questions', event.inputId, { ...question, status: 'answered', received: event });
+      const status = isAnswer(event) ? 'answered' : 'closed';
+      if (question !== undefined) draft.set('questions', event.inputId, { ...question, status, received: event });
       break;
     }
     case 'auth-required':
@@ -28,6 +28,15 @@ export function foldInput(draft: Draft, event: TaskEvent): void {
     case 'auth-completed': {
       const signIn = draft.get('signIns', event.authId);
       if (signIn !== undefined) draft.set('signIns', event.authId, { ...signIn, status: 'completed' });
+      break;
+    }
+    case 'error': {
+      // A sign-in that is refused or comes too late; its task may go on.
+      const signIn = event.scope === 'auth' ? draft.get('signIns', event.refId ?? '') : undefined;
+      if (signIn !== undefined) draft.set('signIns', signIn.asked.authId, { ...signIn, status: 'closed' });
     }
   }
 }
+
+const isAnswer = ({ metadata }: TaskEventOf<'input-received'>): boolean =>
+  metadata?.outcome !== 'timeout' && metadata?.outcome !== 'canceled';

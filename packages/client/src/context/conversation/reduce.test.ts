@@ -36,6 +36,18 @@ test('text fills piece by piece, and is closed by the whole block', () => {
   ]);
 });
 
+test('a text too long for its last event keeps what its pieces had, and names the artifact with all of it', () => {
+  const metadata = { truncated: true, artifact: { artifactId: 'values/1', version: 1 } };
+  const end: Made = { kind: 'content-complete', content: 'Hel\ufffd', contentId: 'b', metadata };
+  const whole = folded(hello, delta('Hello, ', 0), delta('all of you.', 1), end).messages.get('b');
+  expect(whole).toMatchObject({ text: 'Hello, all of you.', isOpen: false, isPartial: false, artifactId: 'values/1' });
+  // Those who come in the middle have only the beginning, and know it.
+  const late = folded(hello, delta('all of you.', 1), end).messages.get('b');
+  expect(late).toMatchObject({ text: 'Hel\ufffd', isOpen: false, isPartial: true, artifactId: 'values/1' });
+  const short = folded(hello, delta('Hel', 0), { kind: 'content-complete', content: 'Hello.', contentId: 'b' });
+  expect(short.messages.get('b')).toMatchObject({ text: 'Hello.', isPartial: false, artifactId: null });
+});
+
 test('blocks without an id follow one another', () => {
   const unnamed = { contentId: undefined };
   const state = folded(
@@ -88,6 +100,36 @@ test('a question of a subtask is for the user only when it was passed on or must
     asked(ask, passed, { kind: 'input-received', inputId: 'i', providedBy: 'user', userId: 'ann', ...below }),
   ).toEqual([]);
   expect(asked(ask, passed, { kind: 'task-status', status: 'canceled', ...below })).toEqual([]);
+});
+
+test('a question says who answered it and how; one that nobody answered is closed', () => {
+  const ask: Made = { kind: 'input-required', inputId: 'i', inputType: 'confirmation', prompt: 'Go on?' };
+  const ended = (outcome: 'answered' | 'rejected' | 'timeout' | 'canceled') => {
+    const metadata = { outcome, duration: 7 };
+    const received: Made = { kind: 'input-received', inputId: 'i', providedBy: 'user', userId: 'ann', metadata };
+    return folded(hello, working, ask, received).questions.get('i');
+  };
+  expect(folded(hello, working, ask).questions.get('i')).toMatchObject({ status: 'open', received: null });
+  expect(ended('answered')).toMatchObject({
+    status: 'answered',
+    received: { userId: 'ann', metadata: { duration: 7 } },
+  });
+  expect(ended('rejected')).toMatchObject({ status: 'answered', received: { metadata: { outcome: 'rejected' } } });
+  expect(ended('timeout')).toMatchObject({ status: 'closed', received: { metadata: { outcome: 'timeout' } } });
+  expect(ended('canceled')).toMatchObject({ status: 'closed', received: { metadata: { outcome: 'canceled' } } });
+});
+
+test('a sign-in that was refused or came too late is closed, although its task goes on', () => {
+  const auth: Made = { kind: 'auth-required', authId: 's', authType: 'oauth2', prompt: 'Sign in' };
+  const refused = (scope: 'auth' | 'tool', refId = 's'): Made => ({
+    ...{ kind: 'error', code: 'auth_denied', message: 'The sign-in was refused.', retryable: false, scope, refId },
+  });
+  const open = (...made: readonly Made[]) => openSignIns(folded(hello, working, auth, ...made)).length;
+  expect([open(), open(refused('auth')), open(refused('tool')), open(refused('auth', 'another'))]).toEqual([
+    1, 0, 1, 1,
+  ]);
+  const after = folded(hello, working, auth, refused('auth'));
+  expect([after.signIns.get('s')?.status, conversationStatus(after)]).toEqual(['closed', 'working']);
 });
 
 test('the conversation waits while the user is asked, and is idle when all tasks are over', () => {

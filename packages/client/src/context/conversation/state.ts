@@ -58,6 +58,8 @@ export interface Message {
   readonly isOpen: boolean;
   /** Whether some of it is missing: the events began in the middle of it, or it is too long. */
   readonly isPartial: boolean;
+  /** The artifact that holds all of a text that is too long for an event, as JSON; else null. */
+  readonly artifactId: string | null;
 }
 
 export interface ToolState {
@@ -83,8 +85,12 @@ export type Thought = Pick<
 export interface Question {
   readonly taskId: string;
   readonly asked: TaskEventOf<'input-required'>;
+  /** `closed`: nobody answered, because the time was up, the question was canceled or its task ended. */
   readonly status: 'open' | 'answered' | 'closed';
-  /** Who answered, and how it ended. The answer itself is in the log of the run alone, at the event that `eventId` names. */
+  /**
+   * Who answered or closed it, with the outcome and the time it took in its metadata; null before, and at the end of its
+   * task. The answer itself is in the log of the run alone, at the event that `eventId` names.
+   */
   readonly received: TaskEventOf<'input-received'> | null;
   /** Whether to ask the user. A question of a subtask goes to the agent above it first, which may pass it on. */
   readonly isForUser: boolean;
@@ -93,6 +99,7 @@ export interface Question {
 export interface SignIn {
   readonly taskId: string;
   readonly asked: TaskEventOf<'auth-required'>;
+  /** `closed`: refused, too late, or its task ended. */
   readonly status: 'open' | 'completed' | 'closed';
 }
 

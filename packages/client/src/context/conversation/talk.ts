@@ -2,7 +2,7 @@
 import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
 import { MAX_CHARS } from './bounds.ts';
 import type { Draft } from './draft.ts';
-import type { ToolState } from './state.ts';
+import type { Message, ToolState } from './state.ts';
 
 export function foldTalk(draft: Draft, event: TaskEvent): void {
   switch (event.kind) {
@@ -48,6 +48,7 @@ function added(draft: Draft, event: TaskEventOf<'content-delta'>): void {
     text: isTooLong ? text : text + event.delta,
     isOpen: true,
     isPartial: isTooLong || (before?.isPartial ?? event.index > 0),
+    artifactId: null,
   });
   const task = draft.task(event);
   if (!task.openMessages.includes(id)) draft.change(task, { openMessages: [...task.openMessages, id] });
@@ -55,11 +56,22 @@ function added(draft: Draft, event: TaskEventOf<'content-delta'>): void {
 
 function completed(draft: Draft, event: TaskEventOf<'content-complete'>): void {
   const id = blockOf(draft, event);
-  draft.show(event, 'messages', id, { ...saidBy(event), text: event.content, isOpen: false, isPartial: false });
+  const text = wholeText(draft.get('messages', id), event);
+  draft.show(event, 'messages', id, { ...saidBy(event), ...text, isOpen: false, artifactId: heldBy(event) });
   const task = draft.task(event);
   if (task.openMessages.length === 0) return;
   draft.change(task, { openMessages: task.openMessages.filter((open) => open !== id) });
 }
+
+/** The end of a long text has only its beginning. The pieces before it may have had more. */
+function wholeText(before: Message | undefined, { content, metadata }: TaskEventOf<'content-complete'>) {
+  if (metadata?.truncated !== true) return { text: content, isPartial: false };
+  // The cut may have split its last character.
+  if (before?.text.startsWith(content.slice(0, -1))) return { text: before.text, isPartial: before.isPartial };
+  return { text: content, isPartial: true };
+}
+
+const heldBy = ({ metadata }: TaskEventOf<'content-complete'>): string | null => metadata?.artifact?.artifactId ?? null;
 
 /** The id of a block. Hosts may leave it out; a task then has at most one open block. */
 const blockOf = (draft: Draft, event: TaskEventOf<'content-delta' | 'content-complete'>): string =>

@@ -54,7 +54,12 @@ function created(draft: Draft, event: TaskEventOf<'task-created'>): void {
   const said = event.metadata?.message;
   if (said === undefined || event.initiator !== 'user') return;
   const message = { role: 'user' as const, taskId: event.taskId, agentId: null, text: said.content };
-  draft.show(event, 'messages', `${event.taskId}:message`, { ...message, isOpen: false, isPartial: false });
+  draft.show(event, 'messages', `${event.taskId}:message`, {
+    ...message,
+    isOpen: false,
+    isPartial: false,
+    artifactId: null,
+  });
 }
 
 function changed(draft: Draft, event: TaskEventOf<'task-status'>): void {
