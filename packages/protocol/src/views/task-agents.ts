@@ -172,8 +172,12 @@ function toolStart(view: RunView, event: EventOf<'agent.toolCalled'>): JsonObjec
   };
 }
 
+/** The tool that calls a peer over A2A. The peer is also an agent of this host, under its name. */
+const PEER_TOOL = 'a2a:';
+
 const providerOf = (toolName: string, transport: string | undefined): string => {
   if (clientToolNamed(toolName) !== null) return 'client';
+  if (toolName.startsWith(PEER_TOOL)) return `host:${toolName.slice(PEER_TOOL.length)}`;
   return transport === 'mcp' ? 'mcp' : 'local';
 };
 
