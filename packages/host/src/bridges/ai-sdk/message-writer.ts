@@ -65,9 +65,11 @@ export class MessageWriter {
     this.#out.push({ type: 'text-delta', id, delta });
   }
 
-  /** The whole text. It counts, whatever was written of it before. */
-  completeText(id: string, content: string): void {
+  /** The whole text. It counts, whatever was written of it before, unless it is cut and what was written begins with it. */
+  completeText(id: string, given: string, isCut = false): void {
     const before = this.#texts.get(id);
+    // The cut may have split its last character.
+    const content = isCut && before?.startsWith(given.slice(0, -1)) ? before : given;
     if (before !== undefined && !content.startsWith(before)) this.dropTexts([id]);
     const written = this.#texts.get(id);
     if (written === undefined && content === '') return;

@@ -86,6 +86,20 @@ describe('text', () => {
     ]);
   });
 
+  test('that is too long for its last event stays as its pieces had it', () => {
+    const cut = (content: string, metadata = {}): Made => ({
+      kind: 'content-complete',
+      contentId: 'c',
+      content,
+      metadata,
+    });
+    const end = cut('Hel\ufffd', { truncated: true, artifact: { artifactId: 'values/1', version: 1 } });
+    expect(shown([...begun, delta('Hello, all of you.'), end])[3]).toEqual([{ type: 'text-end', id: 'c' }]);
+    // Of another text, or of one that is not cut, the last event counts.
+    expect(typesOf(shown([...begun, delta('Goodbye.'), end])[3])).toContain('reset-step');
+    expect(typesOf(shown([...begun, delta('Hello, all.'), cut('Hello')])[3])).toContain('reset-step');
+  });
+
   test('is the result of a task that said nothing', () => {
     const chunks = shown([...begun, { kind: 'task-complete', content: '42' }]);
     expect(chunks[2]).toContainEqual({ type: 'text-delta', id: 'run_a:result', delta: '42' });

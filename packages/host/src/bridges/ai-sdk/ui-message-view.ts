@@ -200,7 +200,7 @@ export class UiMessageView {
       this.#writer.text(id, event.delta);
       return;
     }
-    this.#writer.completeText(id, event.content);
+    this.#writer.completeText(id, event.content, event.metadata?.truncated === true);
     this.#finishReason = finishReasons[event.finishReason ?? ''] ?? 'stop';
   }
 
