@@ -62,6 +62,7 @@ const names = [
   'bundleRow',
   'bundleRun',
   'calibration',
+  'callBudget',
   'callRule',
   'callUses',
   'callbackSecret',

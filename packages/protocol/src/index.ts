@@ -100,6 +100,7 @@ export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { parseEvent, runEventDoc } from './events/run-event-doc.ts';
 export { isTerminalType, type TerminalType } from './events/terminal-types.ts';
 export type { ErrorObject, Owner } from './fields.ts';
+export * from './host/call-budget.ts';
 export * from './host/causation.ts';
 export { credentialList } from './host/credentials.ts';
 export {

@@ -1,5 +1,6 @@
 /** The engine's interface to the rest of the host: commands in, snapshots out. */
 import type {
+  CallBudget,
   CallRule,
   ContextId,
   DrainPolicy,
@@ -50,6 +51,8 @@ export interface StartRun {
   readonly trace?: TraceContext | undefined;
   /** The run of another host that requests this one, and the event there that causes it. */
   readonly caller?: RemoteCaller | undefined;
+  /** What that run lets this one use at most. It cannot give more than the host does. */
+  readonly callBudget?: CallBudget | undefined;
   /** The protocol of the request; recorded, and never read by the engine. Default: `rest`. */
   readonly transport?: 'mcp' | 'a2a' | undefined;
   /** Receives a notification with a token when the run waits; recorded with the run and never read by the engine. */

@@ -6,6 +6,7 @@ import { type FoldEvent, isJsonObject, type Json, type JsonObject, type Workflow
 import type { RunError } from '../../engine/core/state.ts';
 import type { AttemptPlace } from '../../engine/workflow/driven-calls.ts';
 import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
+import { budgetElsewhere } from '../loop/calls/call-budget.ts';
 import { placeOf, toolCallId, turnId } from '../loop/calls/call-ids.ts';
 import { callChange } from '../loop/calls/call-rows.ts';
 import { cancelledCall, clientAnswer } from '../loop/calls/client-calls.ts';
@@ -188,13 +189,15 @@ function inputOf(context: Context, options: LoopOptions): ToolCallInput {
   const { agentId, ...invocation } = openInvocation(context.inner);
   const [open] = callsOf({ agentId, ...invocation });
   const { timeoutMs } = settingsOf(context.node);
+  const toolId = open?.toolId ?? toolIdOf(context, options) ?? '';
   return {
-    toolId: open?.toolId ?? toolIdOf(context, options) ?? '',
+    toolId,
     input: argumentsOf(context),
     agentId,
     turnId: onlyTurn(context),
     records: open?.records ?? [],
     principal: principalOf(context),
+    ...budgetElsewhere(context, toolId),
     ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),
   };
 }

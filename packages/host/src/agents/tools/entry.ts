@@ -1,4 +1,5 @@
 /** What an entry into the function of a tool is given: the call, and the ports of its context. */
+import type { CallBudget } from '@cairn/protocol';
 import type { CallContext } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
 import type { ArtifactPort } from './artifact-port.ts';
@@ -30,5 +31,6 @@ export interface Entry {
   readonly principal: string | null;
   readonly records: readonly ToolRecord[];
   readonly reasoning: ReasoningVerbosity;
+  readonly budget?: CallBudget | undefined;
   readonly call: CallContext;
 }

@@ -30,7 +30,7 @@ function perform(
   call: CallContext,
   ports: ToolPerformerPorts,
 ): ToolOutcome | Promise<ToolOutcome> {
-  const { toolId, agentId, turnId, records, principal, reasoning = 'summary' } = asked;
+  const { toolId, agentId, turnId, records, principal, reasoning = 'summary', budget } = asked;
   const tool = ports.registry.get(toolId);
   if (tool === undefined) return failed('tool_not_found', `This host has no tool ${JSON.stringify(toolId)}.`);
   // A tool of the host that sends nothing out would only store the values: in files and in memory.
@@ -47,7 +47,7 @@ function perform(
   }
   const { timeoutMs = tool.timeoutMs } = asked;
   const limited = timeoutMs < tool.timeoutMs ? { ...tool, timeoutMs } : tool;
-  return new ToolEntry({ tool: limited, agentId, turnId, principal, records, reasoning, call }, ports).enter(
+  return new ToolEntry({ tool: limited, agentId, turnId, principal, records, reasoning, budget, call }, ports).enter(
     checked.input,
   );
 }

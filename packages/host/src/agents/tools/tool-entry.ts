@@ -2,7 +2,7 @@
  * One entry into the function of a tool, and the context the function gets. A recorded ctx call returns its record. A
  * ctx call that waits for a person ends the entry, and the function never continues past that await.
  */
-import type { ContextId, Json, RunId } from '@cairn/protocol';
+import type { CallBudget, ContextId, Json, RunId } from '@cairn/protocol';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { type BegunCall, CallArtifacts } from './call-artifacts.ts';
 import { CallRecords } from './call-records.ts';
@@ -27,6 +27,7 @@ export class ToolEntry implements HostToolContext {
   readonly contextId: ContextId;
   readonly requestedSeq: number;
   readonly turnId: string;
+  readonly budget: CallBudget | undefined;
   readonly #ports: ToolEntryPorts;
   readonly #tool: Tool;
   readonly #call: CallContext;
@@ -48,7 +49,7 @@ export class ToolEntry implements HostToolContext {
   #isGivenUp = false;
   #end: (outcome: ToolOutcome) => void = () => undefined;
 
-  constructor({ tool, agentId, turnId, principal, records, reasoning, call }: Entry, ports: ToolEntryPorts) {
+  constructor({ tool, agentId, turnId, principal, records, reasoning, budget, call }: Entry, ports: ToolEntryPorts) {
     this.runId = call.runId;
     this.nodeId = call.nodeId;
     this.agentId = agentId;
@@ -58,6 +59,7 @@ export class ToolEntry implements HostToolContext {
     this.contextId = call.contextId;
     this.requestedSeq = call.requestedSeq;
     this.turnId = turnId;
+    this.budget = budget;
     this.#ports = ports;
     this.#tool = tool;
     this.#call = call;

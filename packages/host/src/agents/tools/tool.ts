@@ -1,5 +1,5 @@
 /** Types of tools: the tool itself, the context of its function, the records of a suspended call, and the outcome. */
-import type { ContextId, ErrorCode, Json, JsonObject, RemoteRun, RunId, Urgency } from '@cairn/protocol';
+import type { CallBudget, ContextId, ErrorCode, Json, JsonObject, RemoteRun, RunId, Urgency } from '@cairn/protocol';
 import type { z } from 'zod';
 import type { Emission, StepSafety } from '../../engine/ports.ts';
 import type { ReasoningVerbosity } from '../models/turn.ts';
@@ -107,6 +107,8 @@ export interface ProgressSteps {
 export interface HostToolContext extends ToolContext {
   readonly tenant: string;
   readonly contextId: ContextId;
+  /** What a run that the call starts on another host may use; undefined for other tools. */
+  readonly budget: CallBudget | undefined;
   /** seq of the row that requested this attempt. */
   readonly requestedSeq: number;
   /** The same for all calls of one turn of the agent. */
@@ -243,6 +245,8 @@ export type ToolCallInput = {
   readonly reasoning?: ReasoningVerbosity;
   /** Less than the limit of the tool. */
   readonly timeoutMs?: number;
+  /** What a run may use that the call starts on another host; absent for other tools. */
+  readonly budget?: CallBudget;
 };
 
 /** Outcome of the performer `cairn.tool`. It throws only for defects of the host. */

@@ -2,6 +2,7 @@
  * Builds the first row of a run: validates the request against the definition and pins everything the run depends on.
  */
 import {
+  type CallBudget,
   type ChannelDeclaration,
   type ContextId,
   type DraftOf,
@@ -19,7 +20,7 @@ import type { PayloadDraft } from '../core/payload-draft.ts';
 import type { Draft, SealedValues } from '../core/state.ts';
 import type { RemoteCaller } from '../engine.ts';
 import type { Budget } from '../family/account.ts';
-import { budgetProblems, rootBudget } from '../family/budget.ts';
+import { budgetProblems, narrowed, rootBudget } from '../family/budget.ts';
 import type { ChildStart } from '../family/child-performer.ts';
 import { recordCaller } from '../family/remote-parent.ts';
 import type { FoundPins } from '../pins/run-pins.ts';
@@ -42,6 +43,7 @@ export interface RunRequest {
   readonly scopeId?: string | undefined;
   readonly retryOf?: RunId | undefined;
   readonly caller?: RemoteCaller | undefined;
+  readonly callBudget?: CallBudget | undefined;
   readonly transport?: 'mcp' | 'a2a' | undefined;
   /** Set if a node of another run requested this run. */
   readonly child?: ChildStart | undefined;
@@ -87,7 +89,7 @@ export function startedDraft(start: {
     ...(child === undefined ? unknownOptions(definition, configurable, start.knownOptions) : []),
   ];
   refuse(definition, problems);
-  const budget = child?.child.budget ?? rootBudget(configurable, start.limits);
+  const budget = child?.child.budget ?? narrowed(rootBudget(configurable, start.limits), start.request.callBudget);
   refuse(definition, nodeProblems(start.workflow, { configurable, budget }));
   const channels = channelDeclarations(definition);
   const payload: PayloadDraft<'run.started'> = {

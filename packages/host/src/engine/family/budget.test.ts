@@ -5,7 +5,7 @@ import { newRunState } from '../core/new-run-state.ts';
 import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 import { compileWorkflow } from '../workflow/workflow.ts';
 import { type Account, type Budget, giveBack, lend, newAccount, nothingSpent } from './account.ts';
-import { budgetProblems, budgetShare, rootBudget, spentBy } from './budget.ts';
+import { budgetProblems, budgetShare, narrowed, rootBudget, shareElsewhere, spentBy } from './budget.ts';
 
 const limits = { maxNodeExecutions: 1, maxRunDurationMs: null };
 const id = (name: string) => name as RunId;
@@ -35,6 +35,29 @@ describe('what a root may use', () => {
     [{ __proto__: null, constructor: 1 }, 'constructor is not known'],
   ])('is refused as %j', (budget, why) => {
     expect(budgetProblems({ budget: budget as never })).toEqual([expect.stringContaining(why)]);
+  });
+});
+
+describe('what a caller on another host lets a run use', () => {
+  test('is the smaller limit of both, whoever sets it', () => {
+    const own: Budget = { maxTokens: 10, maxToolCalls: 5, maxRuns: 7 };
+    expect(narrowed(own, undefined)).toBe(own);
+    expect(narrowed(own, { maxTokens: 20, maxToolCalls: 3, maxCostUsd: 0, maxRuns: 9 })).toEqual({
+      maxTokens: 10,
+      maxToolCalls: 3,
+      maxCostUsd: 0,
+      maxRuns: 7,
+    });
+  });
+
+  test('is a share of what is left here, and nothing is lent for it', () => {
+    const state = runWith(newAccount({ maxTokens: 100, maxRuns: 9 }), 40);
+    expect(shareElsewhere(state, 2)).toEqual({ maxTokens: 30, maxRuns: 4 });
+    expect(spentBy(state)).toMatchObject({ tokens: 40, runs: 0 });
+    expect(shareElsewhere(runWith(newAccount({ maxTokens: 30, maxRuns: 0 }), 40), 1)).toEqual({
+      maxTokens: 0,
+      maxRuns: 0,
+    });
   });
 });
 

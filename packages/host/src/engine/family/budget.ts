@@ -1,5 +1,5 @@
 /** The budget that a run shares with all runs below it: initial size, remainder, and the share of a child run. */
-import { isJsonObject, type JsonObject, type RunId, row } from '@cairn/protocol';
+import { type CallBudget, isJsonObject, type JsonObject, type RunId, row } from '@cairn/protocol';
 import type { HostLimits } from '../core/limits.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';
 import { type Budget, plus, type Spent } from './account.ts';
@@ -15,6 +15,22 @@ export function rootBudget({ budget }: JsonObject, host: HostLimits): Budget {
     if (isLimit(name) && typeof value === 'number') asked[name] = value;
   }
   return { ...asked, maxRuns: Math.min(asked.maxRuns ?? ceiling, ceiling) };
+}
+
+/** The smaller of both in each limit: a caller on another host may take away, and never add. */
+export function narrowed(budget: Budget, asked: CallBudget | undefined): Budget {
+  if (asked === undefined) return budget;
+  const least = (name: keyof Budget & keyof CallBudget): Partial<Budget> => {
+    const given = [budget[name], asked[name]].filter((limit) => typeof limit === 'number');
+    return given.length === 0 ? {} : { [name]: Math.min(...given) };
+  };
+  return {
+    ...budget,
+    ...least('maxTokens'),
+    ...least('maxCostUsd'),
+    ...least('maxToolCalls'),
+    ...least('maxRuns'),
+  };
 }
 
 /** The minimum of each limit, and whether it must be an integer. */
@@ -58,13 +74,25 @@ export function budgetShare(state: Spender, runs: number, others: number): Budge
   const left = limits.maxRuns - spent.runs;
   if (runs > left) return tooManyRuns(limits.maxRuns, spent.runs + runs);
   const parts = runs + others;
-  return {
-    ...share('maxTokens', limits.maxTokens, spent.tokens, parts),
-    ...share('maxCostUsd', limits.maxCostUsd, spent.costUsd, parts, 1_000_000),
-    ...share('maxToolCalls', limits.maxToolCalls, spent.toolCalls, parts),
-    // Reserves one run for each share.
-    maxRuns: Math.max(0, Math.floor((left - parts) / parts)),
-  };
+  // Reserves one run for each share.
+  return { ...sharesOf(limits, spent, parts), maxRuns: Math.max(0, Math.floor((left - parts) / parts)) };
+}
+
+const sharesOf = (limits: Budget, spent: Spent, parts: number): Partial<Budget> => ({
+  ...share('maxTokens', limits.maxTokens, spent.tokens, parts),
+  ...share('maxCostUsd', limits.maxCostUsd, spent.costUsd, parts, 1_000_000),
+  ...share('maxToolCalls', limits.maxToolCalls, spent.toolCalls, parts),
+});
+
+/**
+ * What a run that a call starts on another host may use: one of `parts` shares of the remainder. Nothing is lent: how
+ * much such a run has used is only the word of that host.
+ */
+export function shareElsewhere(state: Spender, parts: number): CallBudget {
+  const { limits } = state.account;
+  const spent = spentBy(state);
+  const runs = Math.max(0, Math.floor((limits.maxRuns - spent.runs) / parts));
+  return { ...sharesOf(limits, spent, parts), maxRuns: runs };
 }
 
 /** Rounds down to whole units, so that the shares never add up to more than the remainder. */

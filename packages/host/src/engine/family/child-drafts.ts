@@ -51,9 +51,12 @@ interface NewChild extends WantedChild {
 
 /** The budget of each of `runs` child runs that a node starts, or the error when the budget does not allow them. */
 export function budgetOfEach({ state, compiled }: NodeContext, runs: number): Budget | RunError {
-  const others = compiled.concurrentNodes().filter((node) => isStillToWork(state, node));
-  return budgetShare(state, runs, others.length);
+  return budgetShare(state, runs, othersAtWork({ state, compiled }));
 }
+
+/** Nodes of other branches that may still use what is left. */
+export const othersAtWork = ({ state, compiled }: Pick<NodeContext, 'state' | 'compiled'>): number =>
+  compiled.concurrentNodes().filter((node) => isStillToWork(state, node)).length;
 
 /** A node that has ended and is in no loop uses no more budget. */
 const isStillToWork = ({ active, view }: NodeContext['state'], { id, loops }: CompiledNode): boolean =>

@@ -93,8 +93,9 @@ export class A2aPeer {
   }
 
   get #callPorts(): CallPorts {
-    const { hostId, baseUrl, depthOf, traceHeaders, sha256 } = this.#ports;
-    return { hostId, baseUrl, depthOf, traceHeaders, sha256, settings: this.#settings, open: this.#open };
+    const { hostId, baseUrl, depthOf, traceHeaders, isKnownHost, sha256 } = this.#ports;
+    const origin = { hostId, baseUrl, depthOf, traceHeaders, isKnownHost };
+    return { ...origin, sha256, settings: this.#settings, open: this.#open };
   }
 
   readonly #open = async (context: HostToolContext, changed: (task: RemoteTask) => void): Promise<OpenPeer> => {

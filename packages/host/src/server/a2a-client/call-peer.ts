@@ -156,7 +156,7 @@ async function begin(ports: CallPorts, at: Beginning): Promise<Begun> {
   try {
     const { task: peer, skills } = await live.open();
     refuseUnknownSkill(settings.name, input.skill, skills);
-    const metadata = await messageMetadata(ports, at.context);
+    const metadata = await messageMetadata(ports, at.context, ports.isKnownHost(settings.url));
     const message = { ...at.message, ...outgoing, taskId: of?.taskId ?? null, metadata };
     const isOnly = input.conversation !== true;
     await sentOnce(peer, { message, task, mayBeSent: wasPlanned, isOnly }, settings);

@@ -1,17 +1,22 @@
-/** What a message says about its sender: the trace that it belongs to, and the run that causes it. */
-import type { JsonObject } from '@cairn/protocol';
+/** What a message says about its sender: the trace that it belongs to, the run that causes it, and what is left of its budget. */
+import type { CallBudget, JsonObject } from '@cairn/protocol';
 import { type CallCause, type CallOrigin, causeOf } from '../peers/call-origin.ts';
 
-export async function messageMetadata(origin: CallOrigin, cause: CallCause): Promise<JsonObject> {
+interface Sender extends CallCause {
+  readonly budget: CallBudget | undefined;
+}
+
+export async function messageMetadata(origin: CallOrigin, cause: Sender, tellsBudget: boolean): Promise<JsonObject> {
   const { traceparent, tracestate } = await origin.traceHeaders();
   const causation = await causeOf(cause, origin);
-  const { agentId: callerAgentId } = cause;
+  const { agentId: callerAgentId, budget } = cause;
   return {
     openwop: {
       callerAgentId,
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(tracestate === undefined ? {} : { tracestate }),
       ...(causation === null ? {} : { causation: { ...causation } }),
+      ...(budget !== undefined && tellsBudget ? { budget } : {}),
     },
   };
 }

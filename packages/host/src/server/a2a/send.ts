@@ -8,7 +8,7 @@ import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
 import { startTask, startWorkflowTask, type TaskSurface } from '../contexts/start-task.ts';
 import type { Call } from '../http/routes.ts';
 import type { HttpResponse, Idempotency } from '../idempotency/idempotency.ts';
-import { statedCaller } from '../peers/stated-caller.ts';
+import { statedBudget, statedCaller } from '../peers/stated-caller.ts';
 import type { FollowedTask } from './followed-task.ts';
 import type { InboundMessage } from './inbound.ts';
 import { nameOfCode, RpcError } from './rpc.ts';
@@ -79,6 +79,7 @@ async function started(call: Call, ports: SendPorts, { message, skillId, begun }
     // Comes before that of the headers. Garbage is no trace.
     trace: inboundTrace(said),
     caller: statedCaller(call.caller, { stated: said.causation, cause: 'a2a-message' }, ports.report),
+    callBudget: statedBudget(said.budget),
   };
   if (skillId !== undefined && isWorkflowId(skillId)) {
     const inputs = inputsIn(message, await workflowNamed(call.caller.tenant, skillId, ports));

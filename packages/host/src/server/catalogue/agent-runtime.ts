@@ -153,7 +153,7 @@ const namesOf = (peers: HostConfig['a2a']['peers']): readonly string[] => peers.
 
 /** What calls to MCP servers and A2A peers use. */
 const outboundPorts = (
-  { hostId }: IdentifiedConfig,
+  { hostId, peers }: IdentifiedConfig,
   { store, traces, report, address }: AgentRuntimePorts,
 ): HostToolsPorts['outbound'] => ({
   hostId,
@@ -161,6 +161,7 @@ const outboundPorts = (
   report,
   fetch: tracedFetch(patientFetch(globalThis.fetch), traces),
   traceHeaders: () => traces.headers(),
+  isKnownHost: (url) => peers.some((peer) => new URL(peer.url).origin === new URL(url).origin),
   async depthOf(runId) {
     const [first] = await store.log.read({ runId, after: -1, limit: 1 });
     const event = first === undefined ? null : foldEventOf(first);

@@ -47,6 +47,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
       hostId: 'test',
       baseUrl: () => null,
       depthOf: async () => 0,
+      isKnownHost: () => false,
       traceHeaders: async () => ({}),
       fetch: globalThis.fetch,
       report: () => undefined,

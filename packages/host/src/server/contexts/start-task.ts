@@ -1,6 +1,7 @@
 /** Starts root tasks of contexts: messages for agents, and inputs of workflows. One at a time works in a context. */
 import {
   agentIdProblem,
+  type CallBudget,
   type ContextId,
   type JsonObject,
   RetryableError,
@@ -64,6 +65,8 @@ interface TaskOptions {
   readonly trace?: InboundTrace | undefined;
   /** The run of another host that sends it. */
   readonly caller?: RemoteCaller | undefined;
+  /** What the sender lets the task use at most. */
+  readonly callBudget?: CallBudget | undefined;
   /** The protocol that it came with, if the run records it. */
   readonly transport?: 'mcp' | 'a2a';
   /** What that protocol calls it, to be kept with the run. */
@@ -152,6 +155,7 @@ async function start(call: Call, surface: TaskSurface, task: NewTask): Promise<s
     retryOf,
     trace: task.trace ?? inboundTrace(call.request.headers),
     caller: task.caller,
+    callBudget: task.callBudget,
     transport: task.transport,
     ...(isHeldBack && { heldBack: 'queued' }),
   };

@@ -1,5 +1,5 @@
 /** Calls a tool of an MCP server: what the request states, and what becomes of the result. */
-import { CAUSATION_KEY, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
+import { BUDGET_KEY, CAUSATION_KEY, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import {
   type CallToolResult,
   type ContentBlock,
@@ -30,6 +30,8 @@ export interface CalledTool {
   readonly answered: AnsweredInput | undefined;
   /** How long the server may wait for answers on its connection. The entry into the call limits the rest. */
   readonly waitMs: number;
+  /** Whether the server is one of a host that may know what is left of the run's budget. */
+  readonly hearsBudget: boolean;
 }
 
 interface Calling {
@@ -41,11 +43,11 @@ interface Calling {
 /** The result, or what the server needs from people first. */
 export async function callTool(
   { client, elicits, options }: Exchange,
-  { server, tool, input, answered, waitMs }: CalledTool,
+  { server, tool, input, answered, waitMs, hearsBudget }: CalledTool,
   { context, origin, held }: Calling,
 ): Promise<RemoteResult | InputRequiredResult> {
   const { name, inputSchema } = tool;
-  const params = { name, arguments: input, _meta: await metaOf(context, origin), ...answered };
+  const params = { name, arguments: input, _meta: await metaOf(context, origin, hearsBudget), ...answered };
   elicits.add(held.elicit);
   const calling = client.callTool(params, {
     ...options,
@@ -69,13 +71,14 @@ const refusedBy = (server: string) => (error: unknown) => {
   return new RemoteResult({ error: mcpError(server, error) }, remote);
 };
 
-async function metaOf(context: HostToolContext, origin: CallOrigin): Promise<JsonObject> {
+async function metaOf(context: HostToolContext, origin: CallOrigin, hearsBudget: boolean): Promise<JsonObject> {
   const { traceparent, tracestate } = await origin.traceHeaders();
   const cause = await causeOf(context, origin);
   return {
     ...(traceparent === undefined ? {} : { [TRACEPARENT_META_KEY]: traceparent }),
     ...(tracestate === undefined ? {} : { [TRACESTATE_META_KEY]: tracestate }),
     ...(cause === null ? {} : { [CAUSATION_KEY]: cause }),
+    ...(context.budget !== undefined && hearsBudget ? { [BUDGET_KEY]: context.budget } : {}),
   };
 }
 

@@ -158,7 +158,8 @@ export class McpServer {
   #next({ tool, input }: Asked, answered: Answered | undefined, context: HostToolContext): Promise<Outcome> {
     if (answered?.isHeld === true) return this.#held.answer(context, contentOf(answered.input));
     const waitMs = MAX_ROUNDS * this.#server.answerTimeoutMs;
-    const called = { server: this.id, tool, input, answered: answered?.input, waitMs };
+    const hearsBudget = 'url' in this.#server && this.#ports.isKnownHost(this.#server.url);
+    const called = { server: this.id, tool, input, answered: answered?.input, waitMs, hearsBudget };
     return this.#held.begin(context, (held) =>
       this.#slots.use(context.tenant, held.signal, (rest) => {
         // While a person answers, the server works on nothing.

@@ -1,6 +1,7 @@
 /** Workflows and agents as tools: their names, their schemas, and the run that a call starts. */
 import {
   type AgentInventoryEntry,
+  BUDGET_KEY,
   CAUSATION_KEY,
   isJsonObject,
   type Json,
@@ -20,7 +21,7 @@ import type { WorkflowFace, WorkflowFaces } from '../catalogue/workflow-faces.ts
 import { startTask, type TaskSurface } from '../contexts/start-task.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import type { Call } from '../http/routes.ts';
-import { statedCaller } from '../peers/stated-caller.ts';
+import { statedBudget, statedCaller } from '../peers/stated-caller.ts';
 import { McpError } from './rpc.ts';
 
 export interface ToolPorts {
@@ -180,19 +181,28 @@ export interface StartedRun extends Pick<RunRecord, 'runId' | 'contextId' | 'ten
 export async function startedRun(call: Call, ports: ToolPorts, { tool, given, meta }: ToolStart): Promise<StartedRun> {
   const stated = { stated: meta[CAUSATION_KEY], cause: 'mcp-tool-call' as const };
   const caller = statedCaller(call.caller, stated, ports.report);
+  const callBudget = statedBudget(meta[BUDGET_KEY]);
   // That of the message comes before that of the headers. Garbage is no trace.
   const trace = inboundTrace(meta) ?? inboundTrace(call.request.headers);
   const { runs } = tool;
   const { tenant, principal, toolScopes } = call.caller;
   if ('workflowId' in runs) {
     const about = { tenant, principal, toolScopes, ...runs, inputs: given, options: {} };
-    const { runId, contextId } = await ports.engine.start({ ...about, trace, caller, transport: 'mcp' });
+    const { runId, contextId } = await ports.engine.start({ ...about, trace, caller, callBudget, transport: 'mcp' });
     return { runId, contextId, tenant, isNew: true };
   }
   const content = given.message;
   const body = parseShape(sendMessage, { message: { role: 'user', content }, ...runs }, 'The message');
   const named = typeof given.contextId === 'string' ? given.contextId : undefined;
-  const about = { body, contextId: named, ifBusy: 'queue' as const, trace, caller, transport: 'mcp' as const };
+  const about = {
+    body,
+    contextId: named,
+    ifBusy: 'queue' as const,
+    trace,
+    caller,
+    callBudget,
+    transport: 'mcp' as const,
+  };
   const begun = Promise.withResolvers<RunStarted>();
   const recorded = (started: RunStarted): string => {
     begun.resolve(started);

@@ -9,6 +9,8 @@ export interface CallOrigin {
   /** How many runs are above a run, here and on other hosts. */
   readonly depthOf: (runId: RunId) => Promise<number>;
   readonly traceHeaders: () => Promise<Readonly<Record<string, string>>>;
+  /** Whether one of the hosts that the configuration knows is at the address. Only those hear of budgets. */
+  readonly isKnownHost: (url: string) => boolean;
 }
 
 /** The call, by the row that requested it. */

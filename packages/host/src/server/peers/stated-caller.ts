@@ -1,5 +1,5 @@
 /** Reads a caller's statement of the run that causes its call. It counts only for the host that the caller's key is for. */
-import { type Causation, causation, parseShape, type RemoteCause } from '@cairn/protocol';
+import { type CallBudget, type Causation, callBudget, causation, parseShape, type RemoteCause } from '@cairn/protocol';
 import type { RemoteCaller } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
 import type { Caller } from '../access/auth.ts';
@@ -9,6 +9,10 @@ export interface Statement {
   readonly stated: unknown;
   readonly cause: RemoteCause;
 }
+
+/** What the caller lets the run of its call use; anybody may limit a run of its own. Throws `validation_error` as below. */
+export const statedBudget = (stated: unknown): CallBudget | undefined =>
+  stated === undefined ? undefined : parseShape(callBudget, stated, 'The budget');
 
 /** Undefined for a call that nothing on another host causes. Throws `validation_error` for a malformed statement. */
 export function statedCaller(

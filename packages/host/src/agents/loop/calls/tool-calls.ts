@@ -27,6 +27,7 @@ import { type FailedTool, toolCalledRow, toolReturnedRow } from '../rows.ts';
 import { principalOf, verbosityOf } from '../settings.ts';
 import { exceeds, MAX_ARGUMENT_BYTES } from '../sizes.ts';
 import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage } from '../state/loop-state.ts';
+import { budgetElsewhere } from './call-budget.ts';
 import { placeOf, toolCallId, turnId } from './call-ids.ts';
 import { clientQuestions, endOfAnswered } from './client-calls.ts';
 import { loopToolCalled } from './loop-tools.ts';
@@ -153,6 +154,7 @@ export function toolInput(context: Context, { callId }: OpenCall, options: LoopO
   const call = {
     ...{ toolId, input: asked?.input ?? null, agentId, turnId: currentTurn(context), records },
     principal: principalOf(context),
+    ...budgetElsewhere(context, toolId),
   };
   return reasoning === 'summary' ? call : { ...call, reasoning };
 }
