@@ -1,4 +1,5 @@
-/** Peers that lie about what they are, or send more than anybody can use. */
+/** Peers that lie about what they are, change what they say, or send more than anybody can use. */
+import { gzipSync } from 'node:zlib';
 import { type Client, createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { defineWorkflow } from '../../agents/define-workflow.ts';
 import { fixed } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createHostOver, type Host } from '../create-host.ts';
-import { type OtherPeer, otherPeer, type Script, task } from './other-peer.kit.ts';
+import { type OtherPeer, otherPeer, plainCard, type Script, task } from './other-peer.kit.ts';
 
 const key = 'a-key-of-enough-characters';
 
@@ -23,18 +24,37 @@ const scripts: Readonly<Record<string, Script>> = {
     stream.send({ task: task('WORKING', '', { metadata: { openwop: claimed } }) });
     stream.send({ task: { ...task('COMPLETED', 'Of another.'), id: 'task-2' } });
   },
+  bomber: (_, { response }) => {
+    const text = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      result: { task: task('COMPLETED', 'x'.repeat(20_000_000)) },
+    });
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync(text, { level: 1 }));
+  },
+  turncoat: (_, answer) => answer.result({ task: task('COMPLETED', 'Here.') }),
   namer: (_, answer) => {
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ data: { inputId: 'i'.repeat(300) } }] };
     answer.result({ task: { ...task('INPUT_REQUIRED'), status: { state: 'TASK_STATE_INPUT_REQUIRED', message } } });
   },
 };
 
+/** Whether the card of the turncoat leads elsewhere by now. */
+let hasTurned = false;
+let decoy: OtherPeer;
+const turning = (url: string): JsonObject => plainCard(hasTurned ? decoy.url : url);
+
 const open = new Map<string, OtherPeer>();
 let host: Host;
 let client: Client;
 
 beforeAll(async () => {
-  for (const [name, script] of Object.entries(scripts)) open.set(name, await otherPeer({ script }));
+  decoy = await otherPeer({ script: (_, answer) => answer.result({ task: task('COMPLETED', 'Elsewhere.') }) });
+  const cardHeaders = { 'cache-control': 'no-store' };
+  for (const [name, script] of Object.entries(scripts)) {
+    open.set(name, await otherPeer(name === 'turncoat' ? { script, cardHeaders, card: turning } : { script }));
+  }
   host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
@@ -56,7 +76,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await host.close();
-  await Promise.all([...open.values()].map((peer) => peer.close()));
+  await Promise.all([decoy, ...open.values()].map((peer) => peer.close()));
 });
 
 async function followed(runId: string, each: (event: RunEventDoc) => Promise<unknown> = async () => undefined) {
@@ -71,6 +91,20 @@ async function followed(runId: string, each: (event: RunEventDoc) => Promise<unk
 test('a peer that sends ten thousand artifacts ends the call with a code', async () => {
   const { runId } = await client.runs.create({ workflowId: 'hoarder' });
   expect(await followed(runId)).toMatchObject([{ error: { code: 'external_call_failed' } }]);
+});
+
+test('a peer that packs 20 MB into a small answer ends the call at the limit of bytes', async () => {
+  const { runId } = await client.runs.create({ workflowId: 'bomber' });
+  const error = { code: 'external_call_failed', message: expect.stringContaining('4000000') };
+  expect(await followed(runId)).toMatchObject([{ error }]);
+});
+
+test('a card that leads elsewhere after the first call is not followed', async () => {
+  const call = async () => followed((await client.runs.create({ workflowId: 'turncoat' })).runId);
+  expect(await call()).toMatchObject([{ outcome: 'Here.' }]);
+  hasTurned = true;
+  expect(await call()).toMatchObject([{ error: { code: 'http_url_rejected' } }]);
+  expect(decoy.received).toEqual([]);
 });
 
 test('a peer that names a run of this host has it recorded as its word, which leads nowhere', async () => {

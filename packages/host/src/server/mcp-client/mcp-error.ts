@@ -3,17 +3,33 @@
 import { type CairnError, isCairnError, quoted, RetryableError, TerminalError, thrownText } from '@cairn/protocol';
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { thrownCode } from '../../thrown-code.ts';
+import { mcpRevisions } from '../mcp/versions.ts';
 
 /** The characters of a server's own words in a message. */
 const MAX_WORDS = 300;
 
 export function mcpError(serverId: string, error: unknown): CairnError {
   if (isCairnError(error)) return error;
+  if (isOtherVersion(error)) return otherVersion(serverId, error);
   if (error instanceof SdkHttpError) return ofStatus(serverId, error.status);
   if (error instanceof ProtocolError) return ofProtocol(serverId, error);
   if (error instanceof SdkError) return ofSdk(serverId, error);
   if (error instanceof SyntaxError) return malformed(serverId);
   return unreachable(serverId, error);
+}
+
+/** The SDK gives the error of the handshake of 2025 no code. */
+const isOtherVersion = (error: unknown): error is Error =>
+  error instanceof ProtocolError
+    ? error.code === ProtocolErrorCode.UnsupportedProtocolVersion
+    : error instanceof Error && error.message.startsWith("Server's protocol version is not supported");
+
+function otherVersion(serverId: string, { message: words }: Error): TerminalError {
+  return new TerminalError('interop_version_unsupported', {
+    message: `The MCP server ${serverId} speaks no revision that this host speaks: ${quoted(words, MAX_WORDS)}.`,
+    hint: `Have its operator serve one of ${mcpRevisions.join(', ')}.`,
+    details: { protocol: 'mcp', supported: mcpRevisions },
+  });
 }
 
 /** The stream of a request ended, or the server answered another request than the one that was made. */
