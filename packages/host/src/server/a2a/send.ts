@@ -58,11 +58,11 @@ export async function sent(call: Call, ports: SendPorts, { message, skillId }: S
   );
   // The command set the status of its own surface.
   call.reply.code(200);
+  // Another node may have been first, and then it is the task of that one.
+  if (!response.isReplayed && begun.task !== null) return begun.task;
   const recorded: JsonObject = JSON.parse(response.body);
   if (response.status >= 300) throw refused(recorded);
-  // Another node may have been first, and then it is the task of that one.
-  const own = response.isReplayed ? null : begun.task;
-  return own ?? ports.tasks.find(String(recorded.taskId), call.caller);
+  return ports.tasks.find(String(recorded.taskId), call.caller);
 }
 
 async function started(call: Call, ports: SendPorts, { message, skillId, begun }: NewTask): Promise<string> {
