@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import * as surface from './index.ts';
 
 const names = [
+  'BUDGET_KEY',
   'BUNDLE_VERSION',
   'CAUSATION_KEY',
   'CHECKPOINT_VERSION',
