@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import type { Host } from '@cairn/host';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PageSite, pageSite } from '../ai-sdk/page-site.ts';
+import { pageSite } from '../ai-sdk/page-site.ts';
 import { launchBrowser, newContext } from '../browser/chromium.ts';
+import type { Site } from '../browser/site.ts';
 import { gate, keys, openDesk } from './desk-host.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'cairn-agui-browser-'));
 let browser: Browser;
-let site: PageSite;
+let site: Site;
 let host: Host;
 
 beforeAll(async () => {

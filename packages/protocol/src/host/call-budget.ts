@@ -12,5 +12,5 @@ export const callBudget = z.strictObject({
 });
 export type CallBudget = DataOf<typeof callBudget>;
 
-/** Its key in `_meta` of an MCP request. In an A2A message it is `metadata.openwop.budget`. */
+/** Its key in `_meta` of an MCP request, and in the metadata of an A2A message. */
 export const BUDGET_KEY = 'cairn.budget';

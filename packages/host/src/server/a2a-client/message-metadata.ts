@@ -1,5 +1,5 @@
 /** What a message says about its sender: the trace that it belongs to, the run that causes it, and what is left of its budget. */
-import type { CallBudget, JsonObject } from '@cairn/protocol';
+import { BUDGET_KEY, type CallBudget, type JsonObject } from '@cairn/protocol';
 import { type CallCause, type CallOrigin, causeOf } from '../peers/call-origin.ts';
 
 interface Sender extends CallCause {
@@ -16,7 +16,7 @@ export async function messageMetadata(origin: CallOrigin, cause: Sender, tellsBu
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(tracestate === undefined ? {} : { tracestate }),
       ...(causation === null ? {} : { causation: { ...causation } }),
-      ...(budget !== undefined && tellsBudget ? { budget } : {}),
     },
+    ...(budget !== undefined && tellsBudget ? { [BUDGET_KEY]: budget } : {}),
   };
 }

@@ -1,5 +1,5 @@
 /** Messages of peers: each starts a task, or answers what a task asks. */
-import { type AnswerInput, isJsonObject, type JsonObject, parseShape, sendMessage } from '@cairn/protocol';
+import { type AnswerInput, BUDGET_KEY, isJsonObject, type JsonObject, parseShape, sendMessage } from '@cairn/protocol';
 import type { RunStarted } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
@@ -79,7 +79,7 @@ async function started(call: Call, ports: SendPorts, { message, skillId, begun }
     // Comes before that of the headers. Garbage is no trace.
     trace: inboundTrace(said),
     caller: statedCaller(call.caller, { stated: said.causation, cause: 'a2a-message' }, ports.report),
-    callBudget: statedBudget(said.budget),
+    callBudget: statedBudget(metadata[BUDGET_KEY]),
   };
   if (skillId !== undefined && isWorkflowId(skillId)) {
     const inputs = inputsIn(message, await workflowNamed(call.caller.tenant, skillId, ports));

@@ -156,7 +156,7 @@ test.for<[string, unknown]>([
     headers: { authorization: `Bearer ${keys.ann}`, 'content-type': 'application/json', 'a2a-version': '1.0' },
     body: JSON.stringify({
       ...{ jsonrpc: '2.0', id: 1, method: 'SendMessage' },
-      params: { message: { ...message, metadata: { openwop: { budget } } } },
+      params: { message: { ...message, metadata: { 'cairn.budget': budget } } },
     }),
   });
   expect(await response.json()).toMatchObject({ error: { code: -32602 } });
