@@ -148,7 +148,11 @@ export class Batch {
     const open = interrupt.open ? 1 : 0;
     const votes = JSON.stringify(interrupt.votes);
     const tenant = asksNobody(of) ? null : of.tenant;
-    this.#add('interrupts', { g, id, node, kind, open, at, seq, votes, tenant, title });
+    const row = { g, id, node, kind, open, at, seq, votes, tenant, title };
+    // A statement writes a row once: a branch may answer what it begins with.
+    const known = this.#more.get('interrupts')?.findIndex((other) => other.g === g && other.id === id) ?? -1;
+    if (known < 0) this.#add('interrupts', row);
+    else this.#more.get('interrupts')?.splice(known, 1, row);
   }
 
   #addIdempotency(g: number, writes: readonly IdempotencyWrite[]): void {
