@@ -34,7 +34,7 @@ export const logRooms: readonly Room[] = [
     path: `${log}/postgres`,
     imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map', 'utf8'],
     packages: ['postgres'],
-    builtins: ['node:crypto', 'node:timers/promises'],
+    builtins: ['node:crypto', 'node:net', 'node:timers/promises'],
     world: ['timer', 'node', 'process'],
   },
   {

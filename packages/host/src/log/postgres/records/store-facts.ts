@@ -1,5 +1,4 @@
 /** What nodes know of their database: the key that it is used with, and the id that they share. */
-import { randomUUID } from 'node:crypto';
 import { TerminalError } from '@cairn/protocol';
 import type { Database } from '../database.ts';
 
@@ -40,7 +39,10 @@ export function storeFacts(database: Database): StoreFacts {
     hostId: () => known('host'),
     saveHostId: (id) => save('host', id, 'DO NOTHING'),
     channel: async () => {
-      await save(CHANNEL, `cairn_${randomUUID()}`, 'DO NOTHING');
+      await database.changed(
+        "INSERT INTO cairn.facts VALUES ($1::text, 'cairn_' || gen_random_uuid()) ON CONFLICT (name) DO NOTHING",
+        [CHANNEL],
+      );
       return (await known(CHANNEL)) ?? '';
     },
     move: () => known(MOVE),
