@@ -204,7 +204,9 @@ function ToolCard({ item }: { readonly item: ToolItem }) {
 
 const Artifact = ({ item, contextId }: { readonly item: ArtifactItem; readonly contextId: string | undefined }) => (
   <div className="line">
-    <Mark tone={item.isComplete ? 'done' : 'working'} />
+    <span className="status" data-tone={item.isComplete ? 'done' : 'working'}>
+      <Mark tone={item.isComplete ? 'done' : 'working'} />
+    </span>
     {contextId === undefined ? (
       <strong className="cut">{item.name}</strong>
     ) : (
