@@ -179,14 +179,6 @@ test('a tool call starts, goes on and ends; asked for again it is still the same
   ]);
 });
 
-test('a call names who performs it: the host, the client, an MCP server, or the agent of a peer', () => {
-  const begins = (toolName: string, more: JsonObject = {}) => lastFace(called('c1', { toolName, ...more }));
-  expect(begins('openwop:time')).toMatchObject({ metadata: { provider: 'local' } });
-  expect(begins('client:pick')).toMatchObject({ metadata: { provider: 'client' } });
-  expect(begins('mcp:beta/size', { transport: 'mcp' })).toMatchObject({ metadata: { provider: 'mcp' } });
-  expect(begins('a2a:desk', { transport: 'http' })).toMatchObject({ metadata: { provider: 'host:desk' } });
-});
-
 test('a call that failed, or was refused after it was asked for, ends with the error as text and in full', () => {
   const error = { code: 'tool_failed', message: 'broken', retryable: false };
   expect(lastFace(called('c1'), returned('c1', { error, status: 'error' }))).toMatchObject({

@@ -1,12 +1,13 @@
 /** Fields of task events that hold across kinds: who acts, which code an error has, how calls and questions are marked. */
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
 import { facesOf, nodeStarted, type Said, signedFacesOf, started, working } from './fold-kit.kit.ts';
 
 const agentId = 'core.some.writer';
 const begun: readonly Said[] = [started, working, nodeStarted('a', { typeId: 'cairn.agent', agent: { agentId } })];
-const called = (callId: string): Said => [
+const called = (callId: string, more: JsonObject = {}): Said => [
   'agent.toolCalled',
-  { nodeId: 'a', agentId, toolName: 'openwop:time', callId },
+  { nodeId: 'a', agentId, toolName: 'openwop:time', callId, ...more },
 ];
 const lastFace = (...said: readonly Said[]) => facesOf(...begun, ...said).at(-1);
 
@@ -37,6 +38,15 @@ test('calls of one turn that run side by side say so, and a question says how ur
   expect(lastFace(turn(2), turn(1), called('c1'))?.metadata).not.toHaveProperty('concurrent');
   const asked = { nodeId: 'a', interruptId: 'i1', kind: 'clarification', key: 'k', data: {}, urgency: 'high' };
   expect(lastFace(['interrupt.requested', asked])).toMatchObject({ metadata: { urgency: 'high' } });
+});
+
+test.each([
+  ['openwop:time', 'native', 'local'],
+  ['client:pick', 'native', 'client'],
+  ['mcp:beta/size', 'mcp', 'mcp'],
+  ['a2a:desk', 'http', 'host:desk'],
+])('a call of %s over %s is performed by %s', (toolName, transport, provider) => {
+  expect(lastFace(called('c1', { toolName, transport }))).toMatchObject({ metadata: { provider } });
 });
 
 test('every event names who acts: the agent of its node or of its task, and else the host', () => {
