@@ -166,7 +166,9 @@ export class ToolEntry implements HostToolContext {
         signInAsked(request, {
           port: this.#ports.signIns,
           owner: { tenant: this.tenant, principal: this.#principal, contextId: this.contextId },
-          handOut: (value) => this.#hide(value),
+          handOut: (value) => {
+            this.#redactor = this.#ports.signIns.hiding(value, this.#redactor);
+          },
         }),
       ),
     );
@@ -290,10 +292,6 @@ export class ToolEntry implements HostToolContext {
     if (found === undefined || !('diverged' in found)) return found;
     this.#end(found.diverged);
     return 'diverged';
-  }
-
-  #hide(value: string): void {
-    this.#redactor = this.#ports.signIns.hiding(value, this.#redactor);
   }
 
   #clean(text: string): string {
