@@ -1,5 +1,5 @@
 /** Plays attacks one after another against a host and watches what its other tenant feels. */
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,14 +76,27 @@ export async function campaign(options: CampaignOptions): Promise<readonly CaseR
 }
 
 /** An attacker elsewhere takes no time of the host's cores, so this one leaves them to the host. */
-const ATTACKER_PRIORITY = 10;
+const ATTACKER_PRIORITY = 19;
 
-/** The priority of this process, and of the processes that it starts from now on. */
+/**
+ * The priority of this process, and of the processes that it starts from now on. On Linux each thread has one of its own,
+ * and the threads that collect garbage would otherwise take turns with the host's.
+ */
 function givePriority(priority: number): void {
+  for (const thread of ownThreads()) {
+    try {
+      setPriority(thread, priority);
+    } catch {
+      // Only some users may raise it again. A host that follows another one then has the attacker's priority.
+    }
+  }
+}
+
+function ownThreads(): readonly number[] {
   try {
-    setPriority(priority);
+    return readdirSync('/proc/self/task').map(Number);
   } catch {
-    // Only some users may raise it again. A host that follows another one then has the attacker's priority.
+    return [process.pid];
   }
 }
 
