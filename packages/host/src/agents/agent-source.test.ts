@@ -1,5 +1,5 @@
 import type { Discovery } from '@cairn/protocol';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { promptWords, sampleAgent, sampleAgentId, samplePack } from '../../test/kit/sample-pack.ts';
 import type { AgentSource } from '../engine/ports.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
@@ -49,6 +49,17 @@ test('a pin says who the agent is on the wire: a closed AgentRef, with the class
     version: '1.2.0',
     sourceManifestId: other.agentId,
   });
+});
+
+test('agents of the host are pinned without a look at the packs of the tenant, others with one', async () => {
+  await catalogue.defineOwn([defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Help.' })], '9.8.7');
+  await catalogue.install('t', samplePack());
+  const list = vi.spyOn(store.packs, 'list');
+  await agentSource.pin('t', ['host:desk']);
+  await catalogue.hashOf('t', 'host:desk');
+  expect(list).not.toHaveBeenCalled();
+  expect(Object.keys(await agentSource.pin('t', ['host:desk'], [sampleAgentId]))).toContain(sampleAgentId);
+  expect(list).toHaveBeenCalledTimes(1);
 });
 
 test('an agent of code is pinned like one of a pack, and names no manifest', async () => {

@@ -30,7 +30,7 @@ export function createAgentSource(
   };
   return {
     async pin(tenant, agentIds, mentioned = []) {
-      const handoffGroups = await registry.handoffGroups(tenant);
+      const handoffGroups = await registry.handoffGroups(tenant, [...agentIds, ...mentioned]);
       const pins: Record<string, AgentPin> = {};
       for (const { agentId, hash, ref } of handoffGroups.flat()) {
         if (mentioned.includes(agentId)) pins[agentId] = { hash, ref };

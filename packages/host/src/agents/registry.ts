@@ -157,18 +157,22 @@ export class AgentRegistry {
     return entry;
   }
 
-  /** All agents visible to the tenant, by handoff group. */
-  async handoffGroups(tenant: string): Promise<readonly HandoffGroup[]> {
+  /**
+   * The handoff groups in which the tenant finds these agents, and perhaps others. The host's own come first, and take
+   * no look at the store: every message to an agent asks for its group.
+   */
+  async handoffGroups(tenant: string, wanted: readonly string[]): Promise<readonly HandoffGroup[]> {
     const own = this.#own.map(({ agentId, definition, ref }) => ({ agentId, hash: definition.hash, ref }));
+    const ofHost = [own, ...[...this.#host.values()].map(handoffGroupOf)];
+    const known = new Set(ofHost.flat().map(({ agentId }) => agentId));
+    if (wanted.every((agentId) => known.has(agentId))) return ofHost;
     return [own, ...(await this.#visible(tenant)).map(handoffGroupOf)];
   }
 
-  /** The definition of an agent; null if there is none. Those of the host are found without the store. */
+  /** The definition of an agent; null if there is none. */
   async hashOf(tenant: string, wanted: string): Promise<string | null> {
-    const is = ({ agentId }: { readonly agentId: string }) => agentId === wanted;
-    const own =
-      this.#own.find(is)?.definition.hash ?? [...this.#host.values()].flatMap(({ agents }) => agents).find(is)?.hash;
-    return own ?? (await this.handoffGroups(tenant)).flat().find(is)?.hash ?? null;
+    const groups = await this.handoffGroups(tenant, [wanted]);
+    return groups.flat().find(({ agentId }) => agentId === wanted)?.hash ?? null;
   }
 
   /**

@@ -4,8 +4,9 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { inTurns } from './request-turns.ts';
 
-/** Handles requests that each cost a millisecond, on connections by name, and lets the test pass the turns. */
+/** Handles requests on connections by name, each for a millisecond or as `costs` says, and lets the test pass the turns. */
 function turns() {
+  const costs = new Map<string, number>();
   const clock = { at: 0 };
   const turn = { began: 0 };
   const begun: string[] = [];
@@ -15,7 +16,7 @@ function turns() {
   const closed: (() => void)[] = [];
   const handle = inTurns(
     (request) => {
-      clock.at += 1;
+      clock.at += costs.get(request.url ?? '') ?? 1;
       begun.push(request.url ?? '');
     },
     {
@@ -38,6 +39,7 @@ function turns() {
   };
   return {
     begun,
+    costs,
     socketOf,
     closed,
     /** Requests of callers in `as` have their keys. */
@@ -66,19 +68,33 @@ test('requests beyond the time of a turn begin in later turns, one of each conne
   expect(begun).toEqual(['a6', 'b0', 'a7', 'a8', 'a9']);
 });
 
-test('the first request of a caller in a turn does not wait for the many of another one', () => {
+test('the first requests of a caller in a turn do not wait for the many of another one', () => {
   const { send, begun, nextTurn } = turns();
   for (let i = 0; i < 300; i += 1) send(`many${i}`, `many${i}`, 'attacker');
   expect(begun.length).toBe(6);
-  send('b', 'b0', 'victim');
-  send('b', 'b1', 'victim');
-  expect(begun.slice(6)).toEqual(['b0']);
+  for (let i = 0; i < 4; i += 1) send('b', `b${i}`, 'victim');
+  expect(begun.slice(6)).toEqual(['b0', 'b1']);
   nextTurn();
-  expect(begun.slice(0, 3)).toEqual(['many6', 'b1', 'many7']);
-  send('b', 'b2', 'victim');
-  expect(begun).not.toContain('b2');
+  expect(begun.slice(0, 4)).toEqual(['many6', 'b2', 'b3', 'many7']);
+  send('b', 'b4', 'victim');
+  expect(begun).not.toContain('b4');
   nextTurn();
-  expect(begun.slice(0, 2)).toContain('b2');
+  expect(begun.slice(0, 2)).toContain('b4');
+});
+
+test('a caller whose requests take long has fewer of them begun than one whose requests are short', () => {
+  const { send, begun, nextTurn, costs } = turns();
+  costs.set('long', 4);
+  for (let i = 0; i < 20; i += 1) send(`many${i}`, 'long', 'attacker');
+  for (let i = 0; i < 10; i += 1) send(`b${i}`, 'short', 'victim');
+  const order = [...begun];
+  for (let i = 0; i < 12; i += 1) {
+    nextTurn();
+    order.push(...begun);
+  }
+  const until = order.lastIndexOf('short');
+  expect(order.filter((url) => url === 'short')).toHaveLength(10);
+  expect(order.slice(0, until).filter((url) => url === 'long').length).toBeLessThanOrEqual(5);
 });
 
 test('one that claims to be many callers takes a turn to its end and no further', () => {

@@ -23,8 +23,12 @@ const TURN_MS = 5;
 /** In a turn that is long already they may take this much less. */
 const LESS_MS = 3;
 
-/** The first request of a caller in a turn begins at once, even if others wait, until the turn is this long. */
+/**
+ * The first requests of a caller in a turn begin at once, even if others wait, until the turn is this long or they took
+ * this much of it.
+ */
 const FIRST_MS = 10;
+const FIRST_OF_CALLER_MS = 2;
 
 /**
  * Requests without a response on one connection. One write of 64 KiB holds 1,500 small requests, and a turn reads
@@ -37,17 +41,19 @@ type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
 
 /**
  * Returns a handler that begins requests in turns. Addresses take turns, then the callers at an address, then their
- * connections. A caller is who its headers say it is: nobody has checked that yet, which costs as much as to begin.
+ * connections: each has the same share of time, however long its requests take. A caller is who its headers say it is.
+ * Nobody has checked that yet, which costs as much as to begin.
  */
 export function inTurns(handle: Handle, loop: RequestLoop): Handle {
   const open = new WeakMap<Socket, number>();
   const waiting = new RoundRobin<Waiting>();
-  const served = new Set<string>();
+  /** Milliseconds by caller in this turn. */
+  const spent = new Map<string, number>();
   let turnBegan: number | null = null;
 
   const begin = (): void => {
     turnBegan = null;
-    served.clear();
+    spent.clear();
     beginNext();
   };
 
@@ -56,11 +62,28 @@ export function inTurns(handle: Handle, loop: RequestLoop): Handle {
     while (waiting.size > 0 && turnMs() <= TURN_MS) {
       const next = waiting.next();
       if (next === null || next[0].socket.destroyed) continue;
-      served.add(callerOf(next[0]));
-      loop.afterReactions(beginNext);
-      handle(...next);
+      start(next, beginNext);
       return;
     }
+  };
+
+  /** Begins a request, and counts its time up to the end of all reactions. */
+  const start = ([request, response]: Waiting, over: () => void): void => {
+    const caller = callerOf(request);
+    const path = [addressOf(request), caller, request.socket];
+    let counted = loop.elapsedMs();
+    const count = (): void => {
+      const now = loop.elapsedMs();
+      spent.set(caller, (spent.get(caller) ?? 0) + now - counted);
+      waiting.charge(path, now - counted);
+      counted = now;
+    };
+    loop.afterReactions(() => {
+      count();
+      over();
+    });
+    handle(request, response);
+    count();
   };
 
   const turnMs = (): number => {
@@ -76,7 +99,7 @@ export function inTurns(handle: Handle, loop: RequestLoop): Handle {
   const isNow = (caller: string): boolean => {
     const ms = turnMs();
     if (waiting.size === 0 && ms <= TURN_MS) return true;
-    return ms <= FIRST_MS && !served.has(caller);
+    return ms <= FIRST_MS && (spent.get(caller) ?? 0) < FIRST_OF_CALLER_MS;
   };
 
   return (request, response) => {
@@ -94,8 +117,7 @@ export function inTurns(handle: Handle, loop: RequestLoop): Handle {
       waiting.add([addressOf(request), caller, socket], [request, response]);
       return;
     }
-    served.add(caller);
-    handle(request, response);
+    start([request, response], () => {});
   };
 }
 

@@ -34,3 +34,26 @@ test('it knows whose items wait', () => {
   ring.next();
   expect(ring.has('a')).toBe(false);
 });
+
+test('a key whose items cost much sits out rounds until the others had as much', () => {
+  const ring = new RoundRobin<string>();
+  for (let i = 0; i < 5; i += 1) {
+    ring.add(['dear', i], `dear${i}`);
+    ring.add(['cheap', i], `cheap${i}`);
+  }
+  const order: (string | null)[] = [];
+  for (let left = 8; left > 0; left -= 1) {
+    const item = ring.next();
+    order.push(item);
+    ring.charge([item?.slice(0, -1), Number(item?.at(-1))], item?.startsWith('dear') ? 3 : 0.2);
+  }
+  expect(order).toEqual(['dear0', 'cheap0', 'cheap1', 'cheap2', 'cheap3', 'dear1', 'cheap4', 'dear2']);
+});
+
+test('a key that owes much is next when nobody else waits', () => {
+  const ring = new RoundRobin<string>();
+  for (let i = 0; i < 3; i += 1) ring.add(['dear', i], `dear${i}`);
+  ring.next();
+  ring.charge(['dear', 0], 1_000_000);
+  expect(ring.next()).toBe('dear1');
+});
