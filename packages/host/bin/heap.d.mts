@@ -1,6 +1,9 @@
 /** Flags for the Node process of a host. */
 export const hostHeapFlags: readonly string[];
 
+/** How many threads collect garbage on a machine with so many cores. */
+export function collectors(cores: number): number;
+
 /** The flags that this command needs and does not have. */
 export function missingHeapFlags(command?: {
   readonly args?: readonly string[];

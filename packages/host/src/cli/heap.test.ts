@@ -1,6 +1,6 @@
 /** A host runs in a heap of bounded size, unless its user says otherwise. */
 import { expect, test } from 'vitest';
-import { hostHeapFlags, missingHeapFlags } from '../../bin/heap.mjs';
+import { collectors, hostHeapFlags, missingHeapFlags } from '../../bin/heap.mjs';
 
 const large = 4 * 1_073_741_824;
 
@@ -23,4 +23,8 @@ test('flags of the user win, on the command line and in NODE_OPTIONS', () => {
 
 test('a machine that allows less keeps its own limit', () => {
   expect(missingHeapFlags({ args: ['start'], nodeFlags: [], heapBytes: 600_000_000 })).toEqual([]);
+});
+
+test('the threads that collect garbage leave a core to the main thread', () => {
+  expect([1, 2, 3, 8].map(collectors)).toEqual([1, 1, 2, 4]);
 });
