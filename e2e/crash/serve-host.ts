@@ -1,5 +1,6 @@
 /** A host in a process of its own, driven over IPC: tells its parent when it serves, and stops when it is told to. */
 import { isCairnError } from '@cairn/protocol';
+import { releasePooledPages } from '../../packages/host/bin/pooled-pages.mjs';
 import { createHost, type HostOptions } from '../../packages/host/src/index.ts';
 
 export type FromHost =
@@ -13,6 +14,7 @@ const tell = (message: FromHost): void => {
 
 /** Serves until the parent says stop or is gone. Ends the process. */
 export async function serveHost(options: Omit<HostOptions, 'report'>): Promise<never> {
+  releasePooledPages();
   const stopped = Promise.withResolvers<void>();
   process.on('message', () => stopped.resolve());
   process.on('disconnect', () => stopped.resolve());

@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { compileCacheFolder } from './compile-cache.mjs';
-import { missingHeapFlags } from './heap.mjs';
+import { missingHeapFlags, startsHost } from './heap.mjs';
+import { releasePooledPages } from './pooled-pages.mjs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 16)) {
@@ -26,6 +27,8 @@ if (heapFlags.length > 0 && process.platform !== 'win32' && process.channel === 
     process.env,
   );
 }
+
+if (startsHost()) releasePooledPages();
 
 const cache = compileCacheFolder();
 if (cache !== null) nodeModule.enableCompileCache(cache);

@@ -1,12 +1,12 @@
 /**
  * The heap of a host. With many gigabytes of memory, V8 lets garbage grow to several times the live data and frees it in
  * one pause: large events then stop everybody for 60 ms. In a smaller heap it frees less at a time, more often. The rest of
- * the process takes about 200 MB, so that all of it stays below a gigabyte.
+ * the process takes about 300 MB, so that all of it stays below a gigabyte.
  */
 import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-const MAX_MB = 768;
+const MAX_MB = 640;
 
 /**
  * Flags for the Node process of a host. A smaller old space alone would shrink the new space, which costs 10 % CPU. With 32
@@ -26,7 +26,8 @@ export function collectors(cores) {
   return Math.min(4, Math.max(1, cores - 1));
 }
 
-const hostCommands = ['start', 'dev'];
+/** Whether these arguments start a host. */
+export const startsHost = (args = process.argv.slice(2)) => ['start', 'dev'].includes(args[0]);
 
 const isHeapFlag = (flag) => /--(max[-_](old|semi)[-_]space|v8[-_]pool)[-_]size/.test(flag);
 
@@ -36,6 +37,6 @@ export function missingHeapFlags({
   nodeFlags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''],
   heapBytes = getHeapStatistics().heap_size_limit,
 } = {}) {
-  const needs = hostCommands.includes(args[0]) && heapBytes > MAX_MB * 1_048_576;
+  const needs = startsHost(args) && heapBytes > MAX_MB * 1_048_576;
   return needs && !nodeFlags.some(isHeapFlag) ? hostHeapFlags : [];
 }

@@ -29,6 +29,12 @@ const KEEP_ALIVE_LONGER_MS = 5_000;
 /** How often slow requests are looked for. */
 const CHECK_EVERY_MS = 2_000;
 
+/**
+ * A stream writes no more while so many bytes wait for its client. Node's 64 KiB for each of a thousand readers would be twice
+ * what a tenant may leave unread, and streams would be cut as soon as their clients are busy for a moment.
+ */
+const UNREAD_BYTES = 16_384;
+
 export interface HttpServerOptions {
   readonly connections: ConnectionLimits;
   /** Whether there are trusted proxies, whose `X-Forwarded-For` names the client. */
@@ -61,6 +67,7 @@ export function createHttpServer(handle: Handle, { connections, laterTurns, head
       connectionsCheckingInterval: CHECK_EVERY_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveTimeoutBuffer: KEEP_ALIVE_LONGER_MS,
+      highWaterMark: UNREAD_BYTES,
       // Node would refuse a missing Host header without an error envelope, so the gate refuses it instead.
       requireHostHeader: false,
     },

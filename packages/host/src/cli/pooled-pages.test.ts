@@ -1,0 +1,20 @@
+/** A host gives memory back that V8 keeps after a peak, while it goes on with its work. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const MIB = 1_048_576;
+
+async function besideHeap(...args: readonly string[]): Promise<number> {
+  const execArgv = ['--max-old-space-size=640', '--max-semi-space-size=16'];
+  const child = fork(join(import.meta.dirname, 'after-a-peak.kit.ts'), args, { execArgv });
+  const [message] = (await once(child, 'message')) as [{ readonly besideHeap: number }];
+  await once(child, 'exit');
+  return message.besideHeap;
+}
+
+test('pages that V8 has freed into its pool go back to the system', { timeout: 60_000 }, async () => {
+  const [kept, released] = await Promise.all([besideHeap(), besideHeap('release')]);
+  expect(released).toBeLessThan(kept - 100 * MIB);
+});
