@@ -10,7 +10,7 @@ const LOOK_MS = 1_000;
 /** A collection that began before it was told to reduce memory keeps the pool: then the next one is told. */
 const AGAIN_MS = 5_000;
 /** Code, stacks, buffers of sockets and SQLite's pages take up to 300 MiB beside the heap under attack. */
-const MOST_BESIDE_HEAP = 384 * 1_048_576;
+const MOST_BESIDE_HEAP = 448 * 1_048_576;
 
 /** The next large collection empties the pool. It moves no objects: that would make its pause a third longer. */
 const reduce = ['--optimize-for-size', '--no-compact'];
