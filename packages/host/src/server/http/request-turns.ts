@@ -45,7 +45,6 @@ type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
  * Nobody has checked that yet, which costs as much as to begin.
  */
 export function inTurns(handle: Handle, loop: RequestLoop): Handle {
-  const open = new WeakMap<Socket, number>();
   const waiting = new RoundRobin<Waiting>();
   /** Milliseconds by caller in this turn. */
   const spent = new Map<string, number>();
@@ -102,6 +101,20 @@ export function inTurns(handle: Handle, loop: RequestLoop): Handle {
     return ms <= FIRST_MS && (spent.get(caller) ?? 0) < FIRST_OF_CALLER_MS;
   };
 
+  return withoutPipelines((request, response) => {
+    const caller = callerOf(request);
+    // Requests of a connection keep their order, and so do those of a caller.
+    if (!isNow(caller) || waiting.has(addressOf(request), caller)) {
+      waiting.add([addressOf(request), caller, request.socket], [request, response]);
+      return;
+    }
+    start([request, response], () => {});
+  });
+}
+
+/** Closes connections that send many requests before they have read the responses. */
+function withoutPipelines(handle: Handle): Handle {
+  const open = new WeakMap<Socket, number>();
   return (request, response) => {
     const { socket } = request;
     const count = (open.get(socket) ?? 0) + 1;
@@ -111,13 +124,7 @@ export function inTurns(handle: Handle, loop: RequestLoop): Handle {
       return;
     }
     response.once('close', () => open.set(socket, (open.get(socket) ?? 1) - 1));
-    const caller = callerOf(request);
-    // Requests of a connection keep their order, and so do those of a caller.
-    if (!isNow(caller) || waiting.has(addressOf(request), caller)) {
-      waiting.add([addressOf(request), caller, socket], [request, response]);
-      return;
-    }
-    start([request, response], () => {});
+    handle(request, response);
   };
 }
 
