@@ -6,18 +6,18 @@ import {
   type Discovery,
   type InstalledPack,
   isoTime,
-  type PackManifest,
   TerminalError,
 } from '@cairn/protocol';
 import type { Redactor } from '../engine/ports.ts';
 import { refuseSecrets } from '../engine/values/redacted.ts';
 import type { Definitions } from '../log/ports/definitions.ts';
-import type { PackRecord, Packs } from '../log/ports/packs.ts';
+import type { Packs } from '../log/ports/packs.ts';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { type OwnAgent, ownAgents, ownEntry } from './own-agents.ts';
 import { type CheckedPack, checkPack } from './packs/check-pack.ts';
+import { agentIdsOf, type KnownPack, knownFrom, recordOf, withoutBody } from './packs/known-pack.ts';
 import type { StoredAgent } from './packs/pack-agents.ts';
 import type { PackFiles } from './packs/pack-files.ts';
 import { unmetPeers } from './packs/requirements.ts';
@@ -42,23 +42,6 @@ export interface KnownAgent {
 
 /** Agents that may hand off work to each other: those of one pack, or those defined in the host's code. */
 export type HandoffGroup = readonly KnownAgent[];
-
-/** An installed pack of the host or of a tenant. */
-interface KnownPack {
-  readonly manifest: PackManifest;
-  readonly agents: PackBody['agents'];
-  readonly scope: InstalledPack['scope'];
-  readonly hash: string;
-  readonly signedBy: string | null;
-  readonly installedAt: number;
-}
-
-/** The JSON body of a pack record. Agents are stored as separate definitions, which outlive the pack. */
-interface PackBody {
-  readonly manifest: PackManifest;
-  readonly signedBy: string | null;
-  readonly agents: readonly { readonly agentId: string; readonly hash: string }[];
-}
 
 /** Most packs of one tenant: the inventory returns all of them in one response. */
 export const MAX_PACKS = 100;
@@ -248,21 +231,6 @@ function refuseTooMany(name: string, known: readonly KnownPack[]): void {
     details: { maxPacks: MAX_PACKS },
   });
 }
-
-const agentIdsOf = ({ manifest }: Pick<KnownPack, 'manifest'>): readonly string[] =>
-  (manifest.agents ?? []).map(({ agentId }) => agentId);
-
-function recordOf(tenant: string, pack: CheckedPack, installedAt: number): PackRecord {
-  const { manifest, signedBy, hash } = pack;
-  const body: PackBody = { manifest, signedBy, agents: pack.agents.map(withoutBody) };
-  return { tenant, name: manifest.name, version: manifest.version, hash, installedAt, body: JSON.stringify(body) };
-}
-
-function knownFrom({ hash, installedAt, body }: PackRecord): KnownPack {
-  return { ...(JSON.parse(body) as PackBody), hash, installedAt, scope: 'tenant' };
-}
-
-const withoutBody = ({ agentId, hash }: StoredAgent): PackBody['agents'][number] => ({ agentId, hash });
 
 function handoffGroupOf({ manifest, agents }: KnownPack): HandoffGroup {
   const hashes = new Map(agents.map(({ agentId, hash }) => [agentId, hash]));
