@@ -79,9 +79,6 @@ test('this version has a history of each story', () => {
   expect(recorded).toEqual(stories.map(({ name }) => `v${hostVersion()}/${name}.jsonl`).sort());
 });
 
-/** Node types that exist only for hosts under test. */
-const ofTests = ['conformance.requiresMissing'];
-
 test('every built-in node type is in a history', () => {
   const used = new Set<string>();
   for (const { file } of all)
@@ -90,6 +87,6 @@ test('every built-in node type is in a history', () => {
         for (const { type, payload } of rows) if (type === 'node.started') used.add(JSON.parse(payload ?? '{}').typeId);
     });
   const { host } = openedOf(`v${hostVersion()}`);
-  const missing = host.engine.nodeTypes().filter(({ typeId }) => !used.has(typeId) && !ofTests.includes(typeId));
+  const missing = host.engine.nodeTypes().filter(({ typeId }) => !used.has(typeId));
   expect(missing.map(({ typeId }) => typeId)).toEqual([]);
 });

@@ -57,13 +57,6 @@ export const nodeExamples: Readonly<Record<string, NodeExample>> = {
     inputs: { topic: 'tides' },
     variables: { topic: 'tides', text: 'Tides turn twice a day.' },
   },
-  'conformance.requiresMissing': {
-    workflow: defineWorkflow({
-      id: 'missing',
-      nodes: { never: { type: 'conformance.requiresMissing' } },
-    }),
-    status: 'failed',
-  },
   'core.a2a.invoke': {
     workflow: defineWorkflow({
       id: 'ask-desk',

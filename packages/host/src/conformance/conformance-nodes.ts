@@ -9,13 +9,29 @@ import {
   promptRefs,
 } from '../agents/prompts/prompt-chain.ts';
 import { noConfig } from '../engine/nodes/config-fields.ts';
+import { rehearsedGate } from '../engine/nodes/conversation-gate.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import type { NodeTypePorts } from '../server/host-extension.ts';
 
 export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
   mockAi(ports),
   insufficientModel(ports.defaultModel),
+  requiresMissing,
+  rehearsedGate,
 ];
+
+/** Fails without being started. */
+const requiresMissing: NodeType = {
+  typeId: 'conformance.requiresMissing',
+  config: noConfig,
+  doc: {
+    summary: 'For tests: fails, because it needs a capability that no host has.',
+    settings: {},
+    outputs: {},
+  },
+  missingCapability: 'conformance.never-provided',
+  begin: () => ({ kind: 'complete', outputs: {} }),
+};
 
 /** Resolves and composes the configured prompts and outputs their hashes, without calling a model. */
 const mockAi = (options: PromptOptions): NodeType => ({

@@ -177,7 +177,10 @@ async function closeAll(opened: Closable[]): Promise<void> {
   for (const part of opened.splice(0).reverse()) await part.close();
 }
 
-/** The only code that checks conformance mode. It adds nodes, prompts and routes for black-box suites. */
+/**
+ * The only code that reads the switch `conformance`. The extension adds nodes, prompts and routes for black-box suites;
+ * where a part of the host itself behaves otherwise under test, it asks the extension (`isUnderTest`).
+ */
 async function extensionOf(config: HostConfig): Promise<HostExtension> {
   if (!config.conformance) return noExtension;
   const { conformance } = await import('../conformance/conformance.ts');

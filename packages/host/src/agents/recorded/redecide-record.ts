@@ -1,5 +1,6 @@
 /** Decides a recorded run again without its host: workflow, agents and templates are those that the run is pinned to. */
 import { foldEventOf, isJsonObject, type RunId } from '@cairn/protocol';
+import { rehearsedGate } from '../../engine/nodes/conversation-gate.ts';
 import { dispatch } from '../../engine/nodes/dispatch.ts';
 import { createRunPins, type Pins } from '../../engine/pins/run-pins.ts';
 import type { Sha256 } from '../../engine/ports.ts';
@@ -101,6 +102,7 @@ function presentTypes(sha256: Sha256, hasOwnVerbosity: (nodeId: string) => boole
     mockAgent(loop),
     createSupervisor(loop),
     dispatch,
+    rehearsedGate,
   ];
   const types = recordedTypes(agentTypes);
   return {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { RunScript, step, workflowOf } from '../../../test/kit/run-script.ts';
+import { noConfig } from '../nodes/config-fields.ts';
+import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 import { stepInput } from '../nodes/step-node.ts';
+import type { NodeType } from '../workflow/node-type.ts';
 import type { OpenCall } from './state.ts';
 
 const inputOf = (run: RunScript, callId: string) =>
@@ -98,11 +101,18 @@ describe('failure and cancellation', () => {
   });
 
   test('a node that needs what the host lacks fails without being started', () => {
-    const run = new RunScript(workflowOf({ a: 'conformance.requiresMissing' }));
+    const lacking: NodeType = {
+      typeId: 'local.lacking',
+      config: noConfig,
+      missingCapability: 'local.never-provided',
+      begin: () => ({ kind: 'complete', outputs: {} }),
+    };
+    const nodeTypes = createNodeTypeRegistry([], [lacking]);
+    const run = new RunScript(workflowOf({ a: 'local.lacking' }), { nodeTypes });
     expect(run.types()).not.toContain('node.started');
     expect(run.state.executions).toBe(0);
     expect(run.last('run.failed').error).toMatchObject({ code: 'capability_not_provided' });
-    expect((run.last('run.failed').error as { message: string }).message).toContain('conformance.never-provided');
+    expect((run.last('run.failed').error as { message: string }).message).toContain('local.never-provided');
   });
 
   test('cancelling reaches every active node before the run ends', () => {

@@ -93,13 +93,6 @@ export const failing = defineNodeType({
   }),
 });
 
-export const requiresMissing = defineNodeType({
-  typeId: 'conformance.requiresMissing',
-  config: noConfig,
-  missingCapability: 'conformance.never-provided',
-  begin: () => ({ kind: 'complete', outputs: nothing }),
-});
-
 const delayNames = ['delayMs', 'ms', 'durationMs'] as const;
 
 /** Uses the first name that has a value and ignores the others. */

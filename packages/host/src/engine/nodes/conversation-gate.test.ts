@@ -336,7 +336,7 @@ describe('a gate', () => {
     ['somebody twice', { participants: [{ agentId: 'host:a' }, { agentId: 'host:a' }] }, 'host:a twice'],
     ['a schema that is none', { schema: { type: 'nonsense' } }, 'config.schema'],
     ['a time that is none', { timeoutMs: 0 }, 'timeoutMs'],
-    ['a mock outside of conformance workflows', { mockAutoResume: true }, 'conformance-'],
+    ['a mock of a host under test', { mockAutoResume: true }, 'hosts under test'],
     ['turns of a mock that is none', { turnCount: 3 }, 'mockAutoResume'],
   ])('with %s is not registered', (_, config, problem) => {
     expect(() => held(config)).toThrow(problem);

@@ -36,7 +36,7 @@ const config = z
     outcomeSchema: jsonSchema.optional(),
     timeoutMs: waitMs.optional(),
     lifecycle: z.literal('open-exchange-close').optional(),
-    /** The node takes the turns itself, for tests. */
+    /** The node takes the turns itself, on a host under test. */
     mockAutoResume: z.boolean().optional(),
     turnCount: z.int().min(0).max(100).optional(),
   })
@@ -49,16 +49,12 @@ type Config = z.infer<typeof config>;
 type Context = DrivenContext<Conversing, Config>;
 
 function check({ config, node, definition }: NodeToCheck<Config>): Problem[] {
-  const { channel = USUAL_CHANNEL, participants, mockAutoResume } = config;
+  const { channel = USUAL_CHANNEL, participants } = config;
   const problems = channelProblems(node, channel, definition);
   if (isReservedName(channel)) problems.push(`the name ${channel} is reserved`);
-  const mock = 'is for workflows whose id begins with conformance-';
   return [
     ...problems.map((message) => ({ path: ['config', 'channel'], message })),
     ...rosterProblems(participants, node).map((message) => ({ path: ['config', 'participants'], message })),
-    ...(mockAutoResume === true && !definition.id.startsWith('conformance-')
-      ? [{ path: ['config', 'mockAutoResume'], message: mock }]
-      : []),
   ];
 }
 
@@ -99,7 +95,15 @@ function next(context: Context): NodeAction | null {
   const { conversation } = context.inner;
   if (conversation === null) return open(context);
   if (conversation.end !== null) return close(context, conversation, conversation.end);
-  return context.config.mockAutoResume === true ? { kind: 'wait', drafts: rehearsed(context, conversation) } : null;
+  return null;
+}
+
+/** Takes the turns of a gate that asks for it. */
+function nextRehearsed(context: Context): NodeAction | null {
+  const { conversation } = context.inner;
+  const isOpen = conversation !== null && conversation.end === null;
+  if (!isOpen || context.config.mockAutoResume !== true) return next(context);
+  return { kind: 'wait', drafts: rehearsed(context, conversation) };
 }
 
 /** The next mock turn, or the mock close after the last one. */
@@ -145,7 +149,21 @@ const driver: NodeDriver<Conversing, Config> = {
 export const conversationGate = defineNodeType({
   typeId: 'core.conversationGate',
   config,
-  check,
+  check: (gate) => [
+    ...check(gate),
+    ...(gate.config.mockAutoResume === true
+      ? [{ path: ['config', 'mockAutoResume'], message: 'is for hosts under test' }]
+      : []),
+  ],
   driver,
+  begin: () => ({ kind: 'wait', drafts: [] }),
+});
+
+/** The gate of a host under test, and of recorded runs, which may come from one. */
+export const rehearsedGate = defineNodeType({
+  typeId: 'core.conversationGate',
+  config,
+  check,
+  driver: { ...driver, next: nextRehearsed },
   begin: () => ({ kind: 'wait', drafts: [] }),
 });

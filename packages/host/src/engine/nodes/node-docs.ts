@@ -62,11 +62,6 @@ export const nodeDocs: Readonly<Record<string, NodeDoc>> = {
     },
     outputs: {},
   },
-  'conformance.requiresMissing': {
-    summary: 'For tests: fails, because it needs a capability that no host has.',
-    settings: {},
-    outputs: {},
-  },
   'core.delay': {
     summary: 'Waits for a time. The wait survives a restart of the host.',
     settings: {
@@ -191,8 +186,8 @@ export const nodeDocs: Readonly<Record<string, NodeDoc>> = {
       outcomeSchema: 'A JSON Schema that the outcome must fit.',
       timeoutMs,
       lifecycle: 'Always `open-exchange-close`.',
-      mockAutoResume: 'For test workflows: the node takes the turns itself.',
-      turnCount: 'For test workflows: how many turns it takes.',
+      mockAutoResume: 'For hosts under test: the node takes the turns itself.',
+      turnCount: 'For hosts under test: how many turns it takes.',
     },
     inputs: { prompt: 'Takes precedence over the setting.' },
     outputs: {

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, type NodeTypeDescriptor, Term
 import type { Step } from '../ports.ts';
 import { configSchema } from '../workflow/node-config.ts';
 import type { NodeType, NodeTypeRegistry } from '../workflow/node-type.ts';
-import { delay, end, failing, identity, merge, noop, parallel, requiresMissing, start } from './basic-nodes.ts';
+import { delay, end, failing, identity, merge, noop, parallel, start } from './basic-nodes.ts';
 import { conditional, loop } from './branch-nodes.ts';
 import { conversationGate } from './conversation-gate.ts';
 import { channelWrite, getVariable, setVariable } from './data-nodes.ts';
@@ -30,7 +30,6 @@ const coreNodes = [
   setVariable,
   getVariable,
   channelWrite,
-  requiresMissing,
   subWorkflow,
 ] as const satisfies readonly NodeType[];
 
