@@ -26,6 +26,8 @@ export interface AgentFacts {
   readonly memory: { readonly maxEntryBytes: number } | null;
   /** Whether tool calls have a rate limit per caller. */
   readonly limitsToolRate: boolean;
+  /** Whether the catalogue of tools has those of MCP servers. */
+  readonly hasMcpTools: boolean;
   /** Mock models that a run may request with `configurable.mockProvider`; empty outside conformance mode. */
   readonly mockProviders: readonly string[];
 }
@@ -92,7 +94,7 @@ const orchestration = (remembers: boolean, hostId: string) => ({
 
 /** Families that come with agents: prompts, tools, memory, and model costs. */
 const besideThem = (
-  { costEstimates, limitsToolRate, memory, mockProviders, providers, byok }: AgentFacts,
+  { costEstimates, limitsToolRate, hasMcpTools, memory, mockProviders, providers, byok }: AgentFacts,
   hostId: string,
 ) => ({
   ...orchestration(memory !== null, hostId),
@@ -116,7 +118,7 @@ const besideThem = (
     perToolAuthorization: true,
     ...(limitsToolRate ? { perToolRateLimit: true } : {}),
   },
-  toolCatalog: { supported: true, sources: ['host-extension'] },
+  toolCatalog: { supported: true, sources: ['host-extension', ...(hasMcpTools ? ['mcp'] : [])] },
   ...(memory === null
     ? {}
     : {

@@ -216,5 +216,6 @@ export const agentFacts = (config: HostConfig, { isUnderTest }: HostExtension): 
   ),
   memory: { maxEntryBytes: MAX_ENTRY_BYTES },
   limitsToolRate: config.tools.maxCallsPerMinute !== undefined,
+  hasMcpTools: config.mcp.servers.length > 0,
   mockProviders: isUnderTest ? mockProviderIds : [],
 });

@@ -89,6 +89,7 @@ const running: AgentFacts = {
   costEstimates: false,
   memory: null,
   limitsToolRate: false,
+  hasMcpTools: false,
   mockProviders: [],
 };
 
@@ -191,6 +192,8 @@ test('what only some hosts have is advertised where it is', () => {
     aiProviders: { byok: ['local'] },
   });
   expect(said({ costEstimates: true }).providerUsage?.costEstimates).toBe(true);
+  expect(none.toolCatalog).toEqual({ supported: true, sources: ['host-extension'] });
+  expect(said({ hasMcpTools: true }).toolCatalog?.sources).toEqual(['host-extension', 'mcp']);
   expect(said({ limitsToolRate: true }).toolHooks?.perToolRateLimit).toBe(true);
   expect(said({ mockProviders: ['stream-text'] })).toMatchObject({
     testing: { mockProviders: ['stream-text'] },

@@ -26,6 +26,7 @@ export const everyRoute: ServedOptions = {
       providers: [],
       byok: [],
       limitsToolRate: false,
+      hasMcpTools: false,
       mockProviders: [],
     },
     nodeTypes: [actingNode],

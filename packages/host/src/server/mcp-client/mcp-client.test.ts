@@ -174,6 +174,7 @@ describe('tools of MCP servers', () => {
       inputSchema: { type: 'object', required: ['a', 'b'] },
     });
     expect(await client.tools.get('mcp:modern/add')).toMatchObject({ source: 'mcp' });
+    expect((await client.discovery()).toolCatalog?.sources).toEqual(['host-extension', 'mcp']);
     expect(notices.filter(({ event }) => event === 'mcp.unavailable')).toMatchObject([
       {
         level: 'warn',

@@ -11,5 +11,6 @@ export const agentFacts = {
   providers: [],
   byok: [],
   limitsToolRate: false,
+  hasMcpTools: false,
   mockProviders: [],
 } as const;
