@@ -188,6 +188,7 @@ const names = [
   'packList',
   'packManifest',
   'packSignature',
+  'parentOf',
   'parseApprovalAnswer',
   'parseAuthoredWorkflow',
   'parseClarificationAnswer',

@@ -62,7 +62,7 @@ async function numbered(client: Client, number: number): Promise<InboxEntry> {
 /** The open questions of the runs below a run. */
 export async function below(client: Client, runId: string): Promise<readonly InboxEntry[]> {
   const { entries } = await inboxEntries(client, MAX_SEARCHED);
-  return entries.filter(({ path }) => path.slice(0, -1).some((step) => step.runId === runId));
+  return entries.filter(({ path }) => path.slice(0, -1).some((step) => !('hostId' in step) && step.runId === runId));
 }
 
 const notWaiting = (name: string): TerminalError =>

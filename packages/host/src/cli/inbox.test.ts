@@ -1,7 +1,8 @@
 import { createClient } from '@cairn/client';
 import { expect, test } from 'vitest';
 import { interruptIdOf } from '../../test/kit/payload-ids.ts';
-import { namedEntry } from './inbox-entries.ts';
+import { below, namedEntry } from './inbox-entries.ts';
+import { pathText } from './render/inbox-line.ts';
 import { servedCli } from './served-cli.kit.ts';
 
 type Cli = Awaited<ReturnType<typeof servedCli>>;
@@ -129,4 +130,15 @@ test('the inbox that is watched shows what waits, what comes and what is answere
   await says('was answered');
   interrupt();
   expect((await ended).code).toBe(130);
+});
+
+test('the way down begins with the host that called, whose runs are no runs of this host', async () => {
+  const remote = { runId: 'run_a', hostId: 'beta', cause: 'mcp-tool-call' as const };
+  const path = [remote, { runId: 'run_b', workflowId: 'gate', nodeId: 'n0' }];
+  const own = { runId: 'run_b', interruptId: 'int_1', nodeId: 'n0', workflowId: 'gate' };
+  const entry = { ...own, kind: 'approval' as const, title: 'Well?', requestedAt: new Date(0).toISOString(), path };
+  expect(pathText(entry)).toBe('beta > gate');
+  const list = async () => ({ entries: [entry], nextCursor: null });
+  const client = { ...createClient({ url: 'http://127.0.0.1:9' }), inbox: { list, watch: () => expect.fail() } };
+  expect(await below(client, 'run_a')).toEqual([]);
 });

@@ -2,10 +2,21 @@
 import { z } from 'zod';
 import type { DataOf } from '../data-of.ts';
 import { instant, jsonObject, text } from '../fields.ts';
+import { remoteCauses } from '../host/causation.ts';
 import { interruptKind } from './interrupts.ts';
 import { quorumState } from './open-interrupts.ts';
 
-/** One run on the path from the root run to an interrupt. */
+/** A run of another host, which requested the first run of this host on the path. */
+const remoteStep = z.looseObject({
+  runId: text,
+  hostId: text,
+  /** How it requested the run. */
+  cause: z.enum(remoteCauses),
+  /** The agent of that host that requested the run. */
+  agentId: text.optional(),
+});
+
+/** One run of this host on the path from the root run to an interrupt. */
 const inboxStep = z.looseObject({
   runId: text,
   workflowId: text,
@@ -37,8 +48,8 @@ export const inboxEntry = z
     quorum: quorumState.optional(),
     /** Where the question comes from, if another host asks it: the A2A peer and its task or the MCP server, and the run there as that host says. */
     remote: jsonObject.optional(),
-    /** From the root run to the run that asks. */
-    path: z.array(inboxStep).min(1),
+    /** From the root run to the run that asks. It begins with a run of another host if that requested the first one. */
+    path: z.array(z.union([inboxStep, remoteStep])).min(1),
   })
   .meta({ id: 'InboxEntry' });
 

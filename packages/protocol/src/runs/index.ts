@@ -93,6 +93,7 @@ export {
   reasoningVerbosities,
   runOptions,
 } from './run-options.ts';
+export { type LocalParent, parentOf, type RunParent } from './run-parent.ts';
 export { type RunSnapshot, runSnapshotSchema } from './run-snapshot.ts';
 export { isTerminalStatus, type RunStatus, runStatuses } from './run-status.ts';
 export {

@@ -89,7 +89,9 @@ const Entry = ({ entry, isOpen }: { readonly entry: InboxEntry; readonly isOpen:
     <span className="second">
       <Ago at={entry.requestedAt} />
     </span>
-    <span className="second cut">{entry.path.map(({ workflowId }) => workflowId).join(' › ')}</span>
+    <span className="second cut">
+      {entry.path.map((step) => ('hostId' in step ? step.hostId : step.workflowId)).join(' › ')}
+    </span>
     <span className="badge" data-tone="waiting">
       {entry.expiresAt === undefined ? kindWord(entry) : <Left until={entry.expiresAt} />}
     </span>

@@ -9,6 +9,7 @@ import { Code } from '../parts/code.tsx';
 import { shortAgent, shortId } from '../parts/figures.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Left } from '../parts/time.tsx';
+import { RemoteRun } from '../run/remote-run.tsx';
 import { AnswerForm } from './answer-form.tsx';
 import { confidenceOf, headingOf, kindWord, subjectOf } from './question-kinds.ts';
 
@@ -69,9 +70,13 @@ const Path = ({ entry: { path, runId } }: { readonly entry: InboxEntry }) => (
     {path.map((step, at) => (
       <Fragment key={step.runId}>
         {at > 0 && <span aria-hidden="true">›</span>}
-        <Link to="/runs/$runId" params={{ runId: step.runId }} title={step.runId}>
-          {step.workflowId}
-        </Link>
+        {'hostId' in step ? (
+          <RemoteRun runId={step.runId} hostId={step.hostId} />
+        ) : (
+          <Link to="/runs/$runId" params={{ runId: step.runId }} title={step.runId}>
+            {step.workflowId}
+          </Link>
+        )}
         {step.agentId !== undefined && <span className="label">{shortAgent(step.agentId)}</span>}
       </Fragment>
     ))}

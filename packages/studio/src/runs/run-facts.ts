@@ -43,6 +43,6 @@ export const usageOf = ({ summary }: RunSnapshot): Usage => ({
 
 /** The question that the run waits for, of the run itself or of one below it. */
 export const waitingOn = (runId: string, entries: readonly InboxEntry[]): InboxEntry | null =>
-  entries.find((entry) => entry.path.some((step) => step.runId === runId)) ?? null;
+  entries.find((entry) => entry.path.some((step) => !('hostId' in step) && step.runId === runId)) ?? null;
 
 export const isOver = ({ status }: RunSnapshot): boolean => isTerminalStatus(status);

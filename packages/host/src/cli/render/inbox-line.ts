@@ -24,8 +24,9 @@ export const questionText = ({ title }: InboxEntry, width?: number): string =>
 export const askerName = ({ agentId, nodeId }: InboxEntry): string =>
   safe(agentId === undefined ? nodeId : (agentId.split('.').at(-1) ?? agentId));
 
-/** The workflows from the root to the run that asks. */
-export const pathText = ({ path }: InboxEntry): string => path.map(({ workflowId }) => safe(workflowId)).join(' > ');
+/** The workflows from the root to the run that asks, after the host that called. */
+export const pathText = ({ path }: InboxEntry): string =>
+  path.map((step) => safe('hostId' in step ? step.hostId : step.workflowId)).join(' > ');
 
 function expiry({ expiresAt }: InboxEntry, now: number): string {
   if (expiresAt === undefined) return '-';

@@ -1,9 +1,17 @@
 /** The path from a root run to a run, from first rows alone. The ancestors of a run never change, so they are cached. */
-import { foldEventOf, type InboxEntry, type PayloadOf, type RunId } from '@cairn/protocol';
+import {
+  foldEventOf,
+  type InboxEntry,
+  type LocalParent,
+  parentOf,
+  type RemoteParent,
+  type RunId,
+  type RunParent,
+} from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { LruMap } from '../../lru-map.ts';
 
-/** A run above another, and the node in it that started the next run. */
+/** A run above another, and the node in it that started the next run; or the run of another host above all of them. */
 type Ancestor = InboxEntry['path'][number];
 
 export interface Descent {
@@ -18,9 +26,9 @@ interface Known {
   readonly workflowId: string;
   readonly tenant: string;
   readonly isReplay: boolean;
-  readonly parentRunId: RunId | null;
-  readonly parentNodeId: string;
-  readonly parentAgentId: string | null;
+  readonly parent: LocalParent | null;
+  /** The run of another host that requested it. */
+  readonly remote: Ancestor | null;
 }
 
 /** Runs that are cached. */
@@ -43,18 +51,20 @@ export class Ancestry {
     if (own === null) return null;
     const above: Ancestor[] = [];
     let lower = own;
-    while (lower.parentRunId !== null && above.length < MAX_DEPTH) {
-      const upper = await this.#of(lower.parentRunId);
+    while (lower.parent !== null && above.length < MAX_DEPTH) {
+      const { parent } = lower;
+      const upper = await this.#of(parent.runId);
       // An imported run may name a parent that belongs to another tenant here, or to nobody.
       if (upper === null || upper.tenant !== own.tenant) break;
       above.unshift({
-        runId: lower.parentRunId,
+        runId: parent.runId,
         workflowId: upper.workflowId,
-        nodeId: lower.parentNodeId,
-        ...(lower.parentAgentId === null ? {} : { agentId: lower.parentAgentId }),
+        nodeId: parent.nodeId ?? '',
+        ...(parent.agentId === undefined ? {} : { agentId: parent.agentId }),
       });
       lower = upper;
     }
+    if (lower.remote !== null) above.unshift(lower.remote);
     return { workflowId: own.workflowId, isReplay: own.isReplay, above };
   }
 
@@ -69,20 +79,28 @@ export class Ancestry {
     const head = await this.#log.head(runId);
     if (head === null) return null;
     const { workflowId, tenant, parentRunId, fork } = head.record;
-    const started = parentRunId === null ? null : await this.#started(runId);
+    const recorded = await this.#parentIn(runId);
+    const { nodeId, agentId } = recorded?.kind === 'local' ? recorded : {};
     return {
       workflowId,
       tenant,
       isReplay: fork?.mode === 'replay',
-      parentRunId,
-      parentNodeId: started?.parentNodeId ?? '',
-      parentAgentId: started?.parentAgentId ?? null,
+      // The first event of a fork is that of its source, whose parent is not the parent of the fork.
+      parent: parentRunId === null ? null : { runId: parentRunId, nodeId, agentId },
+      remote: recorded?.kind === 'remote' && fork === null ? remoteStep(recorded) : null,
     };
   }
 
-  async #started(runId: RunId): Promise<PayloadOf<'run.started'> | null> {
+  async #parentIn(runId: RunId): Promise<RunParent | null> {
     const [first] = await this.#log.read({ runId, after: -1, limit: 1 });
     const event = first === undefined ? null : foldEventOf(first);
-    return event?.type === 'run.started' ? event.payload : null;
+    return event?.type === 'run.started' ? parentOf(event.payload) : null;
   }
 }
+
+const remoteStep = ({ runId, hostId, cause, agentId }: RemoteParent): Ancestor => ({
+  runId,
+  hostId,
+  cause,
+  ...(agentId === undefined ? {} : { agentId }),
+});

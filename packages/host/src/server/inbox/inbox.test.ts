@@ -125,7 +125,7 @@ describe('the page', () => {
     expect(JSON.stringify([crowd, claims]).length).toBeLessThan(4_000);
   });
 
-  test('reads one row for each question, and the first of each run above once, however long the runs are', async () => {
+  test('reads one row for each question, and the first of its run and of each run above once, however long the runs are', async () => {
     const host = await served();
     const long = Array.from({ length: 300 }, () => row('log.appended'));
     for (const name of ['run_a', 'run_b', 'run_c']) {
@@ -141,10 +141,26 @@ describe('the page', () => {
       return rows;
     };
     expect((await page(host)).entries.map(({ path }) => path.length)).toEqual([1, 2, 2]);
-    // Three questions; and the first rows of the two that have a run above them.
-    expect(rowsRead).toBe(5);
+    // Three questions, and the first rows of the three runs.
+    expect(rowsRead).toBe(6);
     await page(host);
-    expect(rowsRead).toBe(5 + 3);
+    expect(rowsRead).toBe(6 + 3);
+  });
+
+  test('begins the path with the run of another host that requested the first one, also for the runs below it', async () => {
+    const host = await served();
+    const parent = { runId: 'run_r', hostId: 'beta', wellKnownUrl: 'https://beta.example.org/', cause: 'a2a-message' };
+    for (const [id, parentRunId] of [['run_a'], ['run_b', 'run_a']] as const) {
+      const above = parentRunId === undefined ? { remoteParent: parent } : { parentRunId, parentNodeId: 'n0' };
+      const rows = [started(above), asked('i1')];
+      await host.store.log.append(childRun(id as RunId, parentRunId as RunId | undefined, rows));
+    }
+    const remote = { runId: 'run_r', hostId: 'beta', cause: 'a2a-message' };
+    const own = { runId: 'run_a', workflowId: 'wf' };
+    expect((await page(host)).entries.map(({ path }) => path)).toEqual([
+      [remote, { ...own, nodeId: 'gate' }],
+      [remote, { ...own, nodeId: 'n0' }, { runId: 'run_b', workflowId: 'wf', nodeId: 'gate' }],
+    ]);
   });
 
   test('does not follow a way up into another tenant, or to a run that is not there', async () => {

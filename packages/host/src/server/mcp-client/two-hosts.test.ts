@@ -1,6 +1,6 @@
 /** A host whose agents and nodes call the workflows and agents of another host over MCP, in both kinds of revisions. */
 import { type Client, createClient } from '@cairn/client';
-import type { JsonObject, RunEventDoc } from '@cairn/protocol';
+import { inboxPage, type JsonObject, type RunEventDoc } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsOf, payloadsIn } from '../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
@@ -161,6 +161,14 @@ test.each(servers)(
         },
         data: { metadata: { subkind: 'approval' } },
       });
+      // The path of the question there begins with the run here.
+      const { entries } = inboxPage.parse(await other.rest('GET', '/v1/host/cairn/inbox'));
+      expect(entries.map(({ path }) => path)).toEqual([
+        [
+          { runId, hostId: BETA, cause: 'mcp-tool-call', agentId: `host:${server}.gate` },
+          { runId: expect.stringMatching(/^run_/), workflowId: 'gate', nodeId: expect.any(String) },
+        ],
+      ]);
       await client.runs.answer(runId, nodeId ?? '', { answers: { answer: { approve: true } } });
     }
     const events = await eventsOf(client, runId);

@@ -1,5 +1,13 @@
 /** `GET /v1/runs/{runId}/ancestry`: the run that requested a run, here or on another host. */
-import { type Ancestry, type AncestryCause, ancestry, foldEventOf, isJsonObject, type Json } from '@cairn/protocol';
+import {
+  type Ancestry,
+  type AncestryCause,
+  ancestry,
+  foldEventOf,
+  isJsonObject,
+  type Json,
+  parentOf,
+} from '@cairn/protocol';
 import type { Definitions } from '../../log/ports/definitions.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { visibleRun } from '../http/params.ts';
@@ -21,7 +29,7 @@ export const ancestryRoutes = (ports: AncestryPorts): readonly Route[] => [
       return JSON.stringify({
         runId: record.runId,
         hostId: ports.hostId,
-        parent: await parentOf(record, ports),
+        parent: await shownParent(record, ports),
       } satisfies Ancestry);
     },
     doc: {
@@ -34,24 +42,22 @@ export const ancestryRoutes = (ports: AncestryPorts): readonly Route[] => [
 ];
 
 /** A fork has none: its source did not request it. */
-async function parentOf(
+async function shownParent(
   { runId, fork }: RunHead['record'],
   { log, ...ports }: AncestryPorts,
 ): Promise<Ancestry['parent']> {
   if (fork !== null) return null;
   const [first] = await log.read({ runId, after: -1, limit: 1 });
   const event = first === undefined ? null : foldEventOf(first);
-  if (event?.type !== 'run.started') return null;
-  const { remoteParent, parentRunId, parentNodeId } = event.payload;
-  if (remoteParent !== undefined) {
-    const { runId: parent, hostId, wellKnownUrl, cause } = remoteParent;
-    return { runId: parent, hostId, cause, wellKnownUrl };
+  const parent = event?.type === 'run.started' ? parentOf(event.payload) : null;
+  if (parent === null) return null;
+  if (parent.kind === 'remote') {
+    const { hostId, wellKnownUrl, cause } = parent;
+    return { runId: parent.runId, hostId, cause, wellKnownUrl };
   }
-  if (parentRunId === undefined) return null;
-  const parent = await log.head(parentRunId);
-  const hash = parent?.record.definitionHash;
+  const hash = (await log.head(parent.runId))?.record.definitionHash;
   const definition = hash === undefined || hash === null ? null : await ports.definitions.get(hash);
-  return { runId: parentRunId, hostId: ports.hostId, cause: causeIn(definition, parentNodeId) };
+  return { runId: parent.runId, hostId: ports.hostId, cause: causeIn(definition, parent.nodeId) };
 }
 
 /** Agents and dispatch nodes dispatch; a sub-workflow node says what it is. */

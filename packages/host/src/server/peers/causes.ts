@@ -1,5 +1,14 @@
 /** `GET /v1/host/cairn/runs/{runId}/causes`: the recorded causes of a run's events, up to the event of another run. */
-import { type Causes, causes, eventId, foldEventOf, isoTime, remoteRun, TerminalError } from '@cairn/protocol';
+import {
+  type Causes,
+  causes,
+  eventId,
+  foldEventOf,
+  isoTime,
+  parentOf,
+  remoteRun,
+  TerminalError,
+} from '@cairn/protocol';
 import { z } from 'zod';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -138,10 +147,9 @@ function parentEvent({ record }: RunHead, first: Row | undefined, hostId: string
   if (record.fork !== null) return null;
   const event = first === undefined ? null : foldEventOf(first);
   if (event?.type !== 'run.started' || typeof event.cause !== 'string') return null;
-  const { remoteParent, parentRunId } = event.payload;
-  if (remoteParent !== undefined) {
-    const { runId, hostId: remoteHost, wellKnownUrl } = remoteParent;
-    return { eventId: event.cause, runId, hostId: remoteHost, wellKnownUrl };
-  }
-  return parentRunId === undefined ? null : { eventId: event.cause, runId: parentRunId, hostId };
+  const parent = parentOf(event.payload);
+  if (parent === null) return null;
+  const { runId } = parent;
+  if (parent.kind === 'local') return { eventId: event.cause, runId, hostId };
+  return { eventId: event.cause, runId, hostId: parent.hostId, wellKnownUrl: parent.wellKnownUrl };
 }
