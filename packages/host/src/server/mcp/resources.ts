@@ -95,7 +95,9 @@ async function artifactContent(
   if (version.family === 'dataset') return { mimeType: JSON_TYPE, text: await joined(datasetPieces(version, pieces)) };
   if (version.size > MAX_BYTES) throw tooLarge();
   const parts: Uint8Array[] = [];
-  for await (const part of filePieces(version, pieces, { start: 0, end: version.size })) parts.push(part);
+  // A piece does not outlive the next one.
+  for await (const part of filePieces(version, pieces, { start: 0, end: version.size }))
+    parts.push(Uint8Array.from(part));
   const bytes = Buffer.concat(parts);
   const mimeType = version.mimeType ?? 'application/octet-stream';
   const isText = mimeType.startsWith('text/') || mimeType === JSON_TYPE;
