@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { failingChecks } from './failing-checks.ts';
 import { outcomesOf, revisions, servedToSuite } from './suite.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/mcp.md'), 'utf8');
@@ -37,4 +38,7 @@ test.concurrent.each(revisions)('the page lists exactly the scenarios of %s that
   expect(passed.filter((scenario) => isListed(scenario, revision))).toEqual(
     revision === '2026-07-28' ? ['tasks-status-notifications'] : [],
   );
+  // Of a listed scenario, only these checks may fail.
+  const found = failed.map(({ scenario, failures }) => [scenario, failures.map(({ id }) => id)]);
+  expect(Object.fromEntries(found), JSON.stringify(failed, null, 2)).toEqual(failingChecks[revision]);
 });

@@ -64,8 +64,13 @@ interface Check {
 
 export interface Outcome {
   readonly scenario: string;
-  /** What failed; empty if it passed. */
-  readonly failures: readonly string[];
+  /** The checks that failed; empty if it passed. */
+  readonly failures: readonly Failure[];
+}
+
+interface Failure {
+  readonly id: string;
+  readonly message: string;
 }
 
 /** One scenario, or all that the revision requires. */
@@ -100,5 +105,5 @@ function outcomeIn(folder: string, path: string): Outcome {
   const checks: readonly Check[] = JSON.parse(readFileSync(join(folder, path), 'utf8'));
   const [, scenario = path] = /server-(.+)-\d{4}-\d\d-\d\dT/.exec(path) ?? [];
   const failed = checks.filter(({ status }) => status === 'FAILURE');
-  return { scenario, failures: failed.map(({ id, errorMessage = '' }) => `${id}: ${errorMessage}`) };
+  return { scenario, failures: failed.map(({ id, errorMessage = '' }) => ({ id, message: errorMessage })) };
 }
