@@ -11,7 +11,11 @@ import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { createHost, type Host } from '../create-host.ts';
 import { says } from './talk.kit.ts';
 
-const keys = { ann: 'ann-key-0123456789-abcdefghijklmnop', bob: 'bob-key-0123456789-abcdefghijklmnop' };
+const keys = {
+  ann: 'ann-key-0123456789-abcdefghijklmnop',
+  bob: 'bob-key-0123456789-abcdefghijklmnop',
+  auditor: 'auditor-key-0123456789-abcdefghijkl',
+};
 const data = mkdtempSync(join(tmpdir(), 'cairn-coordinators-'));
 
 const question = { id: 'color', question: 'Which color?', schema: { type: 'string', enum: ['red', 'blue'] } };
@@ -53,6 +57,7 @@ async function start(): Promise<void> {
       keys: [
         { key: keys.ann, tenant: 't', principal: 'ann' },
         { key: keys.bob, tenant: 't', principal: 'bob' },
+        { key: keys.auditor, tenant: 't', scopes: ['runs:read', 'audit:read'] },
       ],
       agents: { coordinatorTimeoutMs: 2_000 },
       models: { providers: { local: { kind: 'openai-compatible', baseUrl: model.url } }, default: 'local/small' },
@@ -149,6 +154,18 @@ it('takes the answer of the model above, on a branch of its conversation that ne
   const usage = events.filter(({ kind, taskId }) => kind === 'llm-usage' && taskId === `${runId}.0`);
   expect(usage).toMatchObject([{ inputTokens: 30, outputTokens: 5 }]);
   expect(events.some(({ kind, taskId }) => kind === 'content-delta' && taskId === `${runId}.0`)).toBe(false);
+  const { body } = await json('GET', `/v1/runs/${runId}.0/debug-bundle`, keys.auditor);
+  expect(body.spans).toContainEqual(
+    expect.objectContaining({
+      name: 'openwop.activity.cairn.coordinator',
+      attributes: expect.objectContaining({
+        'gen_ai.agent.id': 'host:boss',
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.usage.input_tokens': 30,
+        'gen_ai.usage.output_tokens': 5,
+      }),
+    }),
+  );
   // A replay writes the same and asks nobody.
   const asks = model.requests.length;
   const fork = await json('POST', `/v1/runs/${runId}.0:fork`, keys.ann, { mode: 'replay', fromSeq: 0 });

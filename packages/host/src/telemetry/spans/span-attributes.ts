@@ -1,5 +1,5 @@
 /** Span attributes of a run: names listed by the protocol, with primitive values, and never the run's data. */
-import type { EventOf, PayloadOf } from '@cairn/protocol';
+import { type EventOf, isJsonObject, type PayloadOf } from '@cairn/protocol';
 import type { Attributes, OpenSpan } from './span-model.ts';
 
 /** Longest caller-supplied text that a span repeats. */
@@ -53,8 +53,11 @@ const UNKNOWN = 'unknown';
 
 export function callAttributes(event: CallStart): Attributes {
   switch (event.type) {
-    case 'cairn.step.requested':
-      return {};
+    case 'cairn.step.requested': {
+      // A question of a child run that is put to an agent above. Only its outcome shows whether a model was asked.
+      const { routes, agentId } = event.payload;
+      return routes === undefined || agentId === undefined ? {} : { 'gen_ai.agent.id': shortened(agentId) };
+    }
     case 'cairn.model.requested': {
       const { agentId, model, provider } = event.payload;
       return {
@@ -82,6 +85,17 @@ export function turnAttributes({ attributes }: OpenSpan, { turn }: PayloadOf<'ca
   if (usage === undefined) return;
   attributes['gen_ai.usage.input_tokens'] = usage.inputTokens;
   attributes['gen_ai.usage.output_tokens'] = usage.outputTokens;
+}
+
+/** The model turn of an agent that a question was put to. A function that answers for the agent has no usage. */
+export function sideTurnAttributes({ attributes }: OpenSpan, { outcome }: PayloadOf<'cairn.step.returned'>): void {
+  if (attributes['gen_ai.agent.id'] === undefined || !isJsonObject(outcome) || !isJsonObject(outcome.usage)) return;
+  const { provider, model, inputTokens, outputTokens } = outcome.usage;
+  attributes['gen_ai.operation.name'] = 'chat';
+  if (typeof provider === 'string') attributes['gen_ai.provider.name'] = shortened(provider);
+  if (typeof model === 'string') attributes['gen_ai.request.model'] = shortened(model);
+  if (typeof inputTokens === 'number') attributes['gen_ai.usage.input_tokens'] = inputTokens;
+  if (typeof outputTokens === 'number') attributes['gen_ai.usage.output_tokens'] = outputTokens;
 }
 
 /** Adds a provider's usage to the totals of a span. */

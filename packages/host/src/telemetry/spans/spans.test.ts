@@ -121,6 +121,41 @@ describe('the spans of a run', () => {
     expect(JSON.stringify(spans)).not.toContain(CANARY);
   });
 
+  it('show the turn of an agent that a question is put to, and its tokens; a function that answers has none', () => {
+    const asked = (callId: string) =>
+      step({ callId, step: 'cairn.coordinator', routes: 'i', agentId: 'core.a.above', level: 1 });
+    const usage = { provider: 'acme', model: 'm-1', inputTokens: 30, outputTokens: 5 };
+    const returned = { nodeId: 'a', attempt: 1 };
+    const spans = spansOf(
+      started(),
+      nodeStarted('a'),
+      ['cairn.step.requested', asked('c1'), 1],
+      ['cairn.step.returned', { ...returned, callId: 'c1', outcome: { forward: true, usage } }],
+      ['cairn.step.requested', asked('c2'), 1],
+      ['cairn.step.returned', { ...returned, callId: 'c2', outcome: { answer: CANARY } }],
+      ['cairn.step.requested', step({ callId: 'c3' }), 1],
+      ['cairn.step.returned', { ...returned, callId: 'c3', outcome: { usage } }],
+    );
+    const attributes = spans
+      .filter(({ name }) => name.startsWith('openwop.activity.'))
+      .map((span) =>
+        Object.fromEntries(Object.entries(span.attributes).filter(([name]) => name.startsWith('gen_ai.'))),
+      );
+    expect(attributes).toEqual([
+      {
+        'gen_ai.agent.id': 'core.a.above',
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'acme',
+        'gen_ai.request.model': 'm-1',
+        'gen_ai.usage.input_tokens': 30,
+        'gen_ai.usage.output_tokens': 5,
+      },
+      { 'gen_ai.agent.id': 'core.a.above' },
+      {},
+    ]);
+    expect(JSON.stringify(spans)).not.toContain(CANARY);
+  });
+
   it('say what the protocol names, and nothing else in its namespace', () => {
     const tags = ['red', 'blue'];
     const metadata = { team: 'x', count: 3, deep: { secret: 1 }, long: 'y'.repeat(1_000) };

@@ -7,6 +7,7 @@ import {
   callAttributes,
   callProvider,
   runAttributes,
+  sideTurnAttributes,
   turnAttributes,
   usageAttributes,
 } from './span-attributes.ts';
@@ -164,6 +165,7 @@ export class SpanFold {
         const { callId, error } = event.payload;
         const span = node.calls.get(callId);
         if (event.type === 'cairn.model.returned' && span !== undefined) turnAttributes(span, event.payload);
+        if (event.type === 'cairn.step.returned' && span !== undefined) sideTurnAttributes(span, event.payload);
         this.#endOne(node.calls, callId, at, error === undefined ? OK : failure(error));
         break;
       }
