@@ -44,8 +44,13 @@ export class CallTraces {
   traced(performer: Performer): Performer {
     return {
       ...performer,
-      run: (input, context) => this.#inProgress.run(context, () => performer.run(input, context)),
+      run: (input, context) => this.inCall(context, () => performer.run(input, context)),
     };
+  }
+
+  /** Does work whose requests carry the trace of a call, also after its end. */
+  inCall<Result>(call: CallPlace, work: () => Result): Result {
+    return this.#inProgress.run(call, work);
   }
 
   /** The trace headers of the call in progress; none outside of a call, or while the store cannot be read. */

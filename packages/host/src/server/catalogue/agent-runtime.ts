@@ -57,7 +57,7 @@ export interface AgentRuntimePorts {
   readonly store: Pick<Store, 'log' | 'definitions' | 'memories' | 'blobs' | 'artifacts' | 'subscriptions' | 'changes'>;
   readonly clock: Clock;
   /** The trace context of outbound calls. */
-  readonly traces: Pick<CallTraces, 'headers'>;
+  readonly traces: Pick<CallTraces, 'headers' | 'inCall'>;
   readonly redactor: Redactor | null;
   readonly agentSource: AgentSource;
   readonly signIns: SignInPort;

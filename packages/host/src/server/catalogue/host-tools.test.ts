@@ -41,7 +41,7 @@ function hostTools(config: ConfigInput = {}): HostTools {
     signIns: askingSignIns,
     now: () => 0,
     files: { read: () => Promise.reject(new Error('There are no files.')), list: async () => [] },
-    traces: { headers: async () => ({}) },
+    traces: { headers: async () => ({}), inCall: (_, work) => work() },
     lateResult: () => undefined,
     outbound: {
       hostId: 'test',

@@ -42,7 +42,7 @@ export interface HostToolsPorts {
   readonly signIns: SignInPort;
   readonly now: () => number;
   /** The trace context of outbound calls. */
-  readonly traces: Pick<CallTraces, 'headers'>;
+  readonly traces: Pick<CallTraces, 'headers' | 'inCall'>;
   readonly artifacts: ArtifactPort;
   readonly files: FilePort;
   readonly lateResult: (call: LateResult) => void;
@@ -62,7 +62,7 @@ export function createHostTools(
   const registry = new ToolRegistry(builtin);
   let defined: readonly Tool[] = [];
   const { store, cluster } = ports;
-  const peerPorts = { ...ports.outbound, now, sha256, after: systemTimers.after, store, cluster };
+  const peerPorts = { ...ports.outbound, now, sha256, after: systemTimers.after, store, cluster, traces };
   const peers = new A2aPeers(peerSettings(config), peerPorts);
   const offer = (tools: readonly Tool[]): void =>
     registry.replace([...builtin, ...tools, ...peers.tools, ...mcp.tools]);

@@ -6,12 +6,15 @@ import { isJsonObject, type JsonObject, type RunId } from '@cairn/protocol';
 import { A2A_SCOPE } from '../../../agents/tools/tool-registry.ts';
 import type { EventLog } from '../../../log/ports/event-log.ts';
 import type { Row } from '../../../log/ports/rows.ts';
+import type { CallPlace } from '../../../telemetry/call-traces.ts';
 
 /** A task that nobody here waits for any more. */
 export interface LeftTask {
   readonly peer: string;
   readonly tenant: string;
   readonly taskId: string;
+  /** The call that left it. Hosts of earlier versions did not keep it. */
+  readonly call?: CallPlace | undefined;
 }
 
 /** The task has ended by itself. */
@@ -32,10 +35,11 @@ export async function leftTask(log: Pick<EventLog, 'head' | 'read'>, row: Row): 
   const ownAfter = head === null ? null : lastForeignRow(head.record);
   if (head === null || ownAfter === null || seq <= ownAfter) return null;
   // The cause of the end is the row that called.
-  const after = Math.max(ownAfter, typeof cause === 'number' ? cause : -1);
+  const requestedSeq = typeof cause === 'number' ? cause : -1;
+  const after = Math.max(ownAfter, requestedSeq);
   const taskId = await recordedTask(log, runId, { callId: String(callId), after, before: seq });
   const peer = String(toolId).slice(A2A_SCOPE.length);
-  return taskId === null ? null : { peer, tenant: head.record.tenant, taskId };
+  return taskId === null ? null : { peer, tenant: head.record.tenant, taskId, call: { runId, requestedSeq } };
 }
 
 type RunRecord = NonNullable<Awaited<ReturnType<EventLog['head']>>>['record'];

@@ -59,6 +59,10 @@ test('a host that died finds the calls that ended before it, and asks until the 
   await canceled.promise;
   const cancels = peer.received.filter(({ method }) => method === 'CancelTask');
   expect(cancels.map(({ params }) => params.id)).toEqual(['task-1', 'task-1']);
+  // They belong to the trace of the call, which ended in another process.
+  const called = peer.received.find(({ method }) => method === 'SendMessage' || method === 'SendStreamingMessage');
+  expect(called?.headers.traceparent).toMatch(/^00-/);
+  for (const { headers } of cancels) expect(headers.traceparent).toBe(called?.headers.traceparent);
 });
 
 /** What the folder holds about open tasks. With a text, that instead. */

@@ -3,7 +3,7 @@
  * does it. A restart loses none: one record of the store holds the open ones, and how far the log was searched for more.
  */
 import { setImmediate } from 'node:timers/promises';
-import { isCairnError } from '@cairn/protocol';
+import { isCairnError, parseRunId, type RunId } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Report, Timers } from '../../../engine/ports.ts';
 import type { Commit } from '../../../log/ports/event-log.ts';
@@ -41,10 +41,13 @@ const POSITION_EVERY_MS = 60_000;
 
 const PAGE = 500;
 
+const runId = z.custom<RunId>((id) => typeof id === 'string' && parseRunId(id) !== null);
+
 const openShape = z.object({
   peer: z.string(),
   tenant: z.string(),
   taskId: z.string(),
+  call: z.object({ runId, requestedSeq: z.int() }).optional(),
   attempts: z.int(),
   nextAt: z.number(),
 });
