@@ -180,6 +180,7 @@ const names = [
   'noWaits',
   'nodeTypeDescriptor',
   'nodeTypeList',
+  'objectOrEmpty',
   'openInterrupt',
   'openInterrupts',
   'openedSession',

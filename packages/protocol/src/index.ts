@@ -215,7 +215,7 @@ export {
   parseClarificationAnswer,
   parseExternalAnswer,
 } from './interrupts/resume-values.ts';
-export { isJsonObject, type Json, type JsonObject, jsonEquals } from './json.ts';
+export { isJsonObject, type Json, type JsonObject, jsonEquals, objectOrEmpty } from './json.ts';
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
 export { jsonSize } from './json-size.ts';
 export { LARGE_VALUE, largeValueText } from './large-values.ts';

@@ -5,6 +5,9 @@ export type JsonObject = { readonly [key: string]: Json };
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** The object itself; an empty one for any other value. */
+export const objectOrEmpty = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
 /** Equality by value; object key order does not matter. */
 export function jsonEquals(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;

@@ -1,6 +1,6 @@
 /** The run list and the inbox as a pure fold of a run's rows, so that every store builds the same index. */
 import type { InterruptKind, Json, JsonObject, RunId, RunStatus } from '@cairn/protocol';
-import { canFollow, noWaits, statusOf, waitingStatus } from '@cairn/protocol';
+import { canFollow, noWaits, objectOrEmpty, statusOf, waitingStatus } from '@cairn/protocol';
 import type { NewRun, RunFork } from './ports/event-log.ts';
 import type { NewRow, Row } from './ports/rows.ts';
 import type { InterruptRecord, RunRecord, RunSummary, Vote } from './ports/run-index.ts';
@@ -88,7 +88,7 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
     case 'cairn.cancel.requested':
       return changed(index, { status: 'cancelling' });
     case 'cairn.run.forked':
-      return forked(index, objectOr(payloadOf(row).overlay));
+      return forked(index, objectOrEmpty(payloadOf(row).overlay));
     case 'agent.invocation.started':
       return acted(index, row);
     case 'provider.usage':
@@ -107,7 +107,7 @@ export function foldRunIndex(index: IndexedRun, row: IndexedRow, seq: number): I
     case 'run.completed':
       return ended(index, row.at, 'completed');
     case 'run.failed':
-      return ended(index, row.at, 'failed', objectOr(payloadOf(row).error));
+      return ended(index, row.at, 'failed', objectOrEmpty(payloadOf(row).error));
     case 'run.cancelled':
       return ended(index, row.at, 'cancelled');
     default:
@@ -169,7 +169,7 @@ function changed(index: IndexedRun, fields: Partial<RunRecord>): IndexedRun {
 }
 
 function started(payload: JsonObject): Partial<RunRecord> {
-  const owner = objectOr(payload.owner);
+  const owner = objectOrEmpty(payload.owner);
   return {
     workflowId: textOr(payload.workflowId) ?? '',
     definitionHash: textOr(payload.definitionHash) ?? '',
@@ -293,6 +293,3 @@ function payloadOf(row: IndexedRow): JsonObject {
 }
 
 const textOr = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
-
-const objectOr = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};

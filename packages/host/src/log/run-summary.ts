@@ -1,5 +1,5 @@
 /** What a row of the run list says of a run: what it is about, who works, what it waits for, what it used. */
-import { type InterruptKind, type Json, type JsonObject, promptOf } from '@cairn/protocol';
+import { type InterruptKind, type Json, type JsonObject, objectOrEmpty, promptOf } from '@cairn/protocol';
 import type { RunSummary } from './ports/run-index.ts';
 
 export const noSummary: RunSummary = {
@@ -24,7 +24,7 @@ const telling = ['title', 'message', 'topic', 'task', 'question', 'name', 'promp
 /** The summary of a run that starts with this payload of `run.started`. */
 export function startedSummary(payload: JsonObject): RunSummary {
   // Agents that are only pinned may never be asked.
-  const acting = objectOr(payload.actsAs).agentId;
+  const acting = objectOrEmpty(payload.actsAs).agentId;
   return { ...noSummary, ...titleOf(payload), agents: typeof acting === 'string' ? [acting] : [] };
 }
 
@@ -37,10 +37,10 @@ export function actedSummary(summary: RunSummary, { agentId }: JsonObject): RunS
 
 /** A fork may begin with another title or other inputs, by its overlay. */
 export function forkedSummary(summary: RunSummary, { metadata, inputs }: JsonObject): RunSummary {
-  const { title: named } = objectOr(metadata);
+  const { title: named } = objectOrEmpty(metadata);
   // Only the input that gave the title: it is known not to be sensitive.
   const { titleInput } = summary;
-  const told = titleInput === null ? undefined : objectOr(inputs)[titleInput];
+  const told = titleInput === null ? undefined : objectOrEmpty(inputs)[titleInput];
   const text = typeof named === 'string' ? named : told;
   const title = typeof text === 'string' ? oneLine(text) : null;
   return title === null || title === summary.title ? summary : { ...summary, title };
@@ -61,15 +61,15 @@ export function usedSummary(summary: RunSummary, payload: JsonObject): RunSummar
 
 /** The words of a question, by its payload of `interrupt.requested`. */
 export const askedTitle = (payload: JsonObject, kind: string): string =>
-  oneLine(promptOf({ kind: kind as InterruptKind, data: objectOr(payload.data) })) ?? '';
+  oneLine(promptOf({ kind: kind as InterruptKind, data: objectOrEmpty(payload.data) })) ?? '';
 
 /** Its title, or its most telling input. Null if it says nothing of itself. Sensitive inputs are never shown. */
 function titleOf({ metadata, inputs, sensitive }: JsonObject): Pick<RunSummary, 'title' | 'titleInput'> {
-  const { title: named } = objectOr(metadata);
+  const { title: named } = objectOrEmpty(metadata);
   const title = typeof named === 'string' ? oneLine(named) : null;
   if (title !== null) return { title, titleInput: null };
   const hidden = new Set(Array.isArray(sensitive) ? sensitive : []);
-  const known = objectOr(inputs);
+  const known = objectOrEmpty(inputs);
   const names = [...telling.filter((name) => Object.hasOwn(known, name)), ...Object.keys(known)];
   for (const titleInput of names) {
     const value = known[titleInput];
@@ -90,6 +90,3 @@ function oneLine(text: string): string | null {
 }
 
 const numberOr = (value: Json | undefined): number => (typeof value === 'number' && value > 0 ? value : 0);
-
-const objectOr = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};

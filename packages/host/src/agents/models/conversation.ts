@@ -1,7 +1,7 @@
 /**
  * The conversation of a context: a fold of its rows. Each invocation reads it up to its own cut, filtered by its group.
  */
-import type { Json, JsonObject } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import { PEER_PROVIDER } from './peer-model.ts';
 import { resultText, taskText } from './task-text.ts';
@@ -96,14 +96,14 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
       fold.roots.set(row.runId, rootOf(fold, parentRunId));
       return null;
     }
-    return { by: 'user', text: isObject(inputs) ? taskText(inputs) : '' };
+    return { by: 'user', text: isJsonObject(inputs) ? taskText(inputs) : '' };
   },
   'run.completed': (fold, row, { outputs }) => {
     const peer = fold.peers.get(row.runId);
     fold.peers.delete(row.runId);
     // A child run's result goes to its parent, which reports it.
     if (fold.roots.has(row.runId)) return null;
-    const text = isObject(outputs) ? resultText(outputs) : '';
+    const text = isJsonObject(outputs) ? resultText(outputs) : '';
     return { by: 'host', text: peer === undefined || text === '' ? text : asUntrustedAgent(peer, text) };
   },
   'agent.invocation.started': (fold, row, { agentId, group, task, resolvedProvider }) => {
@@ -118,20 +118,21 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
     fold.speakers.delete(placeOf(row));
     return null;
   },
-  'cairn.model.returned': (fold, row, { turn }) => (isObject(turn) ? spoken(fold, row, saidIn(fold, row, turn)) : null),
+  'cairn.model.returned': (fold, row, { turn }) =>
+    isJsonObject(turn) ? spoken(fold, row, saidIn(fold, row, turn)) : null,
   'agent.toolReturned': (fold, row, payload) => spoken(fold, row, returnedText(payload)),
   'conversation.opened': (fold, row, { initialTurn }) => turnTaken(fold, row, initialTurn),
   'conversation.exchanged': (fold, row, { turn }) => turnTaken(fold, row, turn),
   // Skips a final turn that is already folded as the answer, and system notices of the close.
   'conversation.closed': (fold, row, { finalTurn, reason }) =>
-    reason === 'answered' || (isObject(finalTurn) && finalTurn.role === 'system')
+    reason === 'answered' || (isJsonObject(finalTurn) && finalTurn.role === 'system')
       ? null
       : turnTaken(fold, row, finalTurn),
 };
 
 /** A conversation turn goes to agents that share the run, or to its group when it names one. */
 function turnTaken(fold: ContextFold, { runId }: Row, turn: Json | undefined): Taken {
-  if (!isObject(turn)) return null;
+  if (!isJsonObject(turn)) return null;
   const { role, from, speakerId, groupId, content = '' } = turn;
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   if (role === 'user' && groupId === undefined) return { by: 'user', text };
@@ -187,9 +188,6 @@ function brief(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > MAX_TOOL_TEXT ? `${text.slice(0, MAX_TOOL_TEXT).toWellFormed()}…` : text;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function forgetOldest(fold: ContextFold): void {
   if (fold.characters - fold.forgotten <= MAX_HELD) return;

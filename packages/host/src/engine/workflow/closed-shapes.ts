@@ -1,5 +1,5 @@
 /** Objects with a closed list of keys: a typo is reported with the nearest right name. */
-import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from '@cairn/protocol';
 import { z } from 'zod';
 import { nearest } from '../../nearest.ts';
 
@@ -58,7 +58,7 @@ export function jsonSchemaOf(shape: z.ZodType): JsonObject {
 export function knownKeys(schema: JsonObject, path: readonly PropertyKey[]): readonly string[] {
   let places: readonly Json[] = variantsOf(schema);
   for (const key of path) places = places.flatMap((place) => variantsOf(memberAt(place, key)));
-  const names = places.flatMap((place) => Object.keys(objectOr(memberOf(place, 'properties'))));
+  const names = places.flatMap((place) => Object.keys(objectOrEmpty(memberOf(place, 'properties'))));
   return [...new Set(names)];
 }
 
@@ -76,8 +76,6 @@ function variantsOf(schema: Json | undefined): readonly Json[] {
   });
   return variants.length === 0 ? [schema] : variants;
 }
-
-const objectOr = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
 const memberOf = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -1,5 +1,5 @@
 /** Edge conditions: compiled once, tested against the outputs of the edge's source. */
-import type { edgeCondition, Json, JsonObject } from '@cairn/protocol';
+import { type edgeCondition, isJsonObject, type Json } from '@cairn/protocol';
 import type { z } from 'zod';
 import { equal } from '../values/cel/equality.ts';
 import { prices } from '../values/cel/prices.ts';
@@ -68,7 +68,7 @@ function contains(value: Json | undefined, part: Json, budget: CostBudget): bool
       return equal(item, part, budget);
     });
   }
-  return isObject(value) && typeof part === 'string' && Object.hasOwn(value, part);
+  return isJsonObject(value) && typeof part === 'string' && Object.hasOwn(value, part);
 }
 
 type Path = (scope: Scope) => Json | undefined;
@@ -93,8 +93,5 @@ function compilePath(path: string): Path {
 
 function step(value: Json | undefined, key: string): Json | undefined {
   if (Array.isArray(value)) return /^\d+$/.test(key) ? value[Number(key)] : undefined;
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,8 +1,9 @@
 /** In-memory purges. A run is purged in two steps: first the runs below it are retired, then its content goes. */
 import type { RunId } from '@cairn/protocol';
 import { forkGoesOn, type PurgeStep, type Purges, stillActive } from '../ports/purges.ts';
+import { bytesOf } from '../ports/row-bytes.ts';
 import { isTombstone } from '../ports/rows.ts';
-import { bytesOf, forksOf, records } from './retention.ts';
+import { forksOf, records } from './retention.ts';
 import type { RetiredRun, Tables } from './tables.ts';
 
 export const inMemoryPurges = (tables: Tables): Purges => ({

@@ -1,8 +1,7 @@
 /** In-memory retention: what a purge would take, read from all runs. */
 import type { RunId } from '@cairn/protocol';
 import type { Retention } from '../ports/retention.ts';
-import { rowBytes } from '../ports/row-bytes.ts';
-import type { Row } from '../ports/rows.ts';
+import { bytesOf } from '../ports/row-bytes.ts';
 import type { RunRecord } from '../ports/run-index.ts';
 import { type StoredRun, stretchesOf } from './stored-run.ts';
 import type { Tables } from './tables.ts';
@@ -47,5 +46,3 @@ type Group = Pick<RunRecord, 'tenant' | 'workflowId'>;
 const compare = (a: Group, b: Group): number => order(a.tenant, b.tenant) || order(a.workflowId, b.workflowId);
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-export const bytesOf = (rows: readonly Row[]): number => rows.reduce((sum, row) => sum + rowBytes(row), 0);

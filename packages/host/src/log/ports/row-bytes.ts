@@ -10,7 +10,7 @@ export const rowBytes = ({ payload, task }: Pick<NewRow, 'payload' | 'task'>): n
   ROW_OVERHEAD_BYTES + utf8Size(payload) + (task === null ? 0 : utf8Size(task));
 
 /** What rows count together. */
-export function bytesOf(rows: readonly NewRow[]): number {
+export function bytesOf(rows: readonly Pick<NewRow, 'payload' | 'task' | 'bytes'>[]): number {
   let bytes = 0;
   for (const row of rows) bytes += row.bytes ?? rowBytes(row);
   return bytes;
