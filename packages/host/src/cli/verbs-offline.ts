@@ -178,7 +178,7 @@ function addBackup(cairn: Command, terminal: Terminal): void {
   const backup = withDataOptions(
     cairn.command('backup <file>').description('copy the data of a host into one file, also while it runs'),
   )
-    .option('--include-key', 'include host.key: whoever has the file can open sealed values')
+    .option('--include-key', 'include host.key: anyone with the file can open sealed values')
     .action((file: string, flags: BackupFlags) =>
       exitWith(terminal, async () => (await import('./backup.ts')).backup(terminal, file, flags)),
     );

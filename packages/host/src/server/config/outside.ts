@@ -12,7 +12,7 @@ const packsObject = z.strictObject({
   unsigned: folders
     .default([])
     .describe(
-      'Like `folders`, for packs that need no signature. Whoever can write to such a folder can change the agents of every tenant.',
+      'Like `folders`, for packs that need no signature. Anyone who can write to such a folder can change the agents of every tenant.',
     ),
   trust: z
     .array(
