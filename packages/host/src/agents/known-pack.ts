@@ -1,8 +1,8 @@
 /** A pack that is installed, and its record in the store. */
 import type { InstalledPack, PackManifest } from '@cairn/protocol';
-import type { PackRecord } from '../../log/ports/packs.ts';
-import type { CheckedPack } from './check-pack.ts';
-import type { StoredAgent } from './pack-agents.ts';
+import type { PackRecord } from '../log/ports/packs.ts';
+import type { CheckedPack } from './packs/check-pack.ts';
+import type { StoredAgent } from './packs/pack-agents.ts';
 
 /** An installed pack of the host or of a tenant. */
 export interface KnownPack {
