@@ -225,6 +225,7 @@ export * from './task-events/client-tools.ts';
 export * from './task-events/kinds.ts';
 export * from './task-events/requests.ts';
 export { type TaskEvent, type TaskEventOf, taskEvent } from './task-events/task-event.ts';
+export { isWaitSaid, newTaskWait, type TaskWait } from './task-events/task-wait.ts';
 export {
   type ArtifactFamily,
   type ArtifactPiece,

@@ -94,6 +94,26 @@ test('a task that waits ends the events of a message that asked for that', async
   expect(seen.map(({ cursor }) => cursor)).toEqual([1, 2, 3]);
 });
 
+test('a task that waits before it says for what ends them after its question', async () => {
+  const [created, working] = talkOf(0);
+  const pending = [{ type: 'input', id: 'i' }];
+  const waits = { ...working, cursor: 2, status: 'waiting-input', metadata: { pending } };
+  const asked = { ...created, kind: 'input-required', cursor: 3, inputId: 'i', inputType: 'custom', prompt: 'So?' };
+  const host = await listen((request, response) => {
+    if (request.method === 'POST') {
+      response.writeHead(202, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(accepted({ method: '', url: '', headers: {}, body: null }).body));
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of [created, waits, asked]) response.write(taskFrame(event as never));
+  });
+  onTestFinished(() => host.close());
+  const context = createClient({ url: host.url, timers: eagerTimers }).context('ctx_a');
+  const seen = await collect(context.send('Hello?', { closeOn: 'waiting' }));
+  expect(seen.map(({ kind }) => kind)).toEqual(['task-created', 'task-status', 'input-required']);
+});
+
 test('the events of a message end with an error when the log was restored from before them', async () => {
   const host = await listen((request, response) => {
     if (request.method === 'POST') {

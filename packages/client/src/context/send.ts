@@ -1,5 +1,5 @@
 /** Sends a message, and follows its task to the end. */
-import { type MessageAccepted, type TaskEvent, TerminalError } from '@cairn/protocol';
+import { isWaitSaid, type MessageAccepted, newTaskWait, type TaskEvent, TerminalError } from '@cairn/protocol';
 import { type ChangeOptions, change, query } from '../calls.ts';
 import type { Wire } from '../client.ts';
 import { type ClientTools, sentTools } from './client-tools.ts';
@@ -12,7 +12,7 @@ export interface SendOptions extends ChangeOptions {
   readonly ifBusy?: 'queue' | 'reject' | 'cancel';
   /** A root task of the context that has ended and that this message does again. The agent does not hear it then. */
   readonly retryOf?: string;
-  /** Ends the events also when the task waits for somebody. */
+  /** Ends the events also when the task waits for somebody and has said what for. */
   readonly closeOn?: 'waiting';
   /** Tools that this program executes. Iterate the message: their calls are run and answered meanwhile. */
   readonly tools?: ClientTools;
@@ -57,20 +57,19 @@ export async function* taskEvents(
     ...(signal && { signal }),
     ...(silenceMs !== undefined && { silenceMs }),
   });
+  const wait = newTaskWait();
   for await (const event of events) {
     if (event.kind === 'stream:caught-up') continue;
     if (event.kind === 'stream:reset') throw restored(taskId);
     yield event;
-    if (event.taskId === taskId && isEnd(event, closeOn === 'waiting')) return;
+    if (event.taskId !== taskId) continue;
+    if (isEnd(event) || (closeOn === 'waiting' && isWaitSaid(wait, event))) return;
   }
 }
 
-function isEnd(event: TaskEvent, orWaits: boolean): boolean {
-  if (event.kind === 'task-complete') return true;
-  if (event.kind !== 'task-status') return false;
-  const { status } = event;
-  return status === 'failed' || status === 'canceled' || (orWaits && status.startsWith('waiting'));
-}
+const isEnd = (event: TaskEvent): boolean =>
+  event.kind === 'task-complete' ||
+  (event.kind === 'task-status' && (event.status === 'failed' || event.status === 'canceled'));
 
 const restored = (taskId: string): TerminalError =>
   new TerminalError('conflict', {

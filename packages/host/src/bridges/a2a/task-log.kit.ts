@@ -139,15 +139,17 @@ const question = fc
   .record({
     inputType: fc.constantFrom('tool-execution', 'confirmation', 'clarification', 'selection', 'custom'),
     prompt: text,
+    isHeld: fc.boolean(),
   })
-  .map(({ inputType, prompt }) =>
-    faces(
-      { kind: 'input-required', inputId: 'i', inputType, prompt, schema: { type: 'string' } },
-      { kind: 'task-status', status: 'waiting-input', metadata: { pending: [{ type: 'input', id: 'i' }] } },
+  .map(({ inputType, prompt, isHeld }) => {
+    const asked = { kind: 'input-required', inputId: 'i', inputType, prompt, schema: { type: 'string' } };
+    const waits = { kind: 'task-status', status: 'waiting-input', metadata: { pending: [{ type: 'input', id: 'i' }] } };
+    return faces(
+      ...(isHeld ? [waits, asked] : [asked, waits]),
       { kind: 'input-received', inputId: 'i', providedBy: 'user', userId: 'ann' },
       { kind: 'task-status', status: 'working' },
-    ),
-  );
+    );
+  });
 
 const signIn = fc.constant(
   faces(

@@ -72,6 +72,13 @@ test('a task is created once and has exactly one final update, its last', () => 
   });
 });
 
+test('an update that asks for input says what it asks', () => {
+  holds((updates) => {
+    const asking = updates.filter((update) => update.type === 'status' && update.status.state === 'input-required');
+    for (const update of asking) expect(update).toMatchObject({ status: { message: { role: 'agent' } } });
+  });
+});
+
 test('nothing from inside reaches a peer', () => {
   holds((updates) => {
     expect(JSON.stringify(updates)).not.toContain(INSIDE);

@@ -198,6 +198,20 @@ test('a task that waits for input shows its questions and the form of their answ
   });
 });
 
+test('a task that waits before it says for what tells both at once', () => {
+  const updates = updatesOf(
+    { kind: 'task-status', status: 'working' },
+    { kind: 'task-status', status: 'waiting-input', metadata: { pending: [{ type: 'input', id: 'i' }] } },
+    { kind: 'input-required', inputId: 'i', inputType: 'clarification', prompt: 'Is it right?' },
+    { kind: 'input-required', inputId: 'k', inputType: 'clarification', prompt: 'And this?' },
+  );
+  expect(said(updates)).toEqual([
+    ['working'],
+    ['input-required', 'Is it right?'],
+    ['input-required', 'Is it right?', 'And this?'],
+  ]);
+});
+
 test('a tool that the caller executes is asked for at once, with its call', () => {
   const toolCall = { id: 'c1', function: { name: 'pick', arguments: '{}' } };
   const updates = updatesOf(

@@ -41,6 +41,9 @@ export function a2aUpdates(view: A2aView, event: TaskEvent): readonly A2aUpdate[
   return event.taskId.startsWith(`${view.taskId}.`) ? ofSubtask(view, event) : [];
 }
 
+/** The task itself has said that it waits for somebody. */
+export const isWaiting = ({ own }: A2aView): boolean => own === 'input-required' || own === 'auth-required';
+
 function ofTask(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {
   switch (event.kind) {
     case 'task-created':
@@ -62,7 +65,10 @@ function ofTask(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {
       return dataset(view, event);
     case 'input-required':
       note(view.questions, event);
-      return event.inputType === 'tool-execution' ? [asking(view, event)] : [];
+      return event.inputType === 'tool-execution' || isWaiting(view) ? [asking(view, event)] : [];
+    case 'auth-required':
+      note(view.questions, event);
+      return isWaiting(view) ? [asking(view, event)] : [];
     default:
       note(view.questions, event);
       return [];
@@ -102,8 +108,9 @@ function ofStatus(view: A2aView, event: TaskEventOf<'task-status'>): readonly A2
       return [ended(view, event, { state: 'canceled', parts: textOf(message ?? metadata?.reason) })];
     default:
       view.own = states[status];
-      if (view.own !== 'working' || askedOfCaller(view.questions).length > 0) return [asking(view, event)];
-      return [update(view, event, { state: 'working', parts: textOf(message) })];
+      if (askedOfCaller(view.questions).length > 0) return [asking(view, event)];
+      // A held decision says that it waits before it says what it asks. A peer is told of both at once.
+      return isWaiting(view) ? [] : [update(view, event, { state: 'working', parts: textOf(message) })];
   }
 }
 

@@ -119,6 +119,22 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
     await expect(client.sendMessage(send(peer.message('More.', { taskId })))).rejects.toThrow(/has ended/);
   });
 
+  it('is asked about a decision that its agent is not sure of, with its words', async () => {
+    const client = await peer.client(version, { agentId: 'host:unsure' });
+    const events = await all(client.sendMessageStream(send(peer.message('Go.'))));
+    expect(received(events).states).toEqual(['SUBMITTED', 'WORKING', 'INPUT_REQUIRED']);
+    const last = events.at(-1)?.payload;
+    const taskId = last?.$case === 'statusUpdate' ? last.value.taskId : '';
+    const words = last?.$case === 'statusUpdate' ? last.value.status?.message?.parts[0]?.content : undefined;
+    expect(words).toMatchObject({ $case: 'text', value: 'Confirm the decision.' });
+    const read = taskIn(await client.getTask({ tenant: '', id: taskId }));
+    expect(read.status?.message?.parts[0]?.content).toEqual(words);
+    const sent = taskIn(await client.sendMessage(send(peer.message('Go.'))));
+    expect(sent.status?.message?.parts[0]?.content).toEqual(words);
+    const answer = peer.message('', { taskId, parts: [dataPart({ action: 'approve' })] });
+    expect(stateOf(taskIn(await client.sendMessage(send(answer))))).toBe('TASK_STATE_COMPLETED');
+  });
+
   it('answers in a stream, which begins with the task', async () => {
     asks('Which one?');
     const client = await peer.client(version, { agentId: 'host:desk' });
@@ -144,7 +160,13 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
   it('reads the card of its caller, with every agent and workflow as a skill', async () => {
     const client = await peer.client(version);
     const card = await client.getAgentCard();
-    expect(card.skills.map(({ id }) => id).toSorted()).toEqual(['gate', 'host:desk', 'host:plain', 'note']);
+    expect(card.skills.map(({ id }) => id).toSorted()).toEqual([
+      'gate',
+      'host:desk',
+      'host:plain',
+      'host:unsure',
+      'note',
+    ]);
     expect(card.capabilities?.pushNotifications).toBe(true);
     const other = await (await peer.client(version, { key: keys.looker })).getAgentCard();
     expect(other.skills).toEqual([]);

@@ -3,7 +3,7 @@ import { type ContextId, isTerminalType, type TaskEvent, type TaskEventKind } fr
 import { foldTask, newTaskFold, type TaskFold } from '../../bridges/a2a/fold-task.ts';
 import { askedOfCaller, type Question } from '../../bridges/a2a/questions.ts';
 import { type A2aState, type A2aUpdate, isTerminal } from '../../bridges/a2a/update.ts';
-import { type A2aView, type A2aViewOptions, a2aUpdates, newA2aView } from '../../bridges/a2a/view.ts';
+import { type A2aView, type A2aViewOptions, a2aUpdates, isWaiting, newA2aView } from '../../bridges/a2a/view.ts';
 import { Instants } from '../../log/feed/frame.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -89,8 +89,8 @@ export class FollowedTask {
 }
 
 /** A tool of the caller is asked for while the task may still be at work. */
-const isEarly = ({ taskId }: A2aView, { kind, taskId: of }: TaskEvent): boolean =>
-  kind === 'input-required' && of === taskId;
+const isEarly = (view: A2aView, { kind, taskId }: TaskEvent): boolean =>
+  kind === 'input-required' && taskId === view.taskId && !isWaiting(view);
 
 function phaseIn(state: A2aState): Phase {
   if (isTerminal(state)) return 'over';

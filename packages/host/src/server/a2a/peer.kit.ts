@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Message, Role, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import type { Json, JsonObject } from '@cairn/protocol';
+import { defineAgent } from '../../agents/define-agent.ts';
 import type { ToolContext } from '../../agents/tools/tool.ts';
 import type { Report } from '../../engine/ports.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
@@ -19,6 +20,15 @@ interface PeerOptions {
   readonly allow?: () => readonly string[];
   readonly report?: Report;
 }
+
+/** Decides without being sure enough. */
+const unsure = defineAgent({
+  id: 'host:unsure',
+  persona: 'Clerk',
+  instructions: 'Decide.',
+  confidenceThreshold: 0.9,
+  rehearsal: { turns: [[{ call: { tool: 'openwop_decide', input: { decision: 'refund', confidence: 0.4 } } }]] },
+});
 
 export class PeerHost {
   readonly #folder = mkdtempSync(join(tmpdir(), 'cairn-a2a-'));
@@ -40,6 +50,7 @@ export class PeerHost {
   }
 
   async start(): Promise<void> {
+    const { tools, agents } = alphaAgents((context) => this.work(context));
     this.#host = await createHost({
       config: {
         ...alphaConfig(this.#folder),
@@ -47,7 +58,8 @@ export class PeerHost {
         a2a: { versions: [...this.#versions] },
         egress: { allow: [...(this.#options.allow?.() ?? [])] },
       },
-      ...alphaAgents((context) => this.work(context)),
+      tools,
+      agents: [...agents, unsure],
       workflows: [
         defineWorkflow({ id: 'gate', version: '1', nodes: { ask: { type: 'core.approvalGate' } } }),
         defineWorkflow({

@@ -1,12 +1,13 @@
 /** Streams of task events: of a whole context, or of one task until it ends. */
 import type { ServerResponse } from 'node:http';
-import { type ContextId, isTerminalType } from '@cairn/protocol';
+import { type ContextId, isTerminalType, isWaitSaid, newTaskWait, type TaskEventKind } from '@cairn/protocol';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Lens } from '../../log/feed/lens.ts';
 import type { Sink, Subscription } from '../../log/feed/sink.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import { kindOf } from '../../log/tasks/face-columns.ts';
 import { everyTaskEvent, type TaskStreamFilter } from '../../log/tasks/task-filter.ts';
-import { taskLens } from '../../log/tasks/task-frame.ts';
+import { taskEventOf, taskLens } from '../../log/tasks/task-frame.ts';
 import type { Caller } from '../access/auth.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 
@@ -145,6 +146,7 @@ class WatchedTask {
   readonly lens: Lens;
 
   constructor({ taskId, closesOnWait }: TaskStream) {
+    const wait = newTaskWait();
     const lens = taskLens({ ...everyTaskEvent, taskId, subtree: true });
     this.lens = {
       ...lens,
@@ -152,12 +154,22 @@ class WatchedTask {
       nameOf: (type, row) => {
         if (this.end !== null) return null;
         if (row.runId === taskId && isTerminalType(type)) this.end = 'task-ended';
-        if (row.runId === taskId && closesOnWait && isWait(row)) this.end = 'task-waiting';
+        if (row.runId === taskId && closesOnWait && isOfWait(row) && isWaitSaid(wait, taskEventOf(row, ''))) {
+          this.end = 'task-waiting';
+        }
         return lens.nameOf(type, row);
       },
     };
   }
 }
 
-/** Every face of this program begins with its kind and its status. */
-const isWait = ({ task }: Row): boolean => task?.startsWith('{"kind":"task-status","status":"waiting') === true;
+/** Kinds that a wait is made of. Nothing else is parsed. */
+const waitKinds: ReadonlySet<TaskEventKind | null> = new Set<TaskEventKind>([
+  'task-status',
+  'input-required',
+  'input-received',
+  'auth-required',
+  'auth-completed',
+]);
+
+const isOfWait = ({ face }: Row): boolean => waitKinds.has(kindOf(face));

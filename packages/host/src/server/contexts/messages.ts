@@ -38,7 +38,10 @@ export function messageRoutes(surface: MessageSurface): readonly Route[] {
       id,
       summary,
       query: z.object({
-        closeOn: z.literal('waiting').optional().describe('Ends the stream also when the task waits for somebody.'),
+        closeOn: z
+          .literal('waiting')
+          .optional()
+          .describe('Ends the stream also when the task waits for somebody and has said what for.'),
         ifBusy: z
           .enum(busyRules)
           .optional()

@@ -119,6 +119,13 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
   });
 });
 
+it('a decision that waits for review is told with its question', async () => {
+  const client = await peer.client('1.0', { agentId: 'host:unsure' });
+  await client.sendMessage(withPush(send(peer.message('Go.'), true)));
+  const { task } = await told(({ state }) => state === 'TASK_STATE_INPUT_REQUIRED');
+  expect(task).toMatchObject({ status: { message: { parts: [{ text: 'Confirm the decision.' }, {}] } } });
+});
+
 it('a receiver that fails is told again, and then how the task is by now', async () => {
   const { client, task, answer } = await open('1.0');
   await client.createTaskPushNotificationConfig(config({ taskId: task.id }));
