@@ -165,6 +165,16 @@ it('lets a message wait while a question has a form, and refuses an answer that 
   });
 });
 
+it('takes a cancelled confirmation of a tool as a no, and its task goes on', async () => {
+  const client = new Client(host, 'host:payer').say('Pay.');
+  await client.run();
+  expect(client.agent.pendingInterrupts).toMatchObject([{ reason: 'confirmation', message: 'Pay?' }]);
+  const [{ id } = { id: '' }] = client.agent.pendingInterrupts;
+  await client.run({ resume: [{ interruptId: id, status: 'cancelled' }] });
+  expect(client.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+  expect(client.texts).toContain('tool: not paid');
+});
+
 it('shows a client that joins a thread what was said, and what waits for it', async () => {
   const client = new Client(host, 'host:desk').say('Where is my parcel?');
   await client.run();

@@ -61,6 +61,14 @@ const ask = defineTool({
   },
 });
 
+const pay = defineTool({
+  id: 'acme.desk:pay',
+  description: 'Pays, if the user says yes.',
+  input: z.object({}),
+  safety: 'idempotent',
+  run: async (_, context) => ((await context.ask({ prompt: 'Pay?', schema: z.boolean() })) ? 'paid' : 'not paid'),
+});
+
 const call = (tool: string, input: JsonObject) => ({ call: { tool, input } });
 
 /** Each agent plays the same lines in every task. */
@@ -84,6 +92,13 @@ const agents = [
     instructions: 'Ask.',
     tools: ['acme.desk:ask'],
     rehearsal: { turns: [[call('acme.desk:ask', { sized: true })], [{ say: ['Thanks.'] }]] },
+  }),
+  defineAgent({
+    id: 'host:payer',
+    persona: 'Payer',
+    instructions: 'Pay.',
+    tools: ['acme.desk:pay'],
+    rehearsal: { turns: [[call('acme.desk:pay', {})], [{ say: ['Well.'] }]] },
   }),
   defineAgent({
     id: 'host:picker',
@@ -129,7 +144,7 @@ export const openDesk = (data: string, origins: readonly string[] = []): Promise
         { key: keys.other, tenant: 'u', principal: 'eve' },
       ],
     },
-    tools: [look, ask],
+    tools: [look, ask, pay],
     agents,
     report: () => undefined,
   });

@@ -91,6 +91,7 @@ export const errorKinds = {
   handoff_task_schema_violation: failure,
   handoff_return_schema_violation: failure,
   decision_rejected: failure,
+  input_rejected: failure,
   budget_exhausted: failure,
   // tools
   tool_not_found: kind(404, 3),

@@ -92,6 +92,8 @@ export interface Answer {
   readonly value: Json;
   /** No answer arrived in time. */
   readonly timedOut: boolean;
+  /** Nobody will answer the question. Absent for an approval, whose value says it. */
+  readonly isRejected?: true;
 }
 
 /** A queued node and the event that queued it. */

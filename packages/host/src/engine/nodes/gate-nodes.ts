@@ -9,6 +9,7 @@ import {
   type WorkflowNode,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import { rejectedError } from '../core/answers/rejection.ts';
 import { askDrafts } from '../core/interrupts.ts';
 import type { Answer } from '../core/state.ts';
 import { openButForTypos } from '../workflow/closed-shapes.ts';
@@ -178,13 +179,14 @@ export const interrupt = gate({
   ask: ({ node, config }) => ({ kind: config.kind, data: isJsonObject(node.config.data) ? node.config.data : {} }),
 });
 
-function resumeGate(context: NodeContext<Waiting>, { kind, value, timedOut }: Answer): NodeAction {
+function resumeGate(context: NodeContext<Waiting>, { kind, value, timedOut, isRejected }: Answer): NodeAction {
   const { node, config } = context;
   if (timedOut) {
     const code = kind === 'approval' ? 'approval_timeout' : 'interrupt_timeout';
     const message = `Nobody answered node ${node.id} within ${config.timeoutMs} ms.`;
     return { kind: 'fail', error: { code, message, retryable: false } };
   }
+  if (isRejected) return { kind: 'fail', error: rejectedError(value) };
   if (kind !== 'approval') return { kind: 'complete', outputs: asOutputs(value) };
   return approved(context, isJsonObject(value) ? value : {});
 }

@@ -3,6 +3,7 @@ import {
   type AnswerInput,
   answerInput,
   type ContextId,
+  type InterruptKind,
   type InterruptView,
   inputAnswered,
   isCairnError,
@@ -115,21 +116,26 @@ const closed = ['interrupt_already_resolved', 'interrupt_expired', 'interrupt_ca
 function valueFor(given: AnswerInput, asked: InterruptView, inputId: string): Json {
   const { kind, data } = asked;
   if (isClientCall(asked)) return { eventPayload: toolResult(given) };
+  const only = kind === 'clarification' ? onlyQuestion(data) : null;
   if ('reject' in given) {
-    if (kind !== 'approval' && kind !== 'low-confidence') {
-      throw invalid(inputId, 'Only a confirmation can be rejected; this input needs a value.');
-    }
+    if (only?.isYesOrNo) return { answers: { [only.id]: false } };
+    if (!rejectable.has(kind)) throw invalid(inputId, 'This input cannot be rejected; it needs a value.');
     return { action: 'reject', ...(given.reason !== undefined && { feedback: given.reason }) };
   }
   const { value } = given;
   if (kind === 'approval' && typeof value === 'boolean') return { action: value ? 'accept' : 'reject' };
-  if (kind === 'clarification' && !(isJsonObject(value) && value.answers !== undefined)) {
-    const [question, ...others] = Array.isArray(data.questions) ? data.questions : [];
-    if (others.length === 0 && isJsonObject(question) && typeof question.id === 'string') {
-      return { answers: { [question.id]: value } };
-    }
-  }
-  return value;
+  return only === null || (isJsonObject(value) && value.answers !== undefined)
+    ? value
+    : { answers: { [only.id]: value } };
+}
+
+const rejectable: ReadonlySet<InterruptKind> = new Set<InterruptKind>(['approval', 'clarification', 'low-confidence']);
+
+/** The question of a clarification that has no other: it takes a bare answer. */
+function onlyQuestion({ questions }: JsonObject): { readonly id: string; readonly isYesOrNo: boolean } | null {
+  const [question, ...others] = Array.isArray(questions) ? questions : [];
+  if (others.length > 0 || !isJsonObject(question) || typeof question.id !== 'string') return null;
+  return { id: question.id, isYesOrNo: isJsonObject(question.schema) && question.schema.type === 'boolean' };
 }
 
 /** A client that cannot execute its tool rejects the call, and the agent is told why. */

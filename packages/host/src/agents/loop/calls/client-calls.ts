@@ -10,6 +10,7 @@ import {
   row,
 } from '@cairn/protocol';
 import { refuseProblems } from '../../../engine/core/answers/refuse-answer.ts';
+import { rejectionDrafts } from '../../../engine/core/answers/rejection.ts';
 import type { CallCancel } from '../../../engine/core/control/call-cancel.ts';
 import { cancelError } from '../../../engine/core/control/cancel-call.ts';
 import { askDrafts, canceledDraft, resolveDrafts } from '../../../engine/core/interrupts.ts';
@@ -64,9 +65,9 @@ function endedRow(
   return toolReturnedRow(node.id, returned, end);
 }
 
-/** Checks what a client sends as the result of its call. Null for any other interrupt. */
+/** Checks what a client sends as the result of its call, and takes the rejection of what a tool asks. Else null. */
 export function clientAnswer(_context: Context, interrupt: InterruptView, sent: SentAnswer): readonly Draft[] | null {
-  if (!isClientCall(interrupt)) return null;
+  if (!isClientCall(interrupt)) return rejectionDrafts(interrupt, sent);
   const { interruptId, nodeId, kind, seq: cause } = interrupt;
   const { eventPayload } = parseExternalAnswer(sent.value);
   const problem = isJsonObject(eventPayload) ? resultProblem(eventPayload) : SHAPE;

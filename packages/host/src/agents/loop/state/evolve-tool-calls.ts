@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type PayloadOf,
 } from '@cairn/protocol';
+import { rejectedError } from '../../../engine/core/answers/rejection.ts';
 import { cancelError } from '../../../engine/core/control/cancel-call.ts';
 import type { AttemptPlace } from '../../../engine/workflow/driven-calls.ts';
 import { asUntrusted } from '../../models/untrusted.ts';
@@ -145,7 +146,7 @@ function hold(invocation: Invocation, interruptId: string, decision: Json): void
 }
 
 export function answered(invocation: Invocation, payload: PayloadOf<'interrupt.resolved'>): void {
-  const { interruptId, resumeValue = null, reason } = payload;
+  const { interruptId, resumeValue = null, reason, outcome } = payload;
   const { stage } = invocation;
   if (stage.kind === 'held' && stage.interruptId === interruptId) {
     const verdict = verdictOf(stage.decision, resumeValue, reason === 'timeout');
@@ -160,7 +161,10 @@ export function answered(invocation: Invocation, payload: PayloadOf<'interrupt.r
     const at = askedAt === undefined ? {} : { askedAt };
     call.progress = { kind: 'answered', ...at, ...(isCanceled ? { canceled: true } : {}) };
     const answer = { ordinal, kind: question.kind, name: question.name };
-    const error = isCanceled ? canceled(resumeValue) : refusalOf(question, resumeValue, reason === 'timeout');
+    const isTimeout = reason === 'timeout';
+    const isRejected = question.kind === 'ask' && outcome === 'rejected' && !isTimeout;
+    const refusal = isRejected ? rejectedError(resumeValue) : refusalOf(question, resumeValue, isTimeout);
+    const error = isCanceled ? canceled(resumeValue) : refusal;
     call.records.push(error === null ? { ...answer, outcome: answerTo(question, resumeValue) } : { ...answer, error });
     return;
   }

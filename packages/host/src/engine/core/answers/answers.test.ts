@@ -165,6 +165,19 @@ describe('a clarification', () => {
     expect(codeOf(run, { answers: { q1: 'blue', q2: 'two' } })).toBe('validation_error');
     expect(run.status).toBe('waiting-input');
   });
+
+  test('fails its node when it is rejected, with the reason', () => {
+    const run = clarification();
+    expect(codeOf(run, { action: 'reject', feedback: 7 })).toBe('validation_error');
+    run.answers('g', { action: 'reject', feedback: 'not now' }, 'ada');
+    expect(run.last('interrupt.resolved')).toMatchObject({
+      outcome: 'rejected',
+      resolvedBy: 'ada',
+      resumeValue: { action: 'reject', feedback: 'not now' },
+    });
+    const error = { code: 'input_rejected', message: 'The question was rejected: not now', retryable: false };
+    expect(run.last('run.failed')).toMatchObject({ error });
+  });
 });
 
 describe('a generic interrupt', () => {

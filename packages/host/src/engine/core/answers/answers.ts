@@ -29,6 +29,7 @@ import type { PayloadDraft } from '../payload-draft.ts';
 import type { Draft, RunState } from '../state.ts';
 import { quorum } from './quorum.ts';
 import { refuseProblems } from './refuse-answer.ts';
+import { rejectionDrafts } from './rejection.ts';
 
 export interface AnswerRequest {
   /** The waiting node. An interrupt id is also accepted if no node has that id. */
@@ -64,7 +65,9 @@ export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: numb
   if (isHostSignIn(interrupt) && !completesSignIn) throw onlyBySigningIn(interruptId);
   if (requiresUser(interrupt)) refuseOthers(run.state, interrupt, request);
   const sent: SentAnswer = { value, principal, tokenId, now };
-  return { interruptId, nodeId, drafts: drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent) };
+  const rejected = Object.hasOwn(run.state.inner, nodeId) ? null : rejectionDrafts(interrupt, sent);
+  const drafts = rejected ?? drivenAnswer(run, interrupt, sent) ?? usualAnswer(interrupt, sent);
+  return { interruptId, nodeId, drafts };
 }
 
 /** A token is made to be passed on, so its bearer counts as somebody else. Another host is no user. */

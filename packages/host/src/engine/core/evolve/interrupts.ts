@@ -42,7 +42,7 @@ export function interruptResolved(state: RunState, event: EventOf<'interrupt.res
   const { nodeId, seq } = event;
   const active = nodeId === undefined ? undefined : state.active[nodeId];
   if (nodeId === undefined || active === undefined) return;
-  const { interruptId, kind = 'custom', resumeValue: value = null, reason } = event.payload;
+  const { interruptId, kind = 'custom', resumeValue: value = null, reason, outcome } = event.payload;
   const expiry = expiryTimerOf(interruptId);
   delete state.timers[expiry];
   const driven = isDriven(state, nodeId);
@@ -56,7 +56,9 @@ export function interruptResolved(state: RunState, event: EventOf<'interrupt.res
     return;
   }
   if (driven) return;
-  const answer = { interruptId, kind, value, timedOut: reason === 'timeout' };
+  const timedOut = reason === 'timeout';
+  const isRejected = kind === 'clarification' && outcome === 'rejected' && !timedOut;
+  const answer = { interruptId, kind, value, timedOut, ...(isRejected && { isRejected }) };
   state.pending.push({ kind: 'answered', nodeId, seq, answer });
 }
 

@@ -1,0 +1,32 @@
+/** Rejections of questions: whoever asked goes on without an answer. */
+import { type InterruptView, isJsonObject, type Json } from '@cairn/protocol';
+import type { SentAnswer } from '../../workflow/driven-calls.ts';
+import { resolveDrafts } from '../interrupts.ts';
+import type { Draft } from '../state.ts';
+import { refuseProblems } from './refuse-answer.ts';
+
+/** Longest reason of a rejection. */
+const MAX_FEEDBACK = 2_000;
+
+/** Null if the question is answered, and not rejected. */
+export function rejectionDrafts(interrupt: InterruptView, { value, principal, now }: SentAnswer): Draft[] | null {
+  const { nodeId, interruptId, kind, seq: cause } = interrupt;
+  if (kind !== 'clarification' || !isJsonObject(value) || value.action !== 'reject') return null;
+  if (value.answers !== undefined) return null;
+  const { feedback } = value;
+  const isText = feedback === undefined || (typeof feedback === 'string' && feedback.length <= MAX_FEEDBACK);
+  refuseProblems(interruptId, isText ? [] : [`feedback is a text of at most ${MAX_FEEDBACK} characters`]);
+  const given: Json = { action: 'reject', ...(feedback !== undefined && { feedback }) };
+  const by = principal ?? null;
+  return resolveDrafts({ nodeId, interruptId, kind, cause, at: now, value: given, by, outcome: 'rejected' }, null);
+}
+
+/** What the asker is told. */
+export const rejectedError = (value: Json) => ({
+  code: 'input_rejected' as const,
+  message:
+    isJsonObject(value) && typeof value.feedback === 'string' && value.feedback !== ''
+      ? `The question was rejected: ${value.feedback}`
+      : 'The question was rejected.',
+  retryable: false,
+});
