@@ -90,9 +90,8 @@ export interface Answer {
   /** The interrupt's kind. */
   readonly kind: string;
   readonly value: Json;
-  /** No answer arrived in time. */
+  /** No answer arrived in time; or the question was rejected, which an approval says in its value. */
   readonly timedOut: boolean;
-  /** Nobody will answer the question. Absent for an approval, whose value says it. */
   readonly isRejected?: true;
 }
 
