@@ -47,6 +47,7 @@ type Runs = Client['runs'];
 // Answers.
 holds<Both<Answer<'createRun'>, Returned<Runs['create']>>>();
 holds<Both<Answer<'getRun'>, Returned<Runs['get']>>>();
+holds<Both<Answer<'getRunArtifact'>, Returned<Runs['artifact']>>>();
 holds<Both<Answer<'diffRuns'>, Returned<Runs['diff']>>>();
 holds<Both<Answer<'listRuns'>, Returned<Runs['list']>>>();
 holds<Both<Answer<'cancelRun'>, Returned<Runs['cancel']>>>();

@@ -30,6 +30,7 @@ const ordinary = [
   'runs:create',
   'runs:read',
   'runs:cancel',
+  'artifacts:read',
   'approvals:respond',
   'packs:publish',
   'packs:read',

@@ -171,6 +171,8 @@ async function artifacts(send: Sent): Promise<void> {
   await send({ id: 'listArtifactContexts', request: { query: { limit: 20 } } });
   await send({ id: 'listArtifacts', request: { path: { contextId }, query: { limit: 20 } } });
   await send({ id: 'getArtifact', request: { path: { contextId, artifactId: 'totals' }, query: { version: 1 } } });
+  const runId = field(run, 'runId');
+  await send({ id: 'getRunArtifact', request: { path: { runId, artifactId: 'totals' }, query: { version: 1 } } });
   await send({
     id: 'saveArtifact',
     request: {

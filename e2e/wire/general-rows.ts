@@ -61,17 +61,31 @@ export const generalRows: readonly WireRow[] = [
   },
   {
     at: '2.1, 2.16',
-    says: 'what is not served is 401 to a caller without a key',
+    says: 'an artifact is 401 to a caller without a key, before any 404',
     given: given.done,
     ask: { to: 'GET /v1/runs/{run}/artifacts/a1', as: 'nobody' },
     answer: { status: 401, error: 'unauthenticated' },
   },
   {
     at: '2.16',
-    says: 'an artifact is 404: this host keeps none',
+    says: 'an artifact that nobody wrote is 404',
     given: given.done,
     ask: { to: 'GET /v1/runs/{run}/artifacts/a1' },
     answer: { status: 404, error: 'not_found' },
+  },
+  {
+    at: '2.16',
+    says: 'a version of an artifact is a number from 1',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/artifacts/a1?version=0' },
+    answer: { status: 400, error: 'validation_error' },
+  },
+  {
+    at: '2.16',
+    says: 'an artifact is only read',
+    given: given.done,
+    ask: { to: 'PUT /v1/runs/{run}/artifacts/a1', body: {} },
+    answer: { status: 405, error: 'method_not_allowed', headers: { allow: 'GET, HEAD' } },
   },
   {
     at: '2.2',

@@ -122,6 +122,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'getDebugBundle conflict': 'packages/host/src/server/runs/past-runs.test.ts',
   'forkRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
   'retryRun unsupported_mock_provider': 'packages/host/src/server/runs/forks.test.ts',
+  'getRunArtifact 200': 'packages/host/src/server/artifacts/run-artifact.test.ts',
+  'getRunArtifact 304': 'packages/host/src/server/artifacts/run-artifact.test.ts',
   'saveArtifact upload_stalled': 'packages/host/src/server/artifacts/steady-body.test.ts',
   'deleteRun 202': 'packages/host/src/server/retention/purge-routes.test.ts',
   ...Object.fromEntries(

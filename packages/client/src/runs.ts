@@ -11,6 +11,7 @@ import {
   type JsonObject,
   type PauseRun,
   type RetryRun,
+  type RunArtifact,
   type RunCancelled,
   type RunChanges,
   type RunCreated,
@@ -73,6 +74,11 @@ export interface RunPageFilter extends RunFilter {
   readonly cursor?: string;
 }
 
+export interface RunArtifactOptions extends CallOptions {
+  /** Default: the current one. */
+  readonly version?: number;
+}
+
 export interface DiffOptions extends CallOptions {
   /** Entries of each list. Default 50, at most 200. */
   readonly limit?: number;
@@ -132,6 +138,8 @@ export interface Runs {
   retry(runId: string, retry?: RetryRun, options?: ChangeOptions): Promise<RunForked>;
   /** Answers a node that waits; or an interrupt by its id, so that an answer sent twice never meets the next question. */
   answer(runId: string, nodeOrInterruptId: string, value: Json, options?: ChangeOptions): Promise<InterruptAnswered>;
+  /** An artifact of its context: the current version, or the one named. Content over 256 KiB is at its `url`. */
+  artifact(runId: string, artifactId: string, options?: RunArtifactOptions): Promise<RunArtifact>;
   /** What two runs did differently: the first divergence, decisions, calls, texts and state. */
   diff(runId: string, against: string, options?: DiffOptions): Promise<RunDiff>;
   /** The run that requested this one, here or on another host. */
@@ -178,6 +186,8 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     retry: (runId, retry, options) => post(`${runPath(runId)}:retry`, retry, options),
     answer: (runId, waiting, value, options) =>
       post(`${runPath(runId)}/interrupts/${segment(waiting)}`, { resumeValue: value }, options),
+    artifact: (runId, artifactId, { version, ...options } = {}) =>
+      read(connection, `${runPath(runId)}/artifacts/${segment(artifactId)}${query({ version })}`, options),
     diff: (runId, against, options) =>
       read(connection, `${runPath(runId)}:diff${query({ against, limit: options?.limit })}`, options),
     ancestry: (runId, options) => read(connection, `${runPath(runId)}/ancestry`, options),

@@ -229,6 +229,7 @@ const names = [
   'rootOfRun',
   'row',
   'runAbove',
+  'runArtifact',
   'runCancelled',
   'runChanges',
   'runCreated',

@@ -56,6 +56,33 @@ export const artifactContent = z
   .object({ data: json.optional(), schema: jsonObject.optional(), rows: z.array(jsonObject).optional() })
   .meta({ id: 'ArtifactContent' });
 
+/** An artifact of the context of a run. The content is left out if it is large: read it at `url`. */
+export const runArtifact = z
+  .object({
+    artifactId: text,
+    contextId: text,
+    /** The run that wrote the version. */
+    runId: text,
+    family: z.enum(['file', 'data', 'dataset']),
+    name: z.string().nullable(),
+    mimeType: z.string().nullable(),
+    version: count,
+    /** Bytes of a file, characters of a record as JSON, rows of a dataset. */
+    size: count,
+    updatedAt: instant,
+    /** Where this version is read, on this host. */
+    url: text,
+    /** The record. */
+    data: jsonObject.optional(),
+    /** The JSON Schema of one row of a dataset, and the rows. */
+    schema: jsonObject.optional(),
+    rows: z.array(jsonObject).optional(),
+    /** The content of a file: as text if it is valid UTF-8, else its bytes. */
+    text: z.string().optional(),
+    base64: z.string().optional(),
+  })
+  .meta({ id: 'RunArtifact' });
+
 /** What a PUT carries: the bytes of a file, or this as JSON. */
 export const artifactEdit = z.union([
   z.strictObject({ data: jsonObject }),
@@ -77,4 +104,5 @@ export const artifactSaved = z
 export type ArtifactSaved = DataOf<typeof artifactSaved>;
 export type ArtifactEntry = DataOf<typeof artifactEntry>;
 export type ArtifactList = DataOf<typeof artifactList>;
+export type RunArtifact = DataOf<typeof runArtifact>;
 export type ArtifactOverview = DataOf<typeof artifactOverview>;

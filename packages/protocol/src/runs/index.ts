@@ -1,6 +1,13 @@
 /** The public part of this folder: requests, responses and documents of runs. `../index.ts` exports it whole. */
-export type { ArtifactEntry, ArtifactList, ArtifactOverview, ArtifactSaved } from './artifacts.ts';
-export { artifactContent, artifactEdit, artifactList, artifactOverview, artifactSaved } from './artifacts.ts';
+export type { ArtifactEntry, ArtifactList, ArtifactOverview, ArtifactSaved, RunArtifact } from './artifacts.ts';
+export {
+  artifactContent,
+  artifactEdit,
+  artifactList,
+  artifactOverview,
+  artifactSaved,
+  runArtifact,
+} from './artifacts.ts';
 export {
   BUNDLE_VERSION,
   type BundleBlob,

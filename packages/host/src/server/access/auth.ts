@@ -12,6 +12,7 @@ export const scopes = [
   'runs:read',
   'runs:cancel',
   'runs:delete',
+  'artifacts:read',
   'approvals:respond',
   'webhooks:manage',
   'packs:read',

@@ -17,7 +17,7 @@ export const SESSION_LIFE_MS = 3_600_000;
 export const SESSION_MAX_MS = 12 * 3_600_000;
 
 /** The cookie alone grants only these scopes of its credential: those that pages need to read. */
-export const sessionScopes: readonly Scope[] = ['manifest:read', 'runs:read', 'audit:read'];
+export const sessionScopes: readonly Scope[] = ['manifest:read', 'runs:read', 'artifacts:read', 'audit:read'];
 
 export interface SessionPorts {
   /** Whether browsers reach the host by https; the cookie is then `Secure`. */

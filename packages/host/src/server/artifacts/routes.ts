@@ -66,7 +66,7 @@ async function list(call: Call, ports: ArtifactRoutePorts): Promise<string> {
 }
 
 async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | undefined> {
-  const asked = wholeParam(call, 'version', 1_000_000_000);
+  const asked = versionParam(call);
   const contextId = await visibleContext(call, ports.store.contexts);
   const artifactId = pathParam(call, 'artifactId');
   const version = await ports.store.artifacts.get(contextId, artifactId, asked);
@@ -136,14 +136,21 @@ async function inPieces(writer: PacedWriter, pieces: AsyncIterable<string | Uint
 const fileName = ({ name, artifactId }: ArtifactVersion): string =>
   (name ?? artifactId).split('/').at(-1)?.toWellFormed() ?? 'artifact';
 
-async function missing(contextId: ContextId, artifactId: string, ports: ArtifactRoutePorts) {
-  const isOpen = (await ports.store.artifacts.summary(contextId, artifactId))?.current === null;
+interface MissingPorts {
+  readonly store: Pick<Store, 'artifacts'>;
+}
+
+export async function missing(contextId: ContextId, artifactId: string, { store }: MissingPorts) {
+  const isOpen = (await store.artifacts.summary(contextId, artifactId))?.current === null;
   return new TerminalError('not_found', {
     message: `There is no ${isOpen ? 'complete ' : ''}version of the artifact ${JSON.stringify(artifactId.slice(0, 200))}.`,
     hint: isOpen ? 'It is being written. Follow the context, or try again.' : 'List the artifacts of the context.',
     details: { open: isOpen },
   });
 }
+
+/** The version that a request asks for; undefined for the current one. */
+export const versionParam = (call: Call): number | undefined => wholeParam(call, 'version', 1_000_000_000);
 
 function wholeParam(call: Call, name: string, most: number): number | undefined {
   const text = queryParam(call, name);

@@ -16,6 +16,7 @@ import { ChatStreams } from '../ai-sdk/chat-streams.ts';
 import { aiSdkRoutes } from '../ai-sdk/routes.ts';
 import { artifactOverviewRoute } from '../artifacts/overview.ts';
 import { artifactRoutes } from '../artifacts/routes.ts';
+import { runArtifactRoute } from '../artifacts/run-artifact.ts';
 import { saveRoute } from '../artifacts/save-route.ts';
 import { agentRoutes } from '../catalogue/agents.ts';
 import { CalibrationReader, calibrationRoutes } from '../catalogue/calibration.ts';
@@ -242,6 +243,7 @@ function surfaceOf(
     ...webhookRoutes({ webhooks, egress, redactor }),
     ...debugBundleRoutes(bundles),
     ...artifactRoutes({ store, responses }),
+    runArtifactRoute({ store }),
     artifactOverviewRoute({ store, cursors, turns }),
     saveRoute({ ...ports, loadView, maxJsonBytes: maxRequestBodyBytes, maxTenantBytes }),
     ...extensionRoutes(ports, bundles),

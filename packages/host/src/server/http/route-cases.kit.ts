@@ -243,6 +243,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     request: ({ other = '' }) => ({ path: { contextId: other, artifactId: 'totals' } }),
     status: 200,
   },
+  getRunArtifact: { given: artifact, request: ({ runId }) => ({ path: { runId, artifactId: 'totals' } }), status: 200 },
   saveArtifact: {
     given: artifact,
     request: ({ other = '' }) => ({
