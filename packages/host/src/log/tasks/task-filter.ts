@@ -50,12 +50,15 @@ export const everyTaskEvent: TaskFilter = {
 };
 
 /** The kind under which a row is shown; null when it is hidden. */
-export function shownKind(filter: TaskFilter, { face, runId }: Pick<Row, 'face' | 'runId'>): TaskEventKind | null {
+export function shownKind(
+  filter: TaskFilter,
+  { face, runId, type }: Pick<Row, 'face' | 'runId' | 'type'>,
+): TaskEventKind | null {
   const kind = kindOf(face);
   if (kind === null || (isForOperators(face) && !filter.debug)) return null;
   if ((filter.kinds !== null && !filter.kinds.has(kind)) || filter.excludeKinds.has(kind)) return null;
   if (filter.taskId !== null && !isTask(runId, filter.taskId, filter.subtree)) return null;
-  if (!filter.subtasks && parentOf({ face, runId }) !== null && !asksSomebody.has(kind)) return null;
+  if (!filter.subtasks && parentOf({ face, runId }) !== null && !isQuestion(kind, type)) return null;
   return kind !== 'thought-stream' || isThoughtShown(filter, face) ? kind : null;
 }
 
@@ -72,6 +75,10 @@ const isTask = (runId: string, taskId: string, subtree: boolean): boolean =>
 /** The task that a subtask belongs to. A fork of a subtask is in a context of its own and has none. */
 export const parentOf = ({ face, runId }: Pick<Row, 'face' | 'runId'>): string | null =>
   isOfSubtask(face) ? runAbove(runId) : null;
+
+/** Whether the row opens, forwards or closes a question. The answer to a refused or expired sign-in is an error. */
+const isQuestion = (kind: TaskEventKind, type: string): boolean =>
+  asksSomebody.has(kind) || (kind === 'error' && type === 'interrupt.resolved');
 
 const asksSomebody: ReadonlySet<TaskEventKind> = new Set<TaskEventKind>([
   'input-required',

@@ -48,6 +48,8 @@ async function family(): Promise<void> {
     rows: [
       { ...started({ parentRunId: root, owner: { tenant: 't' } }), ...face('task-created', { initiator: 'agent' }) },
       row('interrupt.opened', face('input-required', { inputId: 'i', inputType: 'custom', prompt: '?' })),
+      row('interrupt.resolved', face('error', { code: 'auth_denied', scope: 'auth', refId: 's' })),
+      row('cairn.error', face('error', { code: 'tool_failed', scope: 'tool' })),
       row('run.completed', face('task-complete')),
     ],
   });
@@ -67,10 +69,11 @@ const filters: readonly (readonly [query: string, kinds: readonly string[] | nul
     ['task-created', 'task-complete', 'task-created', 'task-created', 'task-complete', 'task-complete'],
   ],
   ['excludeKinds=thought-stream,content-delta&taskId=run_family', ['task-created', 'task-complete']],
-  ['taskId=run_family.0', ['task-created', 'input-required', 'task-complete']],
+  ['taskId=run_family.0', ['task-created', 'input-required', 'error', 'error', 'task-complete']],
   ['taskId=run_family&subtree=1&kinds=task-complete', ['task-complete', 'task-complete']],
   ['taskId=run_fam&subtree=1', []],
-  ['subtasks=0&taskId=run_family.0', ['input-required']],
+  // The error is the end of a refused sign-in.
+  ['subtasks=0&taskId=run_family.0', ['input-required', 'error']],
   ['thoughtTypes=decision&kinds=thought-stream&taskId=run_family', ['thought-stream']],
   ['verbosity=brief&kinds=thought-stream&taskId=run_family', ['thought-stream']],
   ['verbosity=detailed&kinds=thought-stream&taskId=run_family', ['thought-stream', 'thought-stream', 'thought-stream']],
