@@ -105,6 +105,7 @@ const names = [
   'drainPolicies',
   'edgeCondition',
   'errorEnvelope',
+  'errorInfo',
   'errorKinds',
   'eventDoc',
   'eventId',

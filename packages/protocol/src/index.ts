@@ -265,6 +265,7 @@ export {
   type WaitingStatus,
   waitingStatus,
 } from './views/status.ts';
+export { errorInfo } from './views/task-errors.ts';
 export { taskFace } from './views/task-face.ts';
 export { pendingOf } from './views/task-questions.ts';
 export { questionStatus } from './views/task-status.ts';

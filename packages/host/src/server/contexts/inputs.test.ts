@@ -63,3 +63,12 @@ it('is unknown in another context and to another tenant', async () => {
   const nothing = await talk.json('POST', `/api/contexts/${first.contextId}/inputs/nothing`, { body: { value: 1 } });
   expect(nothing.status).toBe(404);
 });
+
+it('fails its task with the same error in the events and in the list of tasks', async () => {
+  const { answer, contextId, runId } = await waiting();
+  await answer({ reject: true, reason: 'not now' });
+  const failed = (await talk.events(contextId, 'kinds=task-status')).find(({ status }) => status === 'failed');
+  expect(failed?.error).toMatchObject({ code: 'input_rejected', details: { code: 'approval_rejected' } });
+  const { body } = await talk.json('GET', `/api/contexts/${contextId}/tasks/${runId}`);
+  expect(body.error).toEqual(failed?.error);
+});

@@ -4,6 +4,7 @@ import {
   type ContextTask,
   contextTaskDetail,
   contextTasks,
+  errorInfo,
   isoTime,
   parseRunId,
   parseShape,
@@ -181,7 +182,5 @@ const shownAs: Readonly<Record<RunStatus, ContextTask['status']>> = {
 
 function ended({ status, outputs, error }: RunView): object {
   if (status === 'completed') return { result: outputs ?? {} };
-  if (status !== 'failed' || error === null) return {};
-  const { code, message, retryable = false, details } = error;
-  return { error: { code, message, retryable, ...(details !== undefined && { details }) } };
+  return status === 'failed' && error !== null ? { error: errorInfo(error) } : {};
 }
