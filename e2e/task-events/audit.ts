@@ -83,19 +83,25 @@ function checkContent(events: readonly TaskEvent[], complain: Complain): void {
 }
 
 function checkTools(events: readonly TaskEvent[], hasEnded: boolean, complain: Complain): void {
-  const open = new Map<string, number>();
+  const open = new Map<string, { attempt: number; progress: number }>();
   const seen = new Set<string>();
   for (const event of events) {
     if (event.kind === 'tool-start') {
       const attempt = event.metadata?.attempt ?? 1;
       if (seen.has(event.toolCallId) && attempt === 1) complain('a call starts once', { event });
       seen.add(event.toolCallId);
-      open.set(event.toolCallId, 0);
+      open.set(event.toolCallId, { attempt, progress: 0 });
     }
     if (event.kind === 'tool-progress') {
       const last = open.get(event.toolCallId);
       if (last === undefined) complain('only an open call makes progress', { event });
-      else open.set(event.toolCallId, event.progress);
+      else {
+        // A call that is entered again begins anew, and says so.
+        const attempt = Number(event.metadata?.attempt ?? 1);
+        if (attempt === last.attempt && event.progress < last.progress)
+          complain('progress never decreases in an attempt', { event, last: last.progress });
+        open.set(event.toolCallId, { attempt, progress: event.progress });
+      }
     }
     if (event.kind === 'tool-complete' && !open.delete(event.toolCallId))
       complain('a call that started completes once', { event });
