@@ -39,8 +39,8 @@ export interface CallArtifactsPorts {
 }
 
 export interface ThoughtOptions {
-  /** Default `reasoning`. */
-  readonly type?: ThoughtType | undefined;
+  /** Default `reasoning`, which also stands for the last two and for every other type. */
+  readonly type?: ThoughtType | 'analysis' | 'thinking' | undefined;
   /** Default `normal`. */
   readonly verbosity?: Verbosity | undefined;
   /** From 0 to 1. */
@@ -124,8 +124,8 @@ export class CallArtifacts {
   async #recordThought(content: string, options: ThoughtOptions): Promise<void> {
     const { call, reasoning } = this.#ports;
     const { type = 'reasoning', verbosity = 'normal', confidence, alternatives, relatedTo, visibility } = options;
-    if (!thoughtTypes.includes(type) || !verbosityLevels.includes(verbosity)) {
-      const message = `A thought has one of the types ${thoughtTypes.join(', ')} and one of the levels ${verbosityLevels.join(', ')}.`;
+    if (!verbosityLevels.includes(verbosity)) {
+      const message = `A thought has one of the levels ${verbosityLevels.join(', ')}.`;
       throw new TerminalError('tool_failed', { message });
     }
     if (reasoning === 'off' || (reasoning === 'summary' && verbosity === 'detailed')) return;
@@ -144,7 +144,7 @@ export class CallArtifacts {
       agentId: call.agentId,
       reasoning: text,
       verbosity: level,
-      thoughtType: type,
+      thoughtType: thoughtTypes.find((known) => known === type) ?? 'reasoning',
       level: verbosity,
     } as const;
     await call.record([{ type: 'agent.reasoned', payload: { ...thought, ...metadata } }]);

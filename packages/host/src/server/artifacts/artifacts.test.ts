@@ -210,6 +210,19 @@ test('a call that asks a person writes nothing twice when it goes on', async () 
   expect((await faces(runId)).filter(({ thoughtType }) => thoughtType === 'planning')).toHaveLength(1);
 });
 
+test('thoughts of other types count as reasoning; a level that nobody knows fails the call', async () => {
+  const { runId, result } = await ran(async ({ think }) => {
+    await think('a', { type: 'analysis' });
+    await think('b', { type: 'thinking' });
+    await think('c', { type: 'strategizing' as never });
+    await think('How loud?', { verbosity: 'loud' as never });
+    return null;
+  });
+  expect(result).toMatchObject({ error: { code: 'tool_failed', message: expect.stringContaining('brief, normal') } });
+  const reasoning = (await faces(runId)).filter(({ thoughtType }) => thoughtType === 'reasoning');
+  expect(reasoning.map(({ content }) => content)).toEqual(['a', 'b', 'c']);
+});
+
 test('thoughts carry their type and what belongs to it, as far as the run asks for them', async () => {
   const does: DeskWork = async ({ think }) => {
     await think('First the index.', { type: 'planning', verbosity: 'brief' });
