@@ -200,7 +200,7 @@ function foldInterrupt(view: RunView, event: FoldEvent): void {
     case 'interrupt.resolved': {
       const { interruptId, reason } = event.payload;
       const asked = own(view.interrupts, interruptId);
-      if (asked !== undefined && isSignIn(asked)) view.ended = 'sign-in';
+      if (asked !== undefined) view.ended = isSignIn(asked) ? 'sign-in' : { askedAt: asked.requestedAt };
       closeInterrupt(view, interruptId, interruptEnd(reason));
       break;
     }

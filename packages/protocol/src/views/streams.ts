@@ -3,6 +3,11 @@ import type { EventOf } from '../events/event.ts';
 import { payloadId } from '../ids.ts';
 import { own, put } from './dictionary.ts';
 
+/** A question that was answered, rejected or closed. */
+export interface AnsweredView {
+  readonly askedAt: number;
+}
+
 export interface BlockView {
   readonly contentId: string;
   readonly agentId: string | null;
@@ -19,7 +24,7 @@ export interface Streams {
   /** Open blocks by node, then by channel. */
   blocks: Record<string, Blocks>;
   /** What the latest row ended; its task face still shows it. */
-  ended: BlockView | 'tool-call' | 'sign-in' | null;
+  ended: BlockView | 'tool-call' | 'sign-in' | AnsweredView | null;
 }
 
 /** Maximum UTF-16 units of a block. A recorded model response fits, so only text of other hosts is truncated. */

@@ -74,7 +74,7 @@ function contentComplete(
   finishReason: string | undefined,
   large: JsonObject | undefined,
 ): JsonObject | null {
-  if (block === null || typeof block === 'string') return null;
+  if (block === null || typeof block === 'string' || 'askedAt' in block) return null;
   const metadata = {
     ...((block.cut || large !== undefined) && { truncated: true }),
     ...(large?.[LARGE_VALUE] !== undefined && { artifact: large[LARGE_VALUE] }),

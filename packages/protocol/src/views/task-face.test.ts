@@ -151,6 +151,25 @@ test('a question is asked, then waited for; an answer is received, then worked o
   ]);
 });
 
+test('an answer says how long it took since its question, also when the node asked two at once', () => {
+  const later = ['log.appended', {}, 10] as const;
+  const faces = facesOf(
+    started,
+    working,
+    nodeStarted('a'),
+    ...asks('a', 'i1'),
+    later,
+    ...asks('a', 'i2'),
+    ...answered('a', 'i1'),
+    ...answered('a', 'i2'),
+  );
+  const said = faces.flatMap((face) => (face?.kind === 'input-received' ? [face] : []));
+  expect(said).toMatchObject([
+    { inputId: 'i1', metadata: { duration: 50 } },
+    { inputId: 'i2', metadata: { duration: 80 } },
+  ]);
+});
+
 test('of two questions only the first changes the status, and only the last answer changes it back', () => {
   const faces = facesOf(
     started,

@@ -156,7 +156,10 @@ export function answered(view: RunView, event: EventOf<'interrupt.resolved'>): J
     return refused === null ? signedIn(interruptId, userId, resumeValue) : notSignedIn(interruptId, refused);
   }
   const node = own(view.nodeStates, event.nodeId ?? event.payload.nodeId ?? '');
-  const askedAt = node?.suspendedAt ?? null;
+  const { ended } = view;
+  // A node may ask several questions at once. The log of another host may lack a request.
+  const isKnown = ended !== null && typeof ended === 'object' && 'askedAt' in ended;
+  const askedAt = isKnown ? ended.askedAt : (node?.suspendedAt ?? null);
   // Nobody answered: the host closed the question.
   const isUnanswered = isTimeout || (isCanceled && resolvedBy === undefined);
   const answerer = isUnanswered ? HOST_AGENT : agentId;
