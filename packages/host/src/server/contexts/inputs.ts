@@ -18,6 +18,7 @@ import {
 } from '@cairn/protocol';
 import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
 import type { LoadView } from '../../engine/loading/run-view.ts';
+import { schemaProblems } from '../../engine/values/schemas.ts';
 import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord } from '../../log/ports/run-index.ts';
@@ -114,9 +115,9 @@ const closed = ['interrupt_already_resolved', 'interrupt_expired', 'interrupt_ca
 
 /** What the kind of a question takes. A client may also send that form itself. */
 function valueFor(given: AnswerInput, asked: InterruptView, inputId: string): Json {
-  const { kind, data } = asked;
+  const { kind } = asked;
   if (isClientCall(asked)) return { eventPayload: toolResult(given) };
-  const only = kind === 'clarification' ? onlyQuestion(data) : null;
+  const only = kind === 'clarification' ? onlyQuestion(asked) : null;
   if ('reject' in given) {
     if (only?.isYesOrNo) return { answers: { [only.id]: false } };
     if (!rejectable.has(kind)) throw invalid(inputId, 'This input cannot be rejected; it needs a value.');
@@ -132,10 +133,16 @@ function valueFor(given: AnswerInput, asked: InterruptView, inputId: string): Js
 const rejectable: ReadonlySet<InterruptKind> = new Set<InterruptKind>(['approval', 'clarification', 'low-confidence']);
 
 /** The question of a clarification that has no other: it takes a bare answer. */
-function onlyQuestion({ questions }: JsonObject): { readonly id: string; readonly isYesOrNo: boolean } | null {
-  const [question, ...others] = Array.isArray(questions) ? questions : [];
+function onlyQuestion({
+  data,
+  resumeSchema,
+}: InterruptView): { readonly id: string; readonly isYesOrNo: boolean } | null {
+  const [question, ...others] = Array.isArray(data.questions) ? data.questions : [];
   if (others.length > 0 || !isJsonObject(question) || typeof question.id !== 'string') return null;
-  return { id: question.id, isYesOrNo: isJsonObject(question.schema) && question.schema.type === 'boolean' };
+  const schema = isJsonObject(question.schema) ? question.schema : {};
+  // Another rule may take no other answer than yes.
+  const isYesOrNo = resumeSchema === null && schema.type === 'boolean' && schemaProblems(schema, false).length === 0;
+  return { id: question.id, isYesOrNo };
 }
 
 /** A client that cannot execute its tool rejects the call, and the agent is told why. */

@@ -53,6 +53,13 @@ it('lets ask throw for any other question, with the reason', async () => {
   });
 });
 
+it('rejects a question that takes only a yes', async () => {
+  work = async ({ ask }) => ({ isRead: await ask({ prompt: 'Read the terms?', schema: z.literal(true) }) });
+  const { asked, call } = await rejected();
+  expect(asked).toMatchObject({ inputType: 'confirmation' });
+  expect(call).toMatchObject({ success: false, errorInfo: { code: 'input_rejected' } });
+});
+
 it('lets a tool go on without its answer', async () => {
   work = async ({ ask }) => {
     const refused = await ask({ prompt: 'Which?' }).catch((error: unknown) => error);
