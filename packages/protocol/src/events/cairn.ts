@@ -260,6 +260,8 @@ export const clientPayloads = {
     fromSeq: count,
     mode: z.enum(forkModes),
     contextId: text.optional(),
+    /** The context of the source and the last cursor of it that the tree shares: what was said and made there before. */
+    history: z.object({ contextId: text, cursor: count }).optional(),
     forkedBy: z.string().optional(),
     /** The failed run that this one does again from its failed node on. */
     retryOf: runId.optional(),

@@ -41,6 +41,7 @@ test('reads a context once, goes on where it stopped, and cuts where the invocat
       if ('contextId' in range) read++;
       return store.log.read(range);
     },
+    head: store.log.head,
   };
   const conversations = createConversations(log);
   await started(store, 'run_1', [opened('one'), row('run.completed', { outputs: { content: 'first' } })]);
@@ -77,6 +78,7 @@ test('contexts that hold more together than is kept are read again, the longest 
       if ('contextId' in range) read.push(range.contextId);
       return store.log.read(range);
     },
+    head: store.log.head,
   });
   const hear = (i: number) =>
     conversations.before(query({ contextId: `ctx_${i}` as ContextId, runId: runOf(i), cutSeq: 9 }));
@@ -102,6 +104,7 @@ test('a tenant with many contexts evicts its own, not those of others', async ()
       if ('contextId' in range) read.push(range.contextId);
       return store.log.read(range);
     },
+    head: store.log.head,
   });
   const hear = async (tenant: string, i: number, words: number) => {
     const [contextId, runId] = [`ctx_${i}` as ContextId, `run_${i}` as RunId];
@@ -126,6 +129,7 @@ test('a read that fails is told, and the next one works', async () => {
   let broken = true;
   const conversations = createConversations({
     read: (range) => (broken && 'contextId' in range ? Promise.reject(new Error('disk')) : store.log.read(range)),
+    head: store.log.head,
   });
   await started(store, 'run_1', [opened('one'), row('run.completed', { outputs: { content: 'first' } })]);
   await started(store, 'run_2', [opened('two'), invoked]);

@@ -1,7 +1,7 @@
 /**
  * The conversation of a context: a fold of its rows. Each invocation reads it up to its own cut, filtered by its group.
  */
-import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { isJsonObject, type Json, type JsonObject, type RunId } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import { PEER_PROVIDER } from './peer-model.ts';
 import { resultText, taskText } from './task-text.ts';
@@ -24,10 +24,19 @@ interface Said {
   readonly text: string;
 }
 
+/** What a run is called in a fold: a fork has the name of its source, so that it goes on in the same rooms. */
+export interface RunName {
+  readonly name: RunId;
+  /** Its first row that is not shared with its source. */
+  readonly ownFrom: number;
+}
+
 /** The state that a conversation needs from a context's rows. It advances row by row, in cursor order. */
 export interface ContextFold {
   /** The cursor of the last folded row. */
   cursor: number;
+  /** Runs of a context that goes on from others. Elsewhere it is empty, and each run has its own name. */
+  readonly names: Map<string, RunName>;
   said: Said[];
   /** What was asked in each run, of what is held. */
   readonly asked: Map<string, Set<string>>;
@@ -60,6 +69,7 @@ const MAX_TOOL_TEXT = 2000;
 
 export const emptyContext = (): ContextFold => ({
   cursor: 0,
+  names: new Map(),
   said: [],
   asked: new Map(),
   characters: 0,
@@ -70,10 +80,11 @@ export const emptyContext = (): ContextFold => ({
   speakers: new Map(),
 });
 
-export function foldRow(fold: ContextFold, row: Row): void {
-  fold.cursor = row.cursor;
-  const take = takers[row.type];
+export function foldRow(fold: ContextFold, stored: Row): void {
+  fold.cursor = stored.cursor;
+  const take = takers[stored.type];
   if (take === undefined) return;
+  const row = { ...stored, runId: fold.names.get(stored.runId)?.name ?? stored.runId };
   const text = take(fold, row, JSON.parse(row.payload));
   if (text === null || text.text === '') return;
   fold.said.push({ cursor: row.cursor, offset: fold.characters, runId: row.runId, ...text });
@@ -83,15 +94,15 @@ export function foldRow(fold: ContextFold, row: Row): void {
 }
 
 /** About the characters that a fold holds. */
-export const weightOf = ({ characters, forgotten, roots, retried, peers, speakers }: ContextFold): number =>
-  characters - forgotten + ENTRY * (1 + roots.size + retried.size + peers.size + speakers.size);
+export const weightOf = ({ characters, forgotten, names, roots, retried, peers, speakers }: ContextFold): number =>
+  characters - forgotten + ENTRY * (1 + names.size + roots.size + retried.size + peers.size + speakers.size);
 
 type Taken = Pick<Said, 'by' | 'text'> | null;
 
 const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: JsonObject) => Taken>> = {
   'run.started': (fold, row, payload) => {
     const { parentRunId, inputs, retryOf } = payload;
-    if (typeof retryOf === 'string') fold.retried.set(retryOf, row.cursor);
+    if (typeof retryOf === 'string') fold.retried.set(nameOf(fold, retryOf), row.cursor);
     if (typeof parentRunId === 'string') {
       fold.roots.set(row.runId, rootOf(fold, parentRunId));
       return null;
@@ -154,7 +165,12 @@ function spoken(fold: ContextFold, row: Row, text: string): Taken {
 
 const placeOf = ({ runId, nodeId }: Row): string => `${runId}/${nodeId ?? ''}`;
 
-const rootOf = (fold: ContextFold, runId: string): string => fold.roots.get(runId) ?? runId;
+const nameOf = ({ names }: ContextFold, runId: string): string => names.get(runId)?.name ?? runId;
+
+function rootOf(fold: ContextFold, runId: string): string {
+  const name = nameOf(fold, runId);
+  return fold.roots.get(name) ?? name;
+}
 
 /** Agents that share a conversation are in one room: that of their run tree or of their group. */
 function roomOf(fold: ContextFold, runId: string, group: Json | undefined): string | null {

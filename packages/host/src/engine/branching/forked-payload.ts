@@ -6,13 +6,14 @@ import type { CutRun } from './tree-cut.ts';
 
 export function forkedPayload(
   { principal, toolScopes = [], rules = [], runId: about, isRetry = false }: ForkRun,
-  { place, parentRunId, children, state }: CutRun,
+  { place, tree, parentRunId, children, state }: CutRun,
   cutAt: number,
 ): PayloadDraft<'cairn.run.forked'> {
   const { runId, source, fromSeq, contextId } = place;
   const scopes = state.view.toolScopes;
   const payload: PayloadDraft<'cairn.run.forked'> = {
     ...{ runId, sourceRunId: source.runId, fromSeq, mode: 'branch', contextId },
+    history: { contextId: tree.contextId, cursor: tree.cursor },
   };
   if (principal !== undefined) payload.forkedBy = principal;
   if (isRetry && source.runId === about) payload.retryOf = about;

@@ -16,6 +16,7 @@ const MAX_FORKED_RUNS = 50;
 /** A run of the tree, folded up to the cut. */
 export interface CutRun extends RunCut {
   readonly place: CutPlace;
+  readonly tree: TreePlace;
   /** The fork of its parent; null for the topmost run. */
   readonly parentRunId: RunId | null;
   /** The repeated rows, which the fork writes first. */
@@ -76,7 +77,7 @@ async function cutRun(
     below.push({ place: { source: head.record, fromSeq, runId: forkId, contextId }, parentRunId: runId });
     if (below.length > MAX_FORKED_RUNS) throw tooManyRuns(tree);
   }
-  return { run: { ...cut, place, parentRunId, rows, children }, below };
+  return { run: { ...cut, place, tree, parentRunId, rows, children }, below };
 }
 
 async function fateOf({ store }: ForkPorts, { cursor, focus }: TreePlace, runId: RunId): Promise<Fate> {

@@ -1,5 +1,5 @@
 /** Finds where a fork cuts a tree: everything in it that was written before an event of one of its runs is shared. */
-import { type RunId, TerminalError } from '@cairn/protocol';
+import { type ContextId, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -11,6 +11,8 @@ export interface TreePlace {
   readonly top: { readonly head: RunHead; readonly fromSeq: number };
   /** Rows of the other runs are shared up to here. */
   readonly cursor: number;
+  /** The context that the cursor is in: that of the run whose tree it was before the cut. */
+  readonly contextId: ContextId;
 }
 
 type LogPorts = Pick<Store, 'log' | 'changes'>;
@@ -26,21 +28,26 @@ export async function treePlace(store: LogPorts, { source, fromSeq, isWholeTree 
   const { log } = store;
   const { runId } = source.record;
   const focus = { runId, fromSeq };
-  const cursor = await cutCursor(store, source, fromSeq);
+  const place = await cutPlace(store, source, fromSeq);
   const top = isWholeTree ? await rootOf(log, source) : source;
-  if (top === source) return { focus, top: { head: source, fromSeq }, cursor };
-  const shared = await log.rowsUntil(top.record.runId, cursor);
+  if (top === source) return { focus, top: { head: source, fromSeq }, ...place };
+  const shared = await log.rowsUntil(top.record.runId, place.cursor);
   if (shared > top.seq && top.record.endedAt !== null) throw endedAbove(runId, top.record.runId, fromSeq);
-  return { focus, top: { head: top, fromSeq: shared }, cursor };
+  return { focus, top: { head: top, fromSeq: shared }, ...place };
 }
 
 /** The end of the log for a cut after the last row of a run. */
-async function cutCursor(store: LogPorts, source: RunHead, fromSeq: number): Promise<number> {
+async function cutPlace(
+  store: LogPorts,
+  source: RunHead,
+  fromSeq: number,
+): Promise<Pick<TreePlace, 'cursor' | 'contextId'>> {
   const { log, changes } = store;
   const recorded = await recordedBy(log, source, fromSeq);
-  if (recorded !== null) return cutCursor(store, recorded, fromSeq);
+  if (recorded !== null) return cutPlace(store, recorded, fromSeq);
   const row = await rowAt(log, source.record.runId, fromSeq);
-  return row === undefined ? changes.lastCursor() : row.cursor - 1;
+  const cursor = row === undefined ? await changes.lastCursor() : row.cursor - 1;
+  return { cursor, contextId: source.record.contextId };
 }
 
 /**

@@ -16,6 +16,7 @@ import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { systemClock } from '../compose.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 import { agentFacts } from './agent-facts.kit.ts';
+import { branchToEnd, fork, rowsOf, seqOf, snapshotOf, toEnd } from './fork-kit.kit.ts';
 
 const sha256: Sha256 = (text, encoding) => hash('sha256', text, encoding);
 
@@ -151,6 +152,56 @@ test.each([
   await ran({ workflowId: 'pair', configurable: { 'cairn.contextId': contextId ?? null } });
   // The result of the run before is heard by everybody; what its first agent said only by its group.
   expect(model.shown[2]?.some((line) => line.includes('answer 1'))).toBe(isHeard);
+});
+
+/** Branches a run where a node starts, and sees the branch to its end. */
+const branched = async (runId: Json, nodeId: string): Promise<string> =>
+  branchToEnd(host, String(runId), { fromSeq: seqOf(await rowsOf(host, String(runId)), 'node.started', nodeId) });
+
+test('a branch of the second message hears the first one, also in a branch of a branch or of a replay', async () => {
+  const { contextId } = await said('My name is Ada.');
+  const { runId } = await said('What is my name?', contextId);
+  await said('A later message.', contextId);
+  const branch = await branched(runId ?? null, 'agent');
+  await branched(branch, 'agent');
+  const replay = String((await fork(host, String(runId), { mode: 'replay' })).body.runId);
+  await toEnd(host, replay);
+  await branched(replay, 'agent');
+  expect(model.shown[1]).toHaveLength(3);
+  expect(model.shown.slice(3)).toEqual([model.shown[1], model.shown[1], model.shown[1]]);
+  const { contextId: forked } = await snapshotOf(host, branch);
+  await said('And now?', forked);
+  expect(model.shown.at(-1)).toEqual([...(model.shown[1] ?? []), 'assistant: answer 4', 'user: And now?']);
+});
+
+/** A child run whose agent speaks, and an agent of its parent that shares what it said. */
+const speaking = (agent: typeof desk, text: string) => ({
+  type: 'cairn.agent',
+  agent,
+  config: { agentSharing: 'shared' },
+  inputs: { message: fixed(text) },
+});
+const family = [
+  defineWorkflow({ id: 'child', version: '1', nodes: { draft: speaking(scribe, 'Draft.') } }),
+  defineWorkflow({
+    id: 'parent',
+    version: '1',
+    nodes: {
+      child: { type: 'core.subWorkflow', config: { workflowId: 'child' } },
+      judge: speaking(desk, 'Judge.'),
+    },
+  }),
+];
+
+test('in a branch, an agent hears the child run that had ended before the cut, as its source did', async () => {
+  for (const definition of family) await host.engine.register('t', definition);
+  const { runId } = await ran({ workflowId: 'parent' });
+  expect(model.shown[1]).toEqual(expect.arrayContaining([expect.stringContaining('answer 1')]));
+  const branch = await branched(runId ?? null, 'judge');
+  expect(model.shown.slice(2)).toEqual([model.shown[1]]);
+  // What it starts anew speaks in the same room.
+  await branched(branch, 'child');
+  expect(model.shown.at(-1)?.filter((line) => line.includes('answer'))).toEqual([expect.stringContaining('answer 4')]);
 });
 
 test('a run of an agent is event by event that of a workflow whose node names it, but for where it says it comes from', async () => {
