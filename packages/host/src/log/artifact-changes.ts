@@ -52,8 +52,9 @@ export interface NewestVersion {
 }
 
 /** The number of the version that a claim gets. */
-export function claimedVersion(claim: ArtifactClaim, newest: NewestVersion | null, current: number): number {
-  const { expectedVersion, artifactId } = claim;
+export function claimedVersion(claim: ArtifactClaim, newest: NewestVersion | null, own: number): number {
+  const { expectedVersion, earlierVersion = 0, artifactId } = claim;
+  const current = Math.max(own, earlierVersion);
   if (newest !== null && isHeldByAnother(newest, claim)) {
     throw new RetryableError('artifact_version_conflict', {
       message: `Version ${newest.version} of the artifact ${JSON.stringify(artifactId)} is being written by run ${newest.runId}.`,
@@ -70,7 +71,7 @@ export function claimedVersion(claim: ArtifactClaim, newest: NewestVersion | nul
   }
   // A claim that never got a row leaves its number.
   if (newest?.state === 'claimed' && newest.runId === claim.runId) return newest.version;
-  return (newest?.version ?? 0) + 1;
+  return Math.max(newest?.version ?? 0, earlierVersion) + 1;
 }
 
 function isHeldByAnother(newest: NewestVersion, { runId, writer }: ArtifactClaim): boolean {

@@ -16,6 +16,7 @@ import { createRedactor } from '../redaction/redactor.ts';
 import { type CallPlace, CallTraces } from '../telemetry/call-traces.ts';
 import { hostInstruments } from '../telemetry/instruments.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { forkedArtifacts } from './artifacts/forked-artifacts.ts';
 import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
 import { type DiscoveryFacts, discoveryDocument } from './catalogue/discovery.ts';
 import { runnableFixtures } from './catalogue/fixtures.ts';
@@ -96,7 +97,7 @@ export interface CreatedServices {
 /** The engine is created last and is not open yet. */
 export async function createServices(config: IdentifiedConfig, options: ServiceOptions): Promise<CreatedServices> {
   const { telemetry, extension, workflows, cluster, clock = systemClock } = options;
-  const { store } = telemetry;
+  const store = { ...telemetry.store, artifacts: forkedArtifacts(telemetry.store) };
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
   const report = redacting(options.report, redactor);
   const checkpointKeys = deriveKeys(CHECKPOINT_KEYS).map((secret) => signingKey(secret).publicKey);

@@ -25,6 +25,7 @@ import { createGate } from './access/gate.ts';
 import type { ShareLimits } from './access/limit-routes.ts';
 import type { AccessLimits } from './access/limits.ts';
 import { createEditPerformer, editNode } from './artifacts/edit-run.ts';
+import { forkedArtifacts } from './artifacts/forked-artifacts.ts';
 import { type Ask, askUrl, type Reply } from './ask.kit.ts';
 import type { AgentFacts } from './catalogue/agent-discovery.ts';
 import { CallLimit } from './catalogue/call-limit.ts';
@@ -151,7 +152,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     onOneNode: () => ({ open: async () => undefined, close: async () => undefined }),
   };
   const telemetry = await startTelemetry(undefined, world);
-  const { store } = telemetry;
+  const store = { ...telemetry.store, artifacts: forkedArtifacts(telemetry.store) };
   const limits = {
     maxNodeExecutions: 100,
     clarificationRounds: 10,

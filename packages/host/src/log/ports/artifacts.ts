@@ -33,6 +33,8 @@ export interface ArtifactClaim {
   readonly writer: ArtifactWriter;
   /** The version that must be current; 0 for an artifact that has none. Without it any may be. */
   readonly expectedVersion?: number | undefined;
+  /** The newest version that the context goes on from without having it: numbers go on after it. */
+  readonly earlierVersion?: number | undefined;
   readonly at: number;
 }
 
