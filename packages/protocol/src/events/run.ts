@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { agentRef } from '../agents/agent-ref.ts';
 import { count, errorObject, json, jsonObject, ordinal, owner, runBudget, runId, share, text } from '../fields.ts';
 import { remoteParent } from '../host/causation.ts';
+import { callRule } from '../runs/fork-run.ts';
 import { channelDeclaration } from '../runs/workflow-definition.ts';
 
 /** What a pause does with active nodes: interrupt them, or let them finish. */
@@ -61,6 +62,8 @@ const runStarted = z.looseObject({
   parentAgentId: text.optional(),
   /** The agents of the runs above, nearest first, which answer its questions before people do. Null: a run without one. */
   coordinators: z.array(text.nullable()).optional(),
+  /** Of a run that a branch started, or a run below it: the rules for its calls, and its prompts. */
+  branch: z.looseObject({ rules: z.array(callRule), prompts: z.record(z.string(), z.string()) }).optional(),
   /** The memory scope of the run's agents: its top run, and whether that run is isolated from its parent. */
   memoryScope: z.looseObject({ runId, isolated: z.boolean() }).optional(),
   /** Who sees thoughts: `operator` hides all of them from clients, `minConfidence` those that are less sure. */

@@ -3,6 +3,7 @@ import { type ErrorCode, type EventOf, type FoldEvent, foldRun, forkGapMs } from
 import { endRoute, questionRouted, routeRequested, routeReturned } from '../coordination/route-state.ts';
 import { giveBack, lend, newAccount } from '../family/account.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
+import { startedByBranch } from '../fork/fork-state.ts';
 import { addSealed } from '../sensitive/references.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { startDeadline } from './control/cancel-run.ts';
@@ -130,7 +131,8 @@ function foldFact(state: RunState, event: FoldEvent): void {
 }
 
 function runStarted(state: RunState, workflow: Workflow, event: EventOf<'run.started'>): void {
-  const { limits, budget, depth, memoryScope, parentRunId, detached, agents, prompts, coordinators } = event.payload;
+  const { limits, budget, depth, memoryScope, parentRunId, detached, agents, prompts } = event.payload;
+  const { coordinators, branch } = event.payload;
   if (limits !== undefined) state.limits = limits;
   if (budget !== undefined) state.account = newAccount(budget);
   if (depth !== undefined) state.depth = depth;
@@ -139,6 +141,7 @@ function runStarted(state: RunState, workflow: Workflow, event: EventOf<'run.sta
   if (coordinators !== undefined) state.coordinators = coordinators;
   if (agents !== undefined) state.agents = agents;
   if (prompts !== undefined) state.prompts = prompts;
+  if (branch !== undefined) state.fork = startedByBranch(branch);
   const remoteCause = remoteEventOf(event);
   if (remoteCause !== null) state.remoteCause = remoteCause;
   const { timeoutMs } = state.limits;

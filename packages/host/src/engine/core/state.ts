@@ -212,7 +212,7 @@ export interface RunState {
   bytes: number;
   /** Bytes of the run's events in the log. */
   logBytes: number;
-  /** Set for a branch: where it left its source, and how it makes its calls. */
+  /** Set for a branch and the runs that it starts: where it left its source, and how it makes its calls. */
   fork?: ForkState;
   /** Budget and usage of the run and its descendants. */
   account: Account;

@@ -164,6 +164,7 @@ function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy, parentW
   payload.depth = child.depth;
   payload.memoryScope = child.memoryScope;
   payload.coordinators = child.coordinators;
+  if (child.branch !== undefined) payload.branch = child.branch;
   if (child.toolCallId !== undefined) payload.parentToolCallId = child.toolCallId;
   if (child.agentId !== null) payload.parentAgentId = child.agentId;
   if (child.isDetached) payload.detached = true;

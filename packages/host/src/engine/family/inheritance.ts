@@ -1,6 +1,7 @@
 /** The settings that a child run inherits from its parent, from the requesting node to the child's first row. */
 import type { JsonObject, RunId } from '@cairn/protocol';
 import type { SealedValues } from '../core/state.ts';
+import { branchBelow, type HandedDown } from '../fork/fork-state.ts';
 import { sealedIn } from '../sensitive/references.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Budget } from './account.ts';
@@ -25,6 +26,8 @@ export type Inheritance = {
   readonly memoryScope: MemoryScope;
   /** The agents of the runs above, nearest first: the parent's own, if it has one, and those above it. */
   readonly coordinators: readonly (string | null)[];
+  /** The rules and prompts of a branch hold in its whole tree. */
+  readonly branch?: HandedDown;
 };
 
 /** The input of the child performer. */
@@ -53,6 +56,7 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
   const budget = account.loans[childRunId];
   const { inputs, unset } = projected(context, inputMapping);
   const sealed = sealedIn(inputs, context.state.sealed);
+  const branch = branchBelow(context.state.fork);
   const toolCallId = view.nodeStates[context.node.id]?.toolCallId ?? null;
   return {
     childRunId,
@@ -70,6 +74,7 @@ export function childRequest(context: NodeContext, wanted: WantedChild): ChildRe
     ...(toolCallId === null ? {} : { toolCallId }),
     memoryScope: scopeBelow(context.state, childRunId, isolation),
     coordinators: [coordinatorOf(context, agentId), ...(context.state.coordinators ?? [])],
+    ...(branch === undefined ? {} : { branch }),
   };
 }
 

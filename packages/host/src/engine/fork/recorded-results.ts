@@ -5,7 +5,7 @@ import { isFull } from '../../log/ports/rows.ts';
 import { LruMap } from '../../lru-map.ts';
 import type { CallResult } from '../workflow/driven-calls.ts';
 import type { Workflow } from '../workflow/node-type.ts';
-import type { ForkState } from './fork-state.ts';
+import type { CutState, ForkState } from './fork-state.ts';
 import { requestKeys, resultIn } from './request-keys.ts';
 
 /** A recorded result, and the row that has it. */
@@ -14,7 +14,7 @@ export interface RecordedResult {
   readonly from: { readonly runId: RunId; readonly seq: number };
 }
 
-type Source = Pick<ForkState, 'sourceRunId' | 'fromSeq' | 'scanFrom'>;
+type Source = Pick<CutState, 'sourceRunId' | 'fromSeq' | 'scanFrom'>;
 
 /** Most results of a source that a branch can find. A call without one is made live. */
 const MAX_RECORDED = 20_000;
@@ -64,7 +64,7 @@ export class RecordedResults {
   }
 
   /** Returns the first result of this request that no other call of the branch has taken; null if there is none. */
-  async find(fork: ForkState, { workflow, key, callId }: WantedResult): Promise<RecordedResult | null> {
+  async find(fork: CutState, { workflow, key, callId }: WantedResult): Promise<RecordedResult | null> {
     const { sourceRunId: runId } = fork;
     const seqs = (await this.#recorded(fork, workflow)).get(key) ?? [];
     const { recorded, claims } = this.#takenBy(fork);

@@ -4,7 +4,7 @@ import type { OpenCall, RunState } from '../core/state.ts';
 import type { Sha256 } from '../ports.ts';
 import type { Workflow } from '../workflow/node-type.ts';
 import { useOf } from './call-rules.ts';
-import { MAX_REUSED } from './fork-state.ts';
+import { hasSource, MAX_REUSED } from './fork-state.ts';
 import type { RecordedResult, RecordedResults } from './recorded-results.ts';
 import { keyOfCall } from './request-keys.ts';
 
@@ -35,8 +35,9 @@ export function reuseOf(ports: ReusePorts, { state, workflow, call, input }: Reu
   // Its recorded outputs are references to values that the branch does not have.
   if (workflow.nodes.get(call.nodeId)?.node.outputSensitivity !== undefined) return null;
   const isConfirmed = Object.hasOwn(fork.verdicts, call.callId);
+  if (!hasSource(fork) && !isConfirmed) return null;
   const found = async (key: string): Promise<RecordedResult | null> => {
-    const result = await ports.recorded.find(fork, { workflow, key, callId: call.callId });
+    const result = hasSource(fork) ? await ports.recorded.find(fork, { workflow, key, callId: call.callId }) : null;
     if (result === null && isConfirmed) throw nothingRecorded(call, fork.sourceRunId);
     return result;
   };
@@ -45,9 +46,9 @@ export function reuseOf(ports: ReusePorts, { state, workflow, call, input }: Reu
 }
 
 /** A person decided to take the recorded result, so the call is not made instead. */
-const nothingRecorded = ({ callId, step }: OpenCall, sourceRunId: string): TerminalError =>
+const nothingRecorded = ({ callId, step }: OpenCall, sourceRunId: string | null): TerminalError =>
   new TerminalError('replay_source_missing', {
-    message: `Run ${sourceRunId} has no result for this request of ${step} (${callId}).`,
+    message: `${sourceRunId === null ? 'A run that a branch started' : `Run ${sourceRunId}`} has no recorded result for this request of ${step} (${callId}).`,
     hint: 'Answer "run" to make the call, or "use" with a result.',
-    details: { callId, sourceRunId },
+    details: { callId, ...(sourceRunId === null ? {} : { sourceRunId }) },
   });

@@ -32,8 +32,10 @@ class Parrot implements Model {
   readonly prices = null;
   readonly isScripted = true;
   readonly shown: string[][] = [];
+  readonly systems: string[] = [];
 
-  async *stream({ messages }: ModelCall) {
+  async *stream({ system, messages }: ModelCall) {
+    this.systems.push(system);
     this.shown.push(messages.map((message) => ('text' in message ? `${message.role}: ${message.text}` : message.role)));
     yield [
       { type: 'text-delta' as const, text: `answer ${this.shown.length}` },
@@ -193,6 +195,12 @@ const family = [
   }),
 ];
 
+const grandparent = defineWorkflow({
+  id: 'grandparent',
+  version: '1',
+  nodes: { parent: { type: 'core.subWorkflow', config: { workflowId: 'parent' } } },
+});
+
 test('in a branch, an agent hears the child run that had ended before the cut, as its source did', async () => {
   for (const definition of family) await host.engine.register('t', definition);
   const { runId } = await ran({ workflowId: 'parent' });
@@ -202,6 +210,16 @@ test('in a branch, an agent hears the child run that had ended before the cut, a
   // What it starts anew speaks in the same room.
   await branched(branch, 'child');
   expect(model.shown.at(-1)?.filter((line) => line.includes('answer'))).toEqual([expect.stringContaining('answer 4')]);
+});
+
+test('a prompt of a branch holds for the agents of runs that it starts, two levels down', async () => {
+  for (const definition of family) await host.engine.register('t', definition);
+  await host.engine.register('t', grandparent);
+  const { runId } = await ran({ workflowId: 'grandparent' });
+  const prompts = { 'host:scribe': 'Write a poem.' };
+  await branchToEnd(host, String(runId), { fromSeq: 1, cairn: { overlay: { prompts } } });
+  const isPoem = model.systems.map((system) => system.includes('Write a poem.'));
+  expect(isPoem).toEqual([false, false, true, false]);
 });
 
 test('a run of an agent is event by event that of a workflow whose node names it, but for where it says it comes from', async () => {

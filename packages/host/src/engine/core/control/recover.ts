@@ -112,7 +112,7 @@ export function proposeCalls(state: RunState, workflow: Workflow, fork: ForkStat
 
 const proposal = ({ callId, step, attempt }: OpenCall, about: JsonObject, { sourceRunId }: ForkState): JsonObject => ({
   customKind: CALL_PROPOSED,
-  payload: { callId, step, attempt, sourceRunId, ...about },
+  payload: { callId, step, attempt, ...(sourceRunId === null ? {} : { sourceRunId }), ...about },
 });
 
 const question = ({ nodeId, callId, step, attempt }: OpenCall, about: JsonObject, ahead: number): Question => ({
