@@ -41,12 +41,12 @@ export const ancestryRoutes = (ports: AncestryPorts): readonly Route[] => [
   },
 ];
 
-/** A fork has none: its source did not request it. */
+/** A fork has none, because its source did not request it; a child that was forked with its tree has the fork of its parent. */
 async function shownParent(
-  { runId, fork }: RunHead['record'],
+  { runId, fork, parentRunId: forkedParent }: RunHead['record'],
   { log, ...ports }: AncestryPorts,
 ): Promise<Ancestry['parent']> {
-  if (fork !== null) return null;
+  if (fork !== null && forkedParent === null) return null;
   const [first] = await log.read({ runId, after: -1, limit: 1 });
   const event = first === undefined ? null : foldEventOf(first);
   const parent = event?.type === 'run.started' ? parentOf(event.payload) : null;
@@ -55,9 +55,11 @@ async function shownParent(
     const { hostId, wellKnownUrl, cause } = parent;
     return { runId: parent.runId, hostId, cause, wellKnownUrl };
   }
-  const hash = (await log.head(parent.runId))?.record.definitionHash;
+  // The first row of a fork is that of its source, and names the parent of the source.
+  const parentRunId = forkedParent ?? parent.runId;
+  const hash = (await log.head(parentRunId))?.record.definitionHash;
   const definition = hash === undefined || hash === null ? null : await ports.definitions.get(hash);
-  return { runId: parent.runId, hostId: ports.hostId, cause: causeIn(definition, parent.nodeId) };
+  return { runId: parentRunId, hostId: ports.hostId, cause: causeIn(definition, parent.nodeId) };
 }
 
 /** Agents and dispatch nodes dispatch; a sub-workflow node says what it is. */

@@ -123,6 +123,16 @@ test('a cut of a tree forks the runs that are open, at every depth, and they go 
   expect(await snapshotOf(host, present(forks[1]))).toMatchObject({
     ...{ parentRunId: root, parentNodeId: 'n1', fork: { sourceRunId: tree[1] } },
   });
+  const parentOf = async (id: string) => (await host.ask('GET', `/v1/runs/${id}/ancestry`)).body.parent;
+  expect(await Promise.all(forks.map(parentOf))).toMatchObject([
+    null,
+    { runId: root, cause: 'core.subWorkflow' },
+    { runId: forks[1], cause: 'core.subWorkflow' },
+  ]);
+  const alone = await branch(host, present(tree[2]), 2);
+  expect(await parentOf(alone)).toBeNull();
+  await host.ask('POST', `/v1/runs/${alone}/cancel`);
+  await ended(host, alone);
   const [entry] = await inbox(host, [focus]);
   const path = [
     { runId: root, nodeId: 'n1' },
