@@ -10,11 +10,14 @@ if (process.argv.length > 2) {
 const COLLECTIONS = 6;
 let collections = 0;
 new PerformanceObserver((list) => {
-  for (const { detail } of list.getEntries()) {
-    const { kind } = detail as { readonly kind: number };
-    if (kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections += 1;
-  }
+  collections += list.getEntries().filter((entry) => 'detail' in entry && isLarge(entry.detail)).length;
 }).observe({ entryTypes: ['gc'] });
+
+const isLarge = (detail: unknown): boolean =>
+  typeof detail === 'object' &&
+  detail !== null &&
+  'kind' in detail &&
+  detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 
 /** Referenced until the next call, so that V8 collects the large space too. */
 let held: readonly object[] = [];
