@@ -21,7 +21,7 @@ export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
 ];
 
 /** Fails without being started. */
-const requiresMissing: NodeType = {
+export const requiresMissing: NodeType = {
   typeId: 'conformance.requiresMissing',
   config: noConfig,
   doc: {

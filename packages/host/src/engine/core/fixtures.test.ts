@@ -2,6 +2,8 @@ import { parseWorkflowDefinition } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { withOpenwop } from '../../../../../e2e/openwop/with-openwop.ts';
 import { RunScript } from '../../../test/kit/run-script.ts';
+import { requiresMissing } from '../../conformance/conformance-nodes.ts';
+import { createNodeTypeRegistry } from '../nodes/node-types.ts';
 
 withOpenwop('the conformance fixtures', ({ fixtures }) => {
   const fixture = (name: string) => parseWorkflowDefinition(fixtures.get(`conformance-${name}`)?.definition);
@@ -43,7 +45,8 @@ withOpenwop('the conformance fixtures', ({ fixtures }) => {
     expect(code(new RunScript(fixture('run-duration-breach'), { configurable: { runTimeoutMs: 50 } }).passes(50))).toBe(
       'run_timeout',
     );
-    expect(code(new RunScript(fixture('capability-missing')))).toBe('capability_not_provided');
+    const nodeTypes = createNodeTypeRegistry([], [requiresMissing]);
+    expect(code(new RunScript(fixture('capability-missing'), { nodeTypes }))).toBe('capability_not_provided');
   });
 
   test('approval, quorum, clarification and external event wait and go on', () => {
