@@ -213,9 +213,23 @@ it('refuses an answer that does not fit, and leaves the question open', async ()
   });
   const wrong = await post(answered({ state: 'output-available', output: 'fish' }));
   expect(await refusal(wrong)).toMatchObject({ status: 422, error: 'input_invalid' });
-  const failed = await post(answered({ state: 'output-error', errorText: 'The form broke.' }));
-  expect(await refusal(failed)).toMatchObject({ status: 422, error: 'input_invalid' });
   expect(textIn(await chunksOf(await post(answered({ state: 'output-available', output: 'goods' }))))).toBe('Fine.');
+});
+
+it('takes an error in the place of an answer as a rejection, and the agent hears why', async () => {
+  shop.script = (request) => (resultsIn(request) === 0 ? calls({ name: 'acme:wish', input: {} }) : says('Fine.'));
+  const id = newId();
+  const chunks = await chunksOf(await post({ id, messages: [user('What now?')] }));
+  const asked = chunks.find(({ toolName, type }) => toolName === 'cairn.question' && type === 'tool-input-available');
+  const part = {
+    type: 'dynamic-tool',
+    toolCallId: asked?.toolCallId ?? '',
+    state: 'output-error',
+    errorText: 'Neither.',
+  };
+  const rest = await chunksOf(await post({ id, messages: [{ id: 'x', role: 'assistant', parts: [part] }] }));
+  expect(textIn(rest)).toBe('Fine.');
+  expect(JSON.stringify(shop.requests.at(-1)?.body)).toContain('The question was rejected: Neither.');
 });
 
 it('joins the open task when somebody regenerates before it ended', async () => {
