@@ -7,15 +7,8 @@ import { contextHistory, type HistoryPart } from '../../log/ports/context-histor
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { SharedLruMap } from '../../shared-lru-map.ts';
-import {
-  type ContextFold,
-  conversationFor,
-  emptyContext,
-  foldRow,
-  type RunName,
-  reaches,
-  weightOf,
-} from './conversation.ts';
+import { type ContextFold, emptyContext, type RunName } from './context-fold.ts';
+import { conversationFor, foldRow, reaches, weightOf } from './conversation.ts';
 import type { AgentGroup, ModelMessage } from './turn.ts';
 
 export interface ConversationQuery {

@@ -1,7 +1,8 @@
 /** Builds the rows of a context for tests, and the conversation that an agent gets from them. */
 import type { ContextId, Json, RunId } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
-import { conversationFor, emptyContext, foldRow, type Listener } from './conversation.ts';
+import { emptyContext } from './context-fold.ts';
+import { conversationFor, foldRow, type Listener } from './conversation.ts';
 
 /** The rows of one context, in order. */
 export class Context {

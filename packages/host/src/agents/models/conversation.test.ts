@@ -1,6 +1,7 @@
 import type { Json } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { emptyContext, foldRow, weightOf } from './conversation.ts';
+import { emptyContext } from './context-fold.ts';
+import { foldRow, weightOf } from './conversation.ts';
 import { Context } from './conversation-rows.kit.ts';
 
 const user = (text: string) => ({ role: 'user', text });
