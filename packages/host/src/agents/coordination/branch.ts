@@ -2,7 +2,8 @@
 import { isJsonObject, type JsonObject } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
-import { conversationFor, emptyContext, foldRow } from '../models/conversation.ts';
+import { emptyContext } from '../models/context-fold.ts';
+import { conversationFor, foldRow } from '../models/conversation.ts';
 import type { ModelMessage } from '../models/turn.ts';
 
 /** The newest rows of the run, and the tokens of what they say: a side turn is short. */
