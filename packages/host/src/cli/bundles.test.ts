@@ -61,6 +61,40 @@ test('a run goes into a file and into another folder, and is the same there to t
     expect(readFileSync(join(here.cwd, copy), 'utf8')).toBe(readFileSync(file, 'utf8'));
 });
 
+test('the bundle of a branch has the child runs that had ended before its cut', async () => {
+  const leaf = defineWorkflow({ id: 'leaf', nodes: { rest: { type: 'core.noop' } } });
+  const below = defineWorkflow({
+    id: 'below',
+    nodes: { send: { type: 'core.subWorkflow', config: { workflowId: 'leaf' } } },
+  });
+  const above = defineWorkflow({
+    id: 'above',
+    nodes: { send: { type: 'core.subWorkflow', config: { workflowId: 'below' } }, last: { type: 'core.noop' } },
+  });
+  const here = await place({ workflows: [above, below, leaf] });
+  const { runId }: { runId: string } = JSON.parse((await here.cairn(['run', 'above', '--json'])).out);
+  const answer = await fetch(`${here.url}/v1/runs/${runId}/events`, { headers: { authorization: `Bearer ${key}` } });
+  const { events } = (await answer.json()) as {
+    events: readonly { type: string; nodeId?: string; sequence: number }[];
+  };
+  const at = present(events.find(({ type, nodeId }) => type === 'node.started' && nodeId === 'last')).sequence;
+  const branch = JSON.parse((await here.cairn(['fork', runId, '--at', String(at), '--json'])).out).runId;
+  const { file, runs } = JSON.parse((await here.cairn(['export', branch, '--json'])).out);
+  expect(runs).toBe(3);
+  expect(readFileSync(file, 'utf8')).toContain(`{"kind":"run","runId":"${runId}.0.0"`);
+  const there = ['--data', join(here.cwd, 'there')];
+  for (const verb of ['verify', 'replay', 'import'])
+    expect([verb, (await here.cairn([verb, file, ...(verb === 'import' ? there : [])])).code]).toEqual([verb, 0]);
+  expect((await here.cairn(['verify', `${runId}.0`, ...there])).code).toBe(0);
+  // A branch at the request starts children of its own, and refers to none of the source.
+  const early = JSON.parse((await here.cairn(['fork', runId, '--at', '1', '--json'])).out).runId;
+  const own = JSON.parse((await here.cairn(['export', early, '--json'])).out);
+  expect(own.runs).toBe(3);
+  expect(readFileSync(own.file, 'utf8')).not.toContain(`{"kind":"run","runId":"${runId}.0`);
+  const alone = JSON.parse((await here.cairn(['export', branch, '--no-children', '-o', 'alone.jsonl', '--json'])).out);
+  expect(alone.runs).toBe(1);
+});
+
 test('a run that is imported without the run above it says where it is listed', async () => {
   const below = defineWorkflow({ id: 'below', nodes: { rest: { type: 'core.delay', config: { delayMs: 0 } } } });
   const above = defineWorkflow({

@@ -8,6 +8,7 @@ import { isTombstone, type Row } from '../log/ports/rows.ts';
 import { runPurged } from '../log/ports/run-purged.ts';
 import type { KeptRun, ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { writeBundle } from './bundle-file.ts';
+import { earlierChildren } from './earlier-children.ts';
 import { exit } from './exit.ts';
 import { keptRunNamed, noKeptRun } from './kept-run-name.ts';
 import { type StoreFlags, withLog } from './offline-store.ts';
@@ -29,7 +30,9 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
     if (top === null) throw noKeptRun(name, place);
     if (top.purgedAt !== null) throw runPurged({ runId: top.runId, purgedAt: top.purgedAt });
     const { runId, hash } = top;
-    const runs = flags.children === false ? [top] : log.tree(top);
+    const tree = flags.children === false ? [top] : log.tree(top);
+    const earlier = flags.children === false ? { runs: [], leftOut: 0 } : earlierChildren(log, tree);
+    const runs = [...tree, ...earlier.runs];
     // Ids may contain colons, which some file systems do not allow.
     const file = resolve(terminal.cwd, flags.output ?? `${runId.replaceAll(':', '_')}.cairn.jsonl`);
     const { bytes } = writeBundle(file, linesOfRuns(log, runId, runs), flags.force === true);
@@ -44,6 +47,10 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
       if (purged > 0)
         terminal.tell(
           `The content of ${purged} events was purged with the run that they are shared with. Their hashes remain.`,
+        );
+      if (earlier.leftOut > 0)
+        terminal.tell(
+          `It lacks ${earlier.leftOut} child runs that had ended before the run was cut off its source. Export them by their ids.`,
         );
       terminal.tell(`It contains inputs, outputs and operator rows. Check it anywhere with: cairn verify ${shown}`);
     }

@@ -23,7 +23,7 @@ export interface BundleSource {
   readonly definitions: Iterable<Omit<BundleDefinition, 'kind'>>;
   /** Each once, sorted by hash. Read only while it is written. */
   readonly blobs: Iterable<Omit<BundleBlob, 'kind'>>;
-  /** The run itself, then the runs below it, each after its parent. The rows are in order, from the first. */
+  /** The run itself, then the runs below it, each after its parent, or after a fork of its parent. The rows are in order, from the first. */
   readonly runs: Iterable<{ readonly run: BundleRunFields; readonly rows: Iterable<BundledRow> }>;
 }
 

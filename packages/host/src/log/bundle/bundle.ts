@@ -144,16 +144,20 @@ class BundleReader {
   *runs(rootRunId: RunId, known: KnownParts, blobs: Iterable<BundledBlob>): Generator<BundledRun> {
     for (const _ of blobs);
     const seen = new Set<string>();
+    const sources = new Set<string>();
     let rows = 0;
     let line = this.#next();
     for (; line.kind !== 'end'; line = this.#next()) {
       const run = this.#run(line);
       const isRoot = seen.size === 0;
       if (isRoot && run.runId !== rootRunId) throw this.#wrong(`the first run is ${run.runId}, not ${rootRunId}`);
-      if (!isRoot && !seen.has(run.parentRunId ?? ''))
+      // Children that had ended before a branch was cut are below its source, which is not in the bundle.
+      const parent = run.parentRunId ?? '';
+      if (!isRoot && !seen.has(parent) && !sources.has(parent))
         throw this.#wrong(`no run above run ${run.runId} is in the bundle`);
       if (seen.has(run.runId)) throw this.#wrong(`run ${run.runId} is in the bundle twice`);
       seen.add(run.runId);
+      if (run.fork !== null) sources.add(run.fork.sourceRunId).add(run.originRunId);
       const check = new RowCheck(run, known);
       const rowsOf = this.#rows(run, check);
       yield { run, rows: rowsOf };
