@@ -161,6 +161,7 @@ export {
   participant,
   type SentTurn,
 } from './interrupts/conversation.ts';
+export { canDecline, declinable, withoutDecline } from './interrupts/declining.ts';
 export {
   type InboxChange,
   type InboxEntry,

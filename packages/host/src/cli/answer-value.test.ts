@@ -18,6 +18,11 @@ const form = asked('clarification', {
     { id: 'answer', question: 'Size?', schema: { type: 'object', properties: { size: { type: 'string' } } } },
   ],
 });
+const declinable = asked('clarification', {
+  questions: [
+    { id: 'answer', question: 'Size?', schema: { type: ['object', 'null'], properties: { size: { type: 'string' } } } },
+  ],
+});
 const interrupted = asked('custom', { customKind: 'cairn.step.interrupted' });
 
 test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
@@ -26,6 +31,9 @@ test.each<[ReturnType<typeof asked>, AnswerWords, Json]>([
   [unsure, { words: ['edit'], edited: '{"queue":"billing"}' }, { action: 'edit', decision: { queue: 'billing' } }],
   [unsure, { words: [], value: '{"action":"edit","decision":1}' }, { action: 'edit', decision: 1 }],
   [interrupted, { words: ['retry'] }, { action: 'retry' }],
+  [declinable, { words: ['null'] }, { answers: { answer: null } }],
+  [declinable, { words: ['large'] }, { answers: { answer: { size: 'large' } } }],
+  [form, { words: ['null'] }, { answers: { answer: { size: 'null' } } }],
   [talk, { words: ['a', 'boat'] }, { operation: 'exchange', turn: { content: 'a boat' } }],
   [talk, { words: ['/closed?'] }, { operation: 'exchange', turn: { content: '/closed?' } }],
   [talk, { words: ['/close'] }, { operation: 'close' }],

@@ -133,7 +133,9 @@ function inField(questions: readonly Asked[], pair: string): string {
   const at = pair.indexOf('=');
   const id = pair.slice(0, Math.max(at, 0));
   const words = pair.slice(at + 1);
-  const field = onlyTextField(questions.find((question) => question.id === id)?.schema);
+  const asked = questions.find((question) => question.id === id);
+  if (asked?.canDecline === true && words.trim() === 'null') return pair;
+  const field = onlyTextField(asked?.schema);
   return field === null || words.trimStart().startsWith('{') ? pair : `${id}=${JSON.stringify({ [field]: words })}`;
 }
 

@@ -1,6 +1,6 @@
 /** The form for the answer to a question: presses, fields, or a turn of a conversation. */
 import { initialOf, JsonBox, readSchema, SchemaField } from '@cairn/client/react';
-import type { InboxEntry, Json } from '@cairn/protocol';
+import { canDecline, type InboxEntry, type Json } from '@cairn/protocol';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { host } from '../app/host.ts';
@@ -119,6 +119,21 @@ function Questions({ questions, isBusy, onAnswer }: FormProps & { readonly quest
         />
       ))}
       <Send isBusy={isBusy} word="Send the answer" effect="The run continues with it." />
+      {questions.every(({ schema }) => canDecline(schema)) && (
+        <ul className="effects">
+          <li>
+            <button
+              type="button"
+              className="button"
+              disabled={isBusy}
+              onClick={() => onAnswer({ answers: Object.fromEntries(questions.map(({ id }) => [id, null])) })}
+            >
+              Decline
+            </button>
+            <span className="second">The server that asks is told that you decline.</span>
+          </li>
+        </ul>
+      )}
     </form>
   );
 }

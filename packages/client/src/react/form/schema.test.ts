@@ -10,6 +10,8 @@ test.each([
   [{ type: 'array', items: { type: 'string' } }, 'lines'],
   [{ type: 'array', items: { type: 'object' } }, 'json'],
   [{ type: 'object', properties: { a: { type: 'string' } } }, 'group'],
+  [{ type: ['object', 'null'], properties: { a: { type: 'string' } } }, 'group'],
+  [{ type: ['string', 'null'] }, 'json'],
   [{ type: 'object' }, 'json'],
   [{ anyOf: [{ type: 'string' }] }, 'json'],
   ['nonsense', 'json'],

@@ -1,5 +1,5 @@
 /** The part of JSON Schema that the form knows. Anything else is typed in as JSON, and the host checks it. */
-import { isJsonObject, type Json } from '@cairn/protocol';
+import { isJsonObject, type Json, withoutDecline } from '@cairn/protocol';
 
 export interface FormSchema {
   readonly type?: string;
@@ -23,7 +23,7 @@ const MAX_DEPTH = 3;
 /** Reads a schema that somebody else wrote: what has another form than it should is as if it were not there. */
 export function readSchema(given: Json | undefined, depth = 0): FormSchema {
   if (!isJsonObject(given) || depth > MAX_DEPTH) return { properties: null, required: [] };
-  const { type, title, description, format, items, properties, required } = given;
+  const { type, title, description, format, items, properties, required } = depth === 0 ? withoutDecline(given) : given;
   const values = given.enum;
   return {
     ...(typeof type === 'string' && { type }),

@@ -1,5 +1,5 @@
 /** Formats the question of a run, and the command that answers it. */
-import { promptOf } from '@cairn/protocol';
+import { canDecline, promptOf, withoutDecline } from '@cairn/protocol';
 import { type Decided, deciderLines } from './deciders.ts';
 import { type Fields, fieldsOf, isFields, isJson } from './fields.ts';
 import { lookOf } from './status.ts';
@@ -18,6 +18,8 @@ export interface Asked {
   readonly id: string;
   readonly question: string;
   readonly schema?: Fields;
+  /** An answer of null declines. */
+  readonly canDecline?: boolean;
 }
 
 export const questionsOf = ({ questions }: Fields): readonly Asked[] =>
@@ -26,7 +28,8 @@ export const questionsOf = ({ questions }: Fields): readonly Asked[] =>
 const askedOf = ({ id, question, schema }: Fields): Asked => ({
   id: textOf(id),
   question: textOf(question),
-  ...(isFields(schema) ? { schema } : {}),
+  ...(isFields(schema) ? { schema: withoutDecline(schema) } : {}),
+  ...(canDecline(schema) ? { canDecline: true } : {}),
 });
 
 /** The only field of an answer that is an object with one text, as a form of another system has it. */
@@ -71,9 +74,10 @@ function aboutLines(question: Question, style: Style): readonly string[] {
   if (isInterruptedStep(question)) return interruptedLines(data, style);
   if (isConversation(question)) return [style.dim('Enter a text, or /close to end the conversation.')];
   if (kind === 'clarification') {
-    return questionsOf(data).map(
-      ({ id, question: text, schema }) => `${style.dim(safe(id))}  ${safe(text)}${style.dim(wantedBy(schema))}`,
-    );
+    return questionsOf(data).map(({ id, question: text, schema, canDecline: mayDecline }) => {
+      const wanted = `${wantedBy(schema)}${mayDecline === true ? '  (null declines)' : ''}`;
+      return `${style.dim(safe(id))}  ${safe(text)}${style.dim(wanted)}`;
+    });
   }
   const lines = typeof data.description === 'string' ? data.description.split(/\r?\n/).map(safe) : [];
   return data.artifactData === undefined ? lines : [...lines, ...valueLines(data.artifactData, style)];

@@ -2,7 +2,7 @@
  * Calls under way at one server. A server of a revision of 2025 asks people over the connection of a call and waits there,
  * so the host keeps that connection for a while after the entry into the call has ended with the question.
  */
-import { type JsonObject, TerminalError } from '@cairn/protocol';
+import { TerminalError } from '@cairn/protocol';
 import type { ElicitRequest, ElicitResult, InputRequiredResult } from '@modelcontextprotocol/client';
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
@@ -52,11 +52,11 @@ export class HeldCalls {
   }
 
   /** Gives the server an answer, and resolves with what comes next. */
-  answer(context: HostToolContext, content: JsonObject): Promise<Outcome> {
+  answer(context: HostToolContext, reply: ElicitResult): Promise<Outcome> {
     const call = this.#calls.get(keyOf(context));
     if (call === undefined) throw notHeld(this.#serverId);
     const next = call.next(context);
-    call.answer(content);
+    call.answer(reply);
     return next;
   }
 
@@ -131,11 +131,11 @@ class HeldCall {
     return promise;
   };
 
-  answer(content: JsonObject): void {
+  answer(reply: ElicitResult): void {
     const asked = this.#asked;
     this.#asked = null;
     clearTimeout(asked?.timer);
-    asked?.give({ action: 'accept', content: content as ElicitResult['content'] });
+    asked?.give(reply);
   }
 
   end(reason?: unknown): void {

@@ -1,6 +1,6 @@
 /** What an MCP server asks people before it goes on with a call, and the answers that the repeated request carries. */
 
-import { type Json, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
+import { declinable, type Json, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
 import { QUESTION_META, type QuestionMeta, questionMeta } from '../peers/question-meta.ts';
@@ -103,13 +103,13 @@ export async function answersTo(
       name: `${round}/${key}`,
       // A person must see who asks: these are not the words of this host.
       prompt: `The MCP server ${serverId} asks: ${message}`,
-      schema,
+      schema: declinable(schema),
       requireUser,
       remote: { server: serverId, ...(inputId === undefined ? {} : { inputId }), ...remote },
       subkind: isApproval === true ? 'approval' : undefined,
       timeoutMs: isHeld === true ? answerMs : undefined,
     });
-    inputResponses[key] = { action: 'accept', content };
+    inputResponses[key] = content === null ? { action: 'decline' } : { action: 'accept', content };
   }
   return { ...(requestState === null ? {} : { requestState }), inputResponses };
 }

@@ -1,5 +1,6 @@
 /** One MCP server: its tools, listed when they are needed and kept for a while, and its calls, of which a few run at once. */
 import { type CairnError, isJsonObject, type JsonObject } from '@cairn/protocol';
+import type { ElicitResult } from '@modelcontextprotocol/client';
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext, Tool } from '../../agents/tools/tool.ts';
 import type { Report } from '../../engine/ports.ts';
@@ -44,9 +45,11 @@ interface Answered {
 }
 
 /** Such a server asks one thing at a time. */
-const contentOf = ({ inputResponses }: AnsweredInput): JsonObject => {
+const replyOf = ({ inputResponses }: AnsweredInput): ElicitResult => {
   const [given] = Object.values(inputResponses);
-  return isJsonObject(given?.content) ? given.content : {};
+  if (given?.action === 'decline') return { action: 'decline' };
+  const content = isJsonObject(given?.content) ? given.content : {};
+  return { action: 'accept', content: content as ElicitResult['content'] };
 };
 
 export class McpServer {
@@ -156,7 +159,7 @@ export class McpServer {
 
   /** Goes on with a call that its server holds open, or makes a request. */
   #next({ tool, input }: Asked, answered: Answered | undefined, context: HostToolContext): Promise<Outcome> {
-    if (answered?.isHeld === true) return this.#held.answer(context, contentOf(answered.input));
+    if (answered?.isHeld === true) return this.#held.answer(context, replyOf(answered.input));
     const waitMs = MAX_ROUNDS * this.#server.answerTimeoutMs;
     const hearsBudget = 'url' in this.#server && this.#ports.isKnownHost(this.#server.url);
     const called = { server: this.id, tool, input, answered: answered?.input, waitMs, hearsBudget };

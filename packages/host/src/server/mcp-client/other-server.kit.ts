@@ -1,7 +1,13 @@
 /** A published MCP server over real HTTP, with tools for the tests. A test can answer single requests itself; not shipped. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject } from '@cairn/protocol';
-import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import {
+  acceptedContent,
+  createMcpHandler,
+  inputRequired,
+  inputResponse,
+  McpServer,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { portOf } from '../../../test/kit/port-of.ts';
 
@@ -80,6 +86,8 @@ function publishedTools({ canceled }: OtherTools): McpServer {
   server.registerTool('book', { inputSchema: z.object({}) }, async (_, { mcpReq }) => {
     const chosen = acceptedContent(mcpReq.inputResponses, 'size', z.object({ size: z.string() }));
     if (chosen !== undefined) return text(`Booked ${chosen.size}.`);
+    const reply = inputResponse(mcpReq.inputResponses, 'size');
+    if (reply.kind === 'elicit' && reply.action === 'decline') return text('Not booked.');
     const size = inputRequired.elicit({ message: 'Which size?', requestedSchema: form });
     return inputRequired({ requestState: 'the state', inputRequests: { size } });
   });

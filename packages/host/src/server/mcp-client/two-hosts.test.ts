@@ -1,6 +1,6 @@
 /** A host whose agents and nodes call the workflows and agents of another host over MCP, in both kinds of revisions. */
 import { type Client, createClient } from '@cairn/client';
-import { inboxPage, type JsonObject, type RunEventDoc } from '@cairn/protocol';
+import { inboxPage, type JsonObject, objectOrEmpty, type RunEventDoc } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsOf, payloadsIn } from '../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
@@ -142,6 +142,17 @@ describe.each(servers)('over a %s revision', (server) => {
     // The call of the source ends its session by itself.
     expect(since.filter(({ method }) => method !== 'DELETE')).toEqual([]);
   });
+});
+
+test.each(servers)('to decline an approval there rejects it: %s', async (server) => {
+  const runId = await startOf(`${server}.gate`);
+  for await (const { type, nodeId } of client.follow(runId)) {
+    if (type === 'node.suspended') await client.runs.answer(runId, nodeId ?? '', { answers: { answer: null } });
+  }
+  const [returned] = payloadsIn(await eventsOf(client, runId), 'agent.toolReturned');
+  expect(returned).toMatchObject({ error: { code: 'tool_failed' }, remote: { hostId: ALPHA } });
+  const there = await other.ended(String(objectOrEmpty(returned?.remote).runId));
+  expect(there.find(({ type }) => type === 'approval.received')).toMatchObject({ payload: { action: 'reject' } });
 });
 
 test.each(servers)(

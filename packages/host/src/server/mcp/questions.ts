@@ -1,5 +1,12 @@
 /** Questions of a run as forms of MCP, and the answers that come back. */
-import { type AnswerInput, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import {
+  type AnswerInput,
+  canDecline,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  withoutDecline,
+} from '@cairn/protocol';
 import type { Question } from '../../bridges/a2a/questions.ts';
 import { QUESTION_META, type QuestionMeta } from '../peers/question-meta.ts';
 
@@ -45,7 +52,7 @@ const primitive: ReadonlySet<Json | undefined> = new Set(['string', 'number', 'i
 
 const schemaOf = ({ form }: Question): JsonObject => {
   const { schema } = form;
-  return isJson(schema) ? schema : {};
+  return isJson(schema) ? withoutDecline(schema) : {};
 };
 
 const isJson = (value: unknown): value is JsonObject =>
@@ -121,8 +128,8 @@ export function answerOf(question: Question, reply: Reply): AnswerInput | null {
     const reason = reply.action === 'accept' ? reply.content.reason : undefined;
     return { reject: true, ...(typeof reason === 'string' && { reason: reason.slice(0, 2_000) }) };
   }
-  // Only an approval can be refused.
-  if (reply.action === 'decline') return null;
+  // Any other question stays open, unless it says that it can be declined.
+  if (reply.action === 'decline') return canDecline(question.form.schema) ? { value: null } : null;
   const { content } = reply;
   if (isFlat(question)) return { value: content };
   const { answer = null } = content;
