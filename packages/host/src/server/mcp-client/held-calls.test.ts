@@ -57,6 +57,25 @@ const asking: Interceptor = (received, response) => {
   return true;
 };
 
+/** Asks once, and returns what it hears. */
+const heard = Promise.withResolvers<Open>();
+const hearing: Interceptor = (received, response) => {
+  const { method, id, result } = received;
+  if (method === 'tools/call') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    heard.resolve({ id, response });
+    send({ response }, question('first', 'Which size?'));
+    return true;
+  }
+  if (result === undefined) return old(received, response);
+  response.writeHead(202).end();
+  void heard.promise.then((call) => {
+    send(call, { id: call.id as string, result: { content: [{ type: 'text', text: JSON.stringify(result) }] } });
+    call.response.end();
+  });
+  return true;
+};
+
 /** Asks, and ends the stream when it is told to. */
 const lost = Promise.withResolvers<ServerResponse>();
 const losing: Interceptor = (received, response) => {
@@ -85,13 +104,14 @@ const patient: Interceptor = (received, response) => {
   return true;
 };
 
-let servers: Record<'asking' | 'losing' | 'waiting' | 'patient', OtherServer>;
+let servers: Record<'asking' | 'hearing' | 'losing' | 'waiting' | 'patient', OtherServer>;
 let host: Host;
 let client: Client;
 
 beforeAll(async () => {
   servers = {
     asking: await otherServer({ intercept: asking }),
+    hearing: await otherServer({ intercept: hearing }),
     losing: await otherServer({ intercept: losing }),
     waiting: await otherServer({ intercept: waiting }),
     patient: await otherServer({ intercept: patient }),
@@ -145,6 +165,13 @@ test('a call goes on with each answer, over the connection that it began with', 
   expect(end).toMatchObject({ status: 'ok', contentTrust: 'untrusted' });
   expect(JSON.parse(String(end.outcome))).toEqual({ action: 'accept', content: { size: 'M' } });
   expect(servers.asking.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+});
+
+test('a server hears that a person declines', async () => {
+  const end = await called('hearing', (runId, nodeId) =>
+    client.runs.answer(runId, nodeId, { answers: { answer: null } }),
+  );
+  expect(JSON.parse(String(end.outcome))).toEqual({ action: 'decline' });
 });
 
 test('an answer to a server that has gone fails the call, and says why', async () => {
