@@ -1,6 +1,6 @@
 /** Masks texts that look like keys of well-known vendors, private keys and signed tokens. It knows no secret. */
 import { MARKER } from './markers.ts';
-import { Redactor } from './redactor.ts';
+import { SecretRedactor } from './redactor.ts';
 
 /** The start of a text, a character that is no part of a key, or an escape of JSON. */
 const START = String.raw`(?<=^|[^\w-]|\\[nrtbf])`;
@@ -31,7 +31,7 @@ export function maskKeyShapes(text: string): string {
 }
 
 /** Masks them in every text of a value, including keys. */
-export class KeyShapeMask extends Redactor {
+export class KeyShapeMask extends SecretRedactor {
   constructor() {
     super([]);
   }

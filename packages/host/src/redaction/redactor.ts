@@ -12,16 +12,16 @@ export interface TextStream {
 }
 
 /** Throws `config_invalid` for a secret that cannot be distinguished from other text. */
-export function createRedactor(secrets: readonly KnownSecret[]): Redactor {
+export function createRedactor(secrets: readonly KnownSecret[]): SecretRedactor {
   const unfit = unredactable(secrets);
-  if (unfit === null) return new Redactor(secrets);
+  if (unfit === null) return new SecretRedactor(secrets);
   throw new TerminalError('config_invalid', {
     message: `The secret ${unfit.name} ${unfit.why}.`,
     hint: 'Use a longer random value.',
   });
 }
 
-export class Redactor {
+export class SecretRedactor {
   readonly #automaton: Automaton;
 
   /** Expects secrets that pass `unredactable`. */

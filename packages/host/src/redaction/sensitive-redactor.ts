@@ -3,7 +3,7 @@
  * other encodings, and parts of a value, become a mask.
  */
 import { type KnownSecret, MARKER, unredactable } from './markers.ts';
-import { Redactor, type TextStream } from './redactor.ts';
+import { SecretRedactor, type TextStream } from './redactor.ts';
 
 /** A sensitive value, and the reference that stands for it. */
 export interface ReferencedValue {
@@ -11,7 +11,7 @@ export interface ReferencedValue {
   readonly value: unknown;
 }
 
-type HostRedactor = Pick<Redactor, 'text' | 'stream'>;
+type HostRedactor = Pick<SecretRedactor, 'text' | 'stream'>;
 
 /** A shorter text is too common to be told from other text. */
 const MIN_WHOLE_LENGTH = 4;
@@ -22,7 +22,7 @@ interface Part {
   readonly place: string;
 }
 
-export class SensitiveRedactor extends Redactor {
+export class SensitiveRedactor extends SecretRedactor {
   readonly #host: HostRedactor | null;
   readonly #references: readonly string[];
   /** Texts that are replaced wherever they are. */

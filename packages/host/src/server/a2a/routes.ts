@@ -1,7 +1,7 @@
 /** The routes of A2A: JSON-RPC at `/v1/a2a` and for each skill, and the agent cards. */
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
-import { type Call, type KeyedRoute, type OpenCall, pathParam, type Route } from '../http/routes.ts';
+import { type Call, type HttpCall, type KeyedRoute, pathParam, type Route } from '../http/routes.ts';
 import { LARGE_BYTES, type UnreadBytes } from '../http/unread-bytes.ts';
 import type { Cards } from './cards.ts';
 import { type MethodPorts, methodNamed } from './methods.ts';
@@ -113,13 +113,13 @@ const unreadable = (error: unknown): string | null =>
   isCairnError(error, 'validation_error') ? errorText(null, new RpcError('parse', error.message)) : null;
 
 /** The version that the header names, without its patch number. */
-function headerVersion({ request: { headers } }: OpenCall): string | null {
+function headerVersion({ request: { headers } }: HttpCall): string | null {
   const header = headers['a2a-version'];
   if (typeof header !== 'string' || header.trim() === '') return null;
   return /^\d{1,3}\.\d{1,3}(?=\.|$)/.exec(header.trim())?.[0] ?? header;
 }
 
-function versionAsked(call: OpenCall, served: readonly A2aVersion[]): A2aVersion {
+function versionAsked(call: HttpCall, served: readonly A2aVersion[]): A2aVersion {
   const asked = headerVersion(call) ?? '0.3';
   const found = served.find((version) => version === asked);
   if (found !== undefined) return found;
@@ -128,7 +128,7 @@ function versionAsked(call: OpenCall, served: readonly A2aVersion[]): A2aVersion
 }
 
 /** Without a header, the older form while it is served. */
-function cardVersion(call: OpenCall, served: readonly A2aVersion[]): A2aVersion {
+function cardVersion(call: HttpCall, served: readonly A2aVersion[]): A2aVersion {
   const asked = headerVersion(call) ?? '0.3';
   return served.find((version) => version === asked) ?? served[0] ?? a2aVersions[0];
 }

@@ -1,6 +1,6 @@
 /** The routes of browser sessions, and of the links that open one. */
 import { browserSession, isoTime, openedSession, signInLink } from '@cairn/protocol';
-import { type Call, type OpenCall, pathParam, type Route } from '../http/routes.ts';
+import { type Call, type HttpCall, pathParam, type Route } from '../http/routes.ts';
 import type { Caller } from './auth.ts';
 import type { OpenedSession, Sessions } from './sessions.ts';
 import type { SignInLinks } from './sign-in-links.ts';
@@ -111,7 +111,7 @@ async function open(call: Call, sessions: Sessions): Promise<string> {
   return opened(call, caller, session ?? sessions.open(caller));
 }
 
-function opened({ reply }: OpenCall, { tenant, principal, scopes }: Caller, session: OpenedSession): string {
+function opened({ reply }: HttpCall, { tenant, principal, scopes }: Caller, session: OpenedSession): string {
   const { cookie, token, expiresAt, renewableUntil } = session;
   reply.header('set-cookie', cookie).header('cache-control', 'no-store');
   const until = { expiresAt: isoTime(expiresAt), renewableUntil: isoTime(renewableUntil) };
@@ -134,5 +134,5 @@ async function describe(call: Call, sessions: Sessions): Promise<string> {
   });
 }
 
-const sessionIn = ({ request }: OpenCall, sessions: Sessions): string | null =>
+const sessionIn = ({ request }: HttpCall, sessions: Sessions): string | null =>
   request.headers.cookie === undefined ? null : sessions.idIn(request.headers.cookie);

@@ -11,7 +11,7 @@ import { knownAgent } from '../contexts/known-agent.ts';
 import { firstCursor, type MessageSurface } from '../contexts/messages.ts';
 import { noAgents, startTask } from '../contexts/start-task.ts';
 import { takenOver } from '../http/large-response.ts';
-import type { Call, OpenCall, OwnKey, Route } from '../http/routes.ts';
+import type { Call, HttpCall, OwnKey, Route } from '../http/routes.ts';
 import { answersIn, giveAnswers } from './answers.ts';
 import { readHistory } from './history.ts';
 import { NO_TASK, type RunStreams } from './run-streams.ts';
@@ -56,7 +56,7 @@ export const aguiRoutes = (surface: AguiSurface): readonly Route[] => [
 ];
 
 /** A run id names one run of its thread: a repeated request is the same run, whatever else it holds. */
-function ownKey({ request }: OpenCall): OwnKey | undefined {
+function ownKey({ request }: HttpCall): OwnKey | undefined {
   const body: Json = (request.body ?? null) as Json;
   if (!isJsonObject(body)) return undefined;
   const { threadId, runId } = body;

@@ -8,7 +8,7 @@ import { knownAgent } from '../contexts/known-agent.ts';
 import { busyRule, firstCursor } from '../contexts/messages.ts';
 import { busyRules } from '../contexts/start-task.ts';
 import { takenOver } from '../http/large-response.ts';
-import { type Call, type OpenCall, type OwnKey, pathParam, type Route } from '../http/routes.ts';
+import { type Call, type HttpCall, type OwnKey, pathParam, type Route } from '../http/routes.ts';
 import type { ChatStreams } from './chat-streams.ts';
 import { type Accepted, acceptChat, type ChatSurface, openTaskId } from './chats.ts';
 
@@ -74,7 +74,7 @@ export const aiSdkRoutes = (surface: AiSdkSurface): readonly Route[] => [
 ];
 
 /** A message of the user is one task, however often it is sent. An edited message is another one. */
-function ownKey(call: OpenCall): OwnKey | undefined {
+function ownKey(call: HttpCall): OwnKey | undefined {
   const body = call.request.body as Json | undefined;
   if (body === undefined || !isJsonObject(body) || body.trigger === 'regenerate-message') return undefined;
   const last = Array.isArray(body.messages) ? body.messages.at(-1) : undefined;

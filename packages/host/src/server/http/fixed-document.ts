@@ -1,7 +1,7 @@
 /** Serves a document that does not change while the host runs, with an ETag and 304 responses. */
 import { hash } from 'node:crypto';
 import { etagMatches } from './etag.ts';
-import type { OpenCall } from './routes.ts';
+import type { HttpCall } from './routes.ts';
 
 export interface FixedDocument {
   readonly text: string;
@@ -10,7 +10,7 @@ export interface FixedDocument {
 }
 
 /** The handler of an open route. The first request creates the document, and all wait for that one. */
-export function serveFixed(make: () => FixedDocument | Promise<FixedDocument>): (call: OpenCall) => Promise<undefined> {
+export function serveFixed(make: () => FixedDocument | Promise<FixedDocument>): (call: HttpCall) => Promise<undefined> {
   let made: Promise<Tagged> | null = null;
   return async ({ request, reply }) => {
     made ??= tagged(make);

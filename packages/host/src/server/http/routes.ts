@@ -5,8 +5,8 @@ import type { z } from 'zod';
 import type { RequestKey } from '../../log/ports/idempotency.ts';
 import type { Caller, Scope } from '../access/auth.ts';
 
-/** The input of an open route's handler: the request, and the reply for headers, status and streams. */
-export interface OpenCall {
+/** The input of the handler of an open route, which knows no caller: the request, and the reply for headers and streams. */
+export interface HttpCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Set for a request with an `Idempotency-Key`; its response is recorded under this key. */
@@ -14,12 +14,12 @@ export interface OpenCall {
 }
 
 /** The input of any other handler, with the caller. */
-export interface Call extends OpenCall {
+export interface Call extends HttpCall {
   readonly caller: Caller;
 }
 
 /** Returns JSON text to send unchanged, or undefined when the handler has written the response itself. */
-export type Handler<Asked extends OpenCall = Call> = (call: Asked) => Promise<string | undefined>;
+export type Handler<Asked extends HttpCall = Call> = (call: Asked) => Promise<string | undefined>;
 
 /** A success response. Without a shape it has no body, or a non-JSON body of type `contentType`. */
 export interface AnswerDoc {
@@ -70,7 +70,7 @@ interface RouteBase {
   /** The handler records each success under the `Idempotency-Key` itself, together with its changes. */
   readonly recordsItself?: true;
   /** The key of the request when its protocol has one of its own, in the place of an `Idempotency-Key`. */
-  readonly ownKey?: (call: OpenCall) => OwnKey | undefined;
+  readonly ownKey?: (call: HttpCall) => OwnKey | undefined;
   /** Its body becomes part of an event, and must fit in one. */
   readonly isEventBody?: true;
   /** A repeated request is meant to repeat its effect, so the `Idempotency-Key` is ignored. */
@@ -114,19 +114,19 @@ export interface KeyedRoute extends RouteBase {
 export interface OpenRoute extends RouteBase {
   readonly scope: null;
   /** For a path with a credential: throws if it is invalid, before the body is read or anything is stored. */
-  readonly admit?: (call: OpenCall) => Promise<void>;
-  readonly handle: Handler<OpenCall>;
+  readonly admit?: (call: HttpCall) => Promise<void>;
+  readonly handle: Handler<HttpCall>;
 }
 
 export type Route = KeyedRoute | OpenRoute;
 
 /** A path parameter, decoded by the router. */
-export function pathParam(call: OpenCall, name: string): string {
+export function pathParam(call: HttpCall, name: string): string {
   return (call.request.params as Readonly<Record<string, string>>)[name] ?? '';
 }
 
 /** A query parameter; of a repeated one, the last value. */
-export function queryParam(call: OpenCall, name: string): string | undefined {
+export function queryParam(call: HttpCall, name: string): string | undefined {
   const value = (call.request.query as Readonly<Record<string, string | string[] | undefined>>)[name];
   return Array.isArray(value) ? value.at(-1) : value;
 }

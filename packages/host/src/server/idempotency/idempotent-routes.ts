@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Json } from '@cairn/protocol';
 import type { FastifyReply } from 'fastify';
-import type { Call, OpenCall, Route } from '../http/routes.ts';
+import type { Call, HttpCall, Route } from '../http/routes.ts';
 import { type HttpResponse, type Idempotency, idempotencyKeyOf } from './idempotency.ts';
 
 /** Seals the responses of one tenant that hold a secret. */
@@ -17,7 +17,7 @@ interface Sealer {
 export function idempotent(route: Route, requests: Idempotency, sealerFor: SealerFor): Route {
   if (route.method === 'GET' || route.repeatable) return route;
   if (route.scope === null) {
-    const handle = (call: OpenCall) =>
+    const handle = (call: HttpCall) =>
       carriedOut(requests, { route, call, tenant: ownerOf(call), sealerFor }, route.handle);
     return { ...route, handle };
   }
@@ -35,10 +35,10 @@ export function idempotent(route: Route, requests: Idempotency, sealerFor: Seale
  * An open route has no tenant: its keys belong to what its path names, such as a token. No tenant has a control
  * character in its name, so none has the name of such an owner.
  */
-const ownerOf = ({ request }: OpenCall): string =>
+const ownerOf = ({ request }: HttpCall): string =>
   `\u0001open ${hash('sha256', JSON.stringify(request.params), 'hex')}`;
 
-interface RoutedCall<Given extends OpenCall> {
+interface RoutedCall<Given extends HttpCall> {
   readonly route: Route;
   readonly call: Given;
   readonly tenant: string;
@@ -49,7 +49,7 @@ interface RoutedCall<Given extends OpenCall> {
 
 const plain: Sealer = { seal: (text) => text, open: (text) => text };
 
-async function carriedOut<Given extends OpenCall>(
+async function carriedOut<Given extends HttpCall>(
   requests: Idempotency,
   { route, call, tenant, sealerFor, received }: RoutedCall<Given>,
   handle: (call: Given) => Promise<string | undefined>,

@@ -1,6 +1,6 @@
 /** Commands of the engine whose response is recorded under an `Idempotency-Key` in the append that carries them out. */
 import type { IdempotentRequest } from '../../engine/engine.ts';
-import type { OpenCall } from '../http/routes.ts';
+import type { HttpCall } from '../http/routes.ts';
 
 export interface RecordedCommand<Answer> {
   readonly status: number;
@@ -9,7 +9,7 @@ export interface RecordedCommand<Answer> {
 }
 
 export async function recordedCommand<Answer>(
-  { requestKey, reply }: OpenCall,
+  { requestKey, reply }: HttpCall,
   { status, body, command }: RecordedCommand<Answer>,
 ): Promise<string> {
   const answer = await command(requestKey && { ...requestKey, response: (given) => ({ status, body: body(given) }) });

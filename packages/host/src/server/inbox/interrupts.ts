@@ -15,7 +15,7 @@ import type { Engine, InterruptAnswered } from '../../engine/engine.ts';
 import { answeringPeer } from '../access/auth.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { atSeqParam, atSeqQuery, integerParam, requireEvent, runIdParam, visibleRun } from '../http/params.ts';
-import { type Call, type OpenCall, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { type Call, type HttpCall, pathParam, queryParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { PastRuns } from '../runs/past-runs.ts';
 import { interruptsFor, interruptsThen } from './deciders.ts';
@@ -109,7 +109,7 @@ export function interruptRoutes(surface: InterruptSurface): readonly Route[] {
 }
 
 /** Keeps tokens out of caches and of the `Referer` header. */
-export function keepPrivate({ reply }: OpenCall): void {
+export function keepPrivate({ reply }: HttpCall): void {
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
 }
 

@@ -10,7 +10,7 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
-import { type OpenCall, pathParam, type Route } from '../http/routes.ts';
+import { type HttpCall, pathParam, type Route } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { VerifiedToken } from './interrupt-tokens.ts';
 import { type InterruptSurface, keepPrivate } from './interrupts.ts';
@@ -19,7 +19,7 @@ import { openInterruptOf } from './open-interrupt.ts';
 const errors = ['unauthenticated', 'interrupt_not_found', 'interrupt_already_resolved', 'interrupt_expired'] as const;
 
 export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[] {
-  const admit = async (call: OpenCall): Promise<void> => void grantOf(call, surface);
+  const admit = async (call: HttpCall): Promise<void> => void grantOf(call, surface);
   return [
     {
       method: 'GET',
@@ -51,7 +51,7 @@ export function tokenInterruptRoutes(surface: InterruptSurface): readonly Route[
   ];
 }
 
-async function inspect(call: OpenCall, surface: InterruptSurface): Promise<string> {
+async function inspect(call: HttpCall, surface: InterruptSurface): Promise<string> {
   const { grant, head } = await granted(call, surface);
   const { runId, interruptId } = grant;
   try {
@@ -61,7 +61,7 @@ async function inspect(call: OpenCall, surface: InterruptSurface): Promise<strin
   }
 }
 
-async function resolve(call: OpenCall, surface: InterruptSurface): Promise<string> {
+async function resolve(call: HttpCall, surface: InterruptSurface): Promise<string> {
   const { grant, head } = await granted(call, surface);
   if (grant.intent !== 'resolve') {
     throw new TerminalError('forbidden', {
@@ -89,12 +89,12 @@ interface Granted {
 }
 
 /** The token is the credential: it is verified before the rest of the request is read. */
-function grantOf(call: OpenCall, { tokens, now }: InterruptSurface): VerifiedToken {
+function grantOf(call: HttpCall, { tokens, now }: InterruptSurface): VerifiedToken {
   keepPrivate(call);
   return tokens.verify(pathParam(call, 'token'), now());
 }
 
-async function granted(call: OpenCall, surface: InterruptSurface): Promise<Granted> {
+async function granted(call: HttpCall, surface: InterruptSurface): Promise<Granted> {
   const grant = grantOf(call, surface);
   const head = await surface.log.head(grant.runId);
   if (head !== null) return { grant, head };

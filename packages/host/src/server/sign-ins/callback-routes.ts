@@ -2,7 +2,7 @@
 import type { RunId } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
-import { type OpenCall, queryParam, type Route } from '../http/routes.ts';
+import { type HttpCall, queryParam, type Route } from '../http/routes.ts';
 import { keepPrivate } from '../inbox/interrupts.ts';
 import { secretIn } from './browser-cookie.ts';
 import { complete, DENIED } from './complete.ts';
@@ -42,7 +42,7 @@ export const callbackRoutes = (surface: CallbackSurface): readonly Route[] => [
   },
 ];
 
-async function back(call: OpenCall, { engine, signIns }: CallbackSurface): Promise<undefined> {
+async function back(call: HttpCall, { engine, signIns }: CallbackSurface): Promise<undefined> {
   keepPrivate(call);
   const state = queryParam(call, 'state') ?? '';
   const attempt = await signIns.take(state, secretIn(call.request.headers.cookie, state));

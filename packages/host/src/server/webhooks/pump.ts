@@ -24,7 +24,7 @@ export interface Policy {
   readonly isOneReceiver: boolean;
 }
 
-export interface Subscription {
+export interface PumpSubscription {
   readonly id: string;
   readonly tenant: string;
   readonly types: readonly string[];
@@ -61,7 +61,7 @@ export const backoffMs = (attempts: number): number =>
   Math.min(FIRST_BACKOFF_MS * 4 ** (attempts - 1), LONGEST_BACKOFF_MS);
 
 export class Pump {
-  readonly #subscription: Subscription;
+  readonly #subscription: PumpSubscription;
   readonly #ports: PumpPorts;
   readonly #lanes: Lanes;
   readonly #stop = new AbortController();
@@ -81,7 +81,7 @@ export class Pump {
   #inTrouble = false;
   #cancelReopening: (() => void) | null = null;
 
-  constructor(subscription: Subscription, state: string, ports: PumpPorts) {
+  constructor(subscription: PumpSubscription, state: string, ports: PumpPorts) {
     const { position, pending, circuit, delivered, lastError, deadLetters } = parseState(state);
     this.#subscription = subscription;
     this.#ports = ports;
