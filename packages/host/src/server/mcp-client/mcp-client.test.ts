@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@cairn/client';
 import type { JsonObject, RunEventDoc } from '@cairn/protocol';
-import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventsOf, payloadsIn } from '../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
@@ -284,33 +283,6 @@ describe('tools of MCP servers', () => {
     expect(returnOf(events)).toMatchObject({ status: 'ok', outcome: 'Booked large.' });
     const calls = servers.modern.received.filter(({ tool }) => tool === 'book');
     expect(calls.map(({ state }) => state)).toEqual([undefined, 'the state']);
-  });
-
-  test('are told that a person declines to answer', async () => {
-    const runId = await startOf('booker');
-    for await (const { type, nodeId } of client.follow(runId)) {
-      if (type !== 'node.suspended') continue;
-      await client.runs.answer(runId, nodeId ?? '', { answers: { answer: null } });
-    }
-    expect(returnOf(await eventsOf(client, runId))).toMatchObject({ status: 'ok', outcome: 'Not booked.' });
-  });
-
-  test('are told that the user of a client of this host declines', async () => {
-    const asked = new McpClient(
-      { name: 'test', version: '1' },
-      { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
-    );
-    const messages: string[] = [];
-    asked.setRequestHandler('elicitation/create', async ({ params }) => {
-      messages.push(params.message);
-      return { action: 'decline' };
-    });
-    const requestInit = { headers: { authorization: `Bearer ${key}` } };
-    await asked.connect(new StreamableHTTPClientTransport(new URL('/v1/mcp', host.url ?? ''), { requestInit }));
-    onTestFinished(() => asked.close());
-    const result = await asked.callTool({ name: 'agent.host.booker', arguments: { message: 'Go.' } });
-    expect(messages).toEqual(['The MCP server modern asks: Which size?']);
-    expect(JSON.stringify(result)).toContain('Not booked.');
   });
 
   test('that asked are called anew by a branch, whose answer does not go on with the call of its source', async () => {
