@@ -12,7 +12,7 @@ const cli = 'packages/host/src/cli';
 const configuration = ['config', 'config-sources', 'json'].map((file) => `packages/host/src/server/config/${file}.ts`);
 /** These read a data folder or a file directly, without a host. */
 const offlineCommands =
-  'verify backup.ts checkpoint.ts export.ts import.ts migrate.ts move.ts database-url.ts offline-store.ts doctor.ts doctor-database.ts doctor-data.ts doctor-rebuilds.ts folder-keys.ts bundle-file.ts'.split(
+  'verify backup.ts checkpoint.ts export.ts import.ts migrate.ts move.ts database-url.ts offline-store.ts doctor.ts doctor-database.ts doctor-data.ts doctor-rebuilds.ts folder-keys.ts bundle-file.ts earlier-children.ts'.split(
     ' ',
   );
 const offlineLog = 'log log/ports log/chain log/bundle log/signed-checkpoint log/copy log/postgres log/sqlite'.split(
@@ -23,6 +23,7 @@ const offlineFiles = [
   'cli/offline-store.ts',
   'cli/folder-keys.ts',
   'cli/bundle-file.ts',
+  'cli/earlier-children.ts',
   'packages/host/src/server/secrets/host-secret.ts',
 ];
 /** The part of the engine visible to node drivers. */

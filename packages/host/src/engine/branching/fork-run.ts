@@ -13,6 +13,7 @@ import {
   taskFace,
 } from '@cairn/protocol';
 import type { OtherFork, RunFork, RunHead, ForkRun as StoredFork } from '../../log/ports/event-log.ts';
+import { bytesOf } from '../../log/ports/row-bytes.ts';
 import { isTombstone } from '../../log/ports/rows.ts';
 import { sourcePurged } from '../../log/ports/run-purged.ts';
 import { recordFor } from '../creation/idempotency-record.ts';
@@ -75,6 +76,16 @@ async function replay({ store, uniqueId, clock }: ForkPorts, request: ForkRun, s
   };
 }
 
+/** Most bytes that all runs of a fork write in its commit. Each of them has the prompts and rules of the fork. */
+const MAX_FORKED_BYTES = 8_388_608;
+
+const tooManyBytes = ({ runId: sourceRunId, fromSeq }: ForkRun): TerminalError =>
+  new TerminalError('conflict', {
+    message: `The runs that are active where run ${sourceRunId} would be cut at ${fromSeq} would write more than ${MAX_FORKED_BYTES} bytes.`,
+    hint: 'Give shorter prompts, or fork before the node that starts these runs.',
+    details: { sourceRunId, fromSeq, maxBytes: MAX_FORKED_BYTES },
+  });
+
 /** Begins the run and every run of its tree that is open at the cut. */
 async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Promise<Begun> {
   const { tenant, runId: sourceRunId, fromSeq, isWholeTree = false } = request;
@@ -91,11 +102,17 @@ async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Prom
     ...(run.parentRunId === null ? {} : { parentRunId: run.parentRunId }),
     ...{ fork: forkOf(run), at, rows: own },
   });
-  const relatives = runs.filter((run) => run !== focus);
-  const others = relatives.map((run) => {
+  const others: OtherFork[] = [];
+  let bytes = bytesOf(rows);
+  for (const run of runs) {
+    if (run === focus) continue;
     const isBelow = isBelowRun(run.place.runId, focus.place.runId);
-    return stored(run, relativeRows(ports, { request, run, cutAt, isBelow }));
-  });
+    const relative = { request, run, cutAt, isBelow };
+    const own = await ports.shares.longWork.take(tenant, () => relativeRows(ports, relative));
+    bytes += bytesOf(own);
+    if (bytes > MAX_FORKED_BYTES) throw tooManyBytes(request);
+    others.push(stored(run, own));
+  }
   const begun = runs.map((run): RestingRun => {
     const { state, workflow, checkpoint, place } = run;
     return { state, workflow, checkpoint, record: { tenant, contextId: place.contextId, fork: forkOf(run) } };

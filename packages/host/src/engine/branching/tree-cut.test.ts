@@ -126,3 +126,21 @@ test('the timers of a forked child have as much time left as they had at the cut
   expect(clock.now()).toBeLessThan(now);
   await other.close();
 });
+
+test.each([
+  ['more runs are active than one fork begins', 300, 'Short.', { maxRuns: 300 }],
+  ['the runs would write too much', 80, 'x'.repeat(120_000), { maxBytes: 8_388_608 }],
+])('a cut where %s is refused, and nothing of it is there', async (_, count, prompt, details) => {
+  const { engine, begin, store } = office();
+  await engine.register('t', leaf);
+  const crowd = named('crowd', { ...chain(...Array.from({ length: count }, () => sub('leaf'))), edges: [] });
+  const source = await begin(engine, crowd);
+  const runs = async () => (await store.runIndex.list({ tenant: 't', limit: 1_000 })).runs.length;
+  while ((await runs()) < count + 1) await settled();
+  const fromSeq = present(await store.log.head(source)).seq + 1;
+  const overlay = { prompts: { 'host:nobody': prompt } };
+  const refused = engine.fork({ tenant: 't', runId: source, mode: 'branch', fromSeq, overlay });
+  await expect(refused).rejects.toMatchObject({ code: 'conflict', details });
+  expect(await runs()).toBe(count + 1);
+  await engine.close();
+});
