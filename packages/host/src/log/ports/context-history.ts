@@ -2,8 +2,9 @@
  * What a context goes on from. The context of a fork holds the forked runs alone; everything else that was said and made
  * before its cut stays in the context of its source, which may itself be that of a fork.
  */
-import { type ContextId, foldEventOf, type RunId } from '@cairn/protocol';
+import { type ContextId, foldEventOf, isCairnError, type RunId } from '@cairn/protocol';
 import type { EventLog } from './event-log.ts';
+import type { Row } from './rows.ts';
 
 /** Rows of a context up to a cursor. */
 export interface HistoryPart {
@@ -34,11 +35,22 @@ export async function contextHistory(log: HistoryLog, contextId: ContextId): Pro
 
 /** All forks of a tree say the same, so the run with the first row will do. Null if the source was purged. */
 async function sourceOf(log: HistoryLog, contextId: ContextId): Promise<HistoryPart | null> {
-  const [first] = await log.read({ contextId, afterCursor: 0, limit: 1, isLocal: true });
-  if (first === undefined) return null;
+  const first = await firstRow(log, contextId);
+  if (first === null) return null;
   const fork = (await log.head(first.runId))?.record.fork ?? null;
   if (fork?.mode !== 'branch' || (await log.head(fork.sourceRunId)) === null) return null;
   return forkedFrom(log, first.runId, fork.fromSeq);
+}
+
+/** Null if there is none, or if it was shared with a run that was purged. */
+async function firstRow(log: HistoryLog, contextId: ContextId): Promise<Row | null> {
+  try {
+    const [first] = await log.read({ contextId, afterCursor: 0, limit: 1, isLocal: true });
+    return first ?? null;
+  } catch (error) {
+    if (isCairnError(error, 'run_purged')) return null;
+    throw error;
+  }
 }
 
 async function forkedFrom(log: HistoryLog, runId: RunId, fromSeq: number): Promise<HistoryPart | null> {

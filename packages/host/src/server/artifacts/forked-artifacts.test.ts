@@ -150,4 +150,10 @@ test('a branch of a second message has the files of the first, and none that cam
     ['late.md', 1],
     ['plan.md', 2],
   ]);
+  // Once the second message is purged by force, the branch has what it wrote itself.
+  await client.runs.delete(second.runId, { force: true });
+  expect(await versions(branch.contextId)).toEqual([
+    ['late.md', 1],
+    ['plan.md', 2],
+  ]);
 });
