@@ -94,9 +94,9 @@ export const taskBugs: readonly PlantedBug[] = [
   {
     name: 'version-of-an-artifact-is-not-bumped',
     file: 'packages/host/src/log/artifact-changes.ts',
-    find: `  return (newest?.version ?? 0) + 1;
+    find: `  return Math.max(newest?.version ?? 0, earlierVersion) + 1;
 `,
-    replace: `  return newest?.version ?? 1;
+    replace: `  return Math.max(newest?.version ?? 1, earlierVersion);
 `,
     suite: tests('packages/host/src/log/in-memory/store.test.ts'),
     why: 'A second write replaces what readers hold under the same version.',
