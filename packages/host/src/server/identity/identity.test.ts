@@ -319,7 +319,8 @@ test('whatever a DID document holds, it is evidence of its own DID or refused, a
     fc.asyncProperty(document, async (drawn) => {
       page = JSON.parse(JSON.stringify(drawn));
       const found = await resolveIdentity({ did }, { ...ports(), egress: { send: served } }).catch(({ code }) => code);
-      if (page.id !== did) {
+      // A key that could change the prototype of an object is refused at any depth.
+      if (page.id !== did || body().includes('"__proto__":')) {
         expect(found).toBe('identity_unresolved');
         return;
       }
