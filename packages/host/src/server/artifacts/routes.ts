@@ -71,19 +71,23 @@ async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | 
   const artifactId = pathParam(call, 'artifactId');
   const version = await ports.store.artifacts.get(contextId, artifactId, asked);
   if (version?.state !== 'complete') throw await missing(contextId, artifactId, ports);
-  const { reply, request, caller } = call;
-  const etag = `"${version.version}"`;
-  reply.header('etag', etag);
-  reply.header('cache-control', 'private, no-cache');
-  if (etagMatches(request.headers['if-none-match'], etag)) {
-    reply.code(304).send();
-    return undefined;
-  }
+  if (isKnown(call, version)) return undefined;
+  const { request, caller } = call;
   const pieces: PiecePorts = { store: ports.store, tenant: caller.tenant };
   if (version.family === 'data') return JSON.stringify({ data: await recordOf(version, pieces) });
   if (version.family === 'dataset') return sendDataset(call, ports, datasetPieces(version, pieces));
   const range = byteRange(request.headers.range, version.size);
   return sendFile(call, ports, { version, range, pieces });
+}
+
+/** Names the version in the response. True for one that the client has already: then it was told so, and gets no content. */
+export function isKnown({ reply, request }: Call, { version }: ArtifactVersion): boolean {
+  const etag = `"${version}"`;
+  reply.header('etag', etag);
+  reply.header('cache-control', 'private, no-cache');
+  if (!etagMatches(request.headers['if-none-match'], etag)) return false;
+  reply.code(304).send();
+  return true;
 }
 
 async function sendDataset(call: Call, { responses }: ArtifactRoutePorts, pieces: AsyncIterable<string>) {

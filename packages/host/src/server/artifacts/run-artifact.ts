@@ -4,11 +4,10 @@ import { isoTime, type JsonObject, type RunArtifact, runArtifact } from '@cairn/
 import { z } from 'zod';
 import type { ArtifactVersion } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
-import { etagMatches } from '../http/etag.ts';
 import { visibleRun } from '../http/params.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
 import { datasetBatches, filePieces, type PiecePorts, recordOf } from './artifact-pieces.ts';
-import { missing, versionParam } from './routes.ts';
+import { isKnown, missing, versionParam } from './routes.ts';
 
 interface RunArtifactPorts {
   readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
@@ -43,19 +42,12 @@ async function answer(call: Call, { store }: RunArtifactPorts): Promise<string |
   const artifactId = pathParam(call, 'artifactId');
   const version = await store.artifacts.get(contextId, artifactId, asked);
   if (version?.state !== 'complete') throw await missing(contextId, artifactId, { store });
-  const { reply, request, caller } = call;
-  const etag = `"${version.version}"`;
-  reply.header('etag', etag);
-  reply.header('cache-control', 'private, no-cache');
-  if (etagMatches(request.headers['if-none-match'], etag)) {
-    reply.code(304).send();
-    return undefined;
-  }
+  if (isKnown(call, version)) return undefined;
   const { family, name, mimeType, size, runId, updatedAt } = version;
   const place = `/api/contexts/${encodeURIComponent(contextId)}/artifacts/${encodeURIComponent(artifactId)}`;
   const about = { artifactId, contextId, runId, family, name, mimeType, version: version.version, size };
   const url = `${place}?version=${version.version}`;
-  const content = await smallContent(version, { store, tenant: caller.tenant });
+  const content = await smallContent(version, { store, tenant: call.caller.tenant });
   const shown: RunArtifact = { ...about, updatedAt: isoTime(updatedAt), url, ...content };
   return JSON.stringify(shown);
 }
