@@ -1,10 +1,10 @@
 /** The schema as numbered, forward-only migrations. A released migration never changes. */
 import { aloneFunction } from './alone-function.ts';
+import { batchFunctions } from './batch-functions.ts';
 import { clusterTables } from './cluster-tables.ts';
 import { commitFunction } from './commit-function.ts';
 import { horizonFunction } from './horizon-function.ts';
 import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
-import { moreFunctions } from './more-functions.ts';
 import { queueFunction } from './queue-function.ts';
 import { recordTables } from './record-tables.ts';
 import { rowsFunction } from './rows-function.ts';
@@ -21,7 +21,7 @@ export const migrations: readonly Migration[] = [
   { name: 'log, index, queue and records', sql: `${logTables}${recordTables}${clusterTables}` },
   {
     name: 'commits',
-    sql: `${moreFunctions}${memoryFunctions}${artifactFunctions}${aloneFunction}${commitFunction}${horizonFunction}${rowsFunction}${queueFunction}${tellFunction}`,
+    sql: `${batchFunctions}${memoryFunctions}${artifactFunctions}${aloneFunction}${commitFunction}${horizonFunction}${rowsFunction}${queueFunction}${tellFunction}`,
   },
   {
     name: 'runs that no other run started',

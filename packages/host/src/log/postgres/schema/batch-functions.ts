@@ -1,5 +1,5 @@
-/** What few batches have: checks of idempotency keys and blobs, and everything beside rows and heads. */
-export const moreFunctions = `
+/** What a batch checks and writes beside rows and heads: keys, blobs, new runs, usage, records. Most batches have none of it. */
+export const batchFunctions = `
   CREATE FUNCTION cairn.refused(p_more jsonb, g_context text[], g_tenant text[]) RETURNS integer[] LANGUAGE plpgsql AS $$
   DECLARE
     v_refused integer[];
