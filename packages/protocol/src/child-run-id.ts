@@ -1,6 +1,6 @@
 /**
- * The id of a child run is that of its parent with a number. Only this file builds and reads it, so that a filter finds
- * the runs of a tree without looking any of them up.
+ * The id of a child run is a path: that of its parent with a number. Only this file builds and reads paths. Its readers
+ * have no field to ask: a filter decides by the columns of a row, and a fork names the runs at the same place of its tree.
  */
 import type { RunId } from './ids.ts';
 
@@ -22,9 +22,6 @@ export function runAbove(id: string, levels = 1): RunId | null {
   }
   return id.slice(0, end) as RunId;
 }
-
-/** The topmost run of the tree. */
-export const rootOfRun = (id: string): string => id.split('.', 1)[0] ?? id;
 
 /** Whether a run is below another one, at any level. */
 export const isBelowRun = (id: string, above: string): boolean =>

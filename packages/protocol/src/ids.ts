@@ -33,3 +33,11 @@ export type PayloadIdKind = 'art' | 'call' | 'content' | 'conv' | 'int' | 'inv' 
 
 /** The id of an event: its run and its position. It is computed, never stored, so it resolves in every fork. */
 export const eventId = (run: RunId, seq: number): EventId => branded(`${run}:${seq}`);
+
+/** The run and the position that the id of an event names; null if no Cairn host wrote it. The wire has causes as ids only. */
+export function eventPlace(id: string): { readonly runId: RunId; readonly seq: number } | null {
+  const at = id.lastIndexOf(':');
+  const run = parseRunId(id.slice(0, Math.max(at, 0)));
+  const digits = id.slice(at + 1);
+  return run !== null && /^\d{1,15}$/.test(digits) ? { runId: run, seq: Number(digits) } : null;
+}

@@ -38,7 +38,7 @@ export {
   toolSources,
   toolViews,
 } from './agents/tools.ts';
-export { childRunIdOf, forkedChildIdOf, isBelowRun, levelOfRun, rootOfRun, runAbove } from './child-run-id.ts';
+export { childRunIdOf, forkedChildIdOf, isBelowRun, levelOfRun, runAbove } from './child-run-id.ts';
 export type { Closed, DataOf } from './data-of.ts';
 export { type ErrorEnvelope, errorEnvelope, exitOfCode, statusOfCode, toEnvelope } from './error-envelope.ts';
 export {
@@ -95,7 +95,16 @@ export {
   isStreamedPiece,
   mayNameRemoteCause,
 } from './events/roles.ts';
-export { type Draft, type DraftOf, eventOf, foldEventOf, row, type StoredRow, typedEvent } from './events/row.ts';
+export {
+  type Draft,
+  type DraftOf,
+  eventOf,
+  foldEventOf,
+  row,
+  type StoredRow,
+  typedEvent,
+  usageRow,
+} from './events/row.ts';
 export { type DrainPolicy, drainPolicies } from './events/run.ts';
 export { parseEvent, runEventDoc } from './events/run-event-doc.ts';
 export { isTerminalType, type TerminalType } from './events/terminal-types.ts';
@@ -144,6 +153,7 @@ export {
   contextId,
   type EventId,
   eventId,
+  eventPlace,
   MAX_ID_LENGTH,
   type PayloadIdKind,
   parseRunId,
@@ -226,6 +236,7 @@ export * from './task-events/client-tools.ts';
 export * from './task-events/kinds.ts';
 export * from './task-events/requests.ts';
 export { type TaskEvent, type TaskEventOf, taskEvent } from './task-events/task-event.ts';
+export { isBelowTask, noteParent, type TaskParents } from './task-events/task-parents.ts';
 export { isWaitSaid, newTaskWait, type TaskWait } from './task-events/task-wait.ts';
 export {
   type ArtifactFamily,

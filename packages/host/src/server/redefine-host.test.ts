@@ -134,10 +134,11 @@ test('tells when runs start and how they end', async () => {
   await client.runs.cancel(gate, 'enough');
   await all.promise;
   const durationMs = expect.any(Number);
+  const root = { parentRunId: null, depth: 0 };
   expect(notices).toEqual([
-    { type: 'run.started', runId: talk, workflowId: 'talk', depth: 0 },
-    { type: 'run.completed', runId: talk, workflowId: 'talk', depth: 0, durationMs, reason: null },
-    { type: 'run.started', runId: gate, workflowId: 'gate', depth: 0 },
-    { type: 'run.cancelled', runId: gate, workflowId: 'gate', depth: 0, durationMs, reason: 'enough' },
+    { type: 'run.started', ...root, runId: talk, workflowId: 'talk' },
+    { type: 'run.completed', ...root, runId: talk, workflowId: 'talk', durationMs, reason: null },
+    { type: 'run.started', ...root, runId: gate, workflowId: 'gate' },
+    { type: 'run.cancelled', ...root, runId: gate, workflowId: 'gate', durationMs, reason: 'enough' },
   ]);
 });

@@ -1,12 +1,13 @@
 /** Tells when a run starts and when it ends, for the terminal of a development host. */
-import { isTerminalType, levelOfRun, type RunId, type TerminalType } from '@cairn/protocol';
+import { isTerminalType, type RunId, type TerminalType } from '@cairn/protocol';
 import type { Commit, EventLog } from '../log/ports/event-log.ts';
 import type { Row } from '../log/ports/rows.ts';
 
 interface NoticeOfRun {
   readonly runId: RunId;
   readonly workflowId: string;
-  /** The number of runs above it. */
+  readonly parentRunId: RunId | null;
+  /** The number of runs above it that this process saw start, or one for a parent that it did not. */
   readonly depth: number;
 }
 
@@ -21,28 +22,32 @@ export type RunNotice = NoticeOfRun & ({ readonly type: 'run.started' } | RunEnd
 
 /** Follows the log until the returned function is called. */
 export function followRuns(log: Pick<EventLog, 'follow' | 'head'>, tell: (notice: RunNotice) => void): () => void {
-  const active = new Map<RunId, string>();
+  const active = new Map<RunId, NoticeOfRun>();
+  const noticeOf = (runId: RunId, workflowId = '', parentRunId: RunId | null = null): NoticeOfRun => {
+    const depth = parentRunId === null ? 0 : (active.get(parentRunId)?.depth ?? 0) + 1;
+    return { runId, workflowId, parentRunId, depth };
+  };
   /** A run that an earlier process started is known to the store only. */
-  const workflowOf = async (runId: RunId): Promise<string> => {
+  const stored = async (runId: RunId): Promise<NoticeOfRun> => {
     const head = await log.head(runId).catch(() => null);
-    return head?.record.workflowId ?? '';
+    return noticeOf(runId, head?.record.workflowId, head?.record.parentRunId);
   };
   const seen = ({ runId, rows }: Commit): void => {
-    const depth = levelOfRun(runId);
     const first = rows[0];
     if (first?.seq === 0) {
-      const { workflowId = '' } = fieldsOf(first);
-      active.set(runId, workflowId);
-      tell({ type: 'run.started', runId, workflowId, depth });
+      const { workflowId, parentRunId } = fieldsOf(first);
+      const run = noticeOf(runId, workflowId, parentRunId);
+      active.set(runId, run);
+      tell({ type: 'run.started', ...run });
     }
     const last = rows.at(-1);
     const type = last?.type ?? '';
     if (last === undefined || !isTerminalType(type)) return;
     const known = active.get(runId);
     active.delete(runId);
-    const ended = (workflowId: string): void => tell({ runId, workflowId, depth, ...endOf(type, last) });
+    const ended = (run: NoticeOfRun): void => tell({ ...run, ...endOf(type, last) });
     if (known !== undefined) ended(known);
-    else void workflowOf(runId).then(ended);
+    else void stored(runId).then(ended);
   };
   return log.follow(seen);
 }
@@ -54,6 +59,7 @@ function endOf(type: TerminalType, row: Row): RunEnd {
 
 interface Fields {
   readonly workflowId?: string;
+  readonly parentRunId?: RunId;
   readonly durationMs?: number;
   readonly error?: { readonly code: string; readonly message: string };
   readonly reason?: string;

@@ -33,6 +33,10 @@ export const row = <Type extends EventType>(
   payload,
 });
 
+/** The row of what a model turn used, from the result of a call that counted it. Who asked for the turn need not know its form. */
+export const usageRow = (usage: JsonObject, where: { readonly cause: Cause }): Draft =>
+  row('provider.usage', usage as PayloadOf<'provider.usage'>, where);
+
 /** The event of a draft at its position. */
 export const eventOf = ({ type, nodeId, cause, payload }: Draft, seq: number, at: number): KnownEvent =>
   ({ seq, at, type, nodeId, cause, payload }) as KnownEvent;

@@ -1,7 +1,7 @@
 /** A question of an agent or a tool, with the form for its answer in the conversation. */
 import type { Question } from '@cairn/client/context';
 import { initialOf, readSchema, SchemaField, useEntry, useInbox } from '@cairn/client/react';
-import type { Json, TaskEventOf } from '@cairn/protocol';
+import { eventPlace, type Json, type TaskEventOf } from '@cairn/protocol';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, memo, useState } from 'react';
 import { host } from '../app/host.ts';
@@ -55,9 +55,9 @@ function Given({ received }: { readonly received: TaskEventOf<'input-received'> 
   const { data } = useQuery({
     queryKey: ['given-answer', eventId],
     queryFn: async ({ signal }) => {
-      const at = eventId.lastIndexOf(':');
-      const after = Number(eventId.slice(at + 1)) - 1;
-      const { events } = await host.events.poll(eventId.slice(0, at), { after, waitSeconds: 1, signal });
+      const place = eventPlace(eventId);
+      if (place === null) return null;
+      const { events } = await host.events.poll(place.runId, { after: place.seq - 1, waitSeconds: 1, signal });
       const row = events.find((event) => event.eventId === eventId);
       return row?.type === 'interrupt.resolved' ? (row.payload.resumeValue ?? null) : null;
     },

@@ -1,5 +1,5 @@
 /** An event as the folds of Studio read it. */
-import { type EventDoc, type FoldEvent, typedEvent } from '@cairn/protocol';
+import { type EventDoc, eventPlace, type FoldEvent, typedEvent } from '@cairn/protocol';
 
 /** `cause` is a sequence of the same run, or the full id of an event elsewhere. */
 export type RunRow = FoldEvent;
@@ -19,9 +19,8 @@ export function rowOf(doc: EventDoc): RunRow {
 
 /** A cause in the same run by its sequence; any other by its id, as it came. */
 function causeOf(runId: string, causationId: string): RunRow['cause'] {
-  const own = causationId.length > runId.length && causationId.startsWith(runId) && causationId[runId.length] === ':';
-  const seq = own ? Number(causationId.slice(runId.length + 1)) : Number.NaN;
-  return Number.isInteger(seq) ? seq : (causationId as RunRow['cause']);
+  const place = eventPlace(causationId);
+  return place?.runId === runId ? place.seq : (causationId as RunRow['cause']);
 }
 
 /** The position of the last row whose sequence is at most `seq`; -1 if there is none. Rows are in order. */

@@ -1,4 +1,5 @@
 /** The event of another run, here or on another host, that caused an event of this one. */
+import { eventPlace } from '@cairn/protocol';
 import { positionOf } from '../folds/run-row.ts';
 import { shortId } from '../parts/figures.ts';
 import { RemoteRun } from './remote-run.tsx';
@@ -17,14 +18,14 @@ export function OutsideCause({ state: { history }, seq }: OutsideCauseProps) {
   const row = history.rows[positionOf(history.rows, seq)];
   const remote = row?.type === 'run.started' ? row.payload.remoteParent : undefined;
   if (remote !== undefined) return <RemoteRun runId={remote.runId} hostId={remote.hostId} />;
-  const [, runId, event] = /^(.+):(\d+)$/.exec(id) ?? [];
-  return runId === undefined ? (
+  const place = eventPlace(id);
+  return place === null ? (
     <code>{id}</code>
   ) : (
     <>
-      event {event} of{' '}
-      <RunLink to={runId} event={Number(event)}>
-        {shortId(runId)}
+      event {place.seq} of{' '}
+      <RunLink to={place.runId} event={place.seq}>
+        {shortId(place.runId)}
       </RunLink>
     </>
   );

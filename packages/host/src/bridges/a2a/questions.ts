@@ -1,5 +1,5 @@
 /** What a task and the tasks below it ask, and what of it the caller may answer. */
-import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
+import { isBelowTask, type TaskEvent, type TaskEventOf, type TaskParents } from '@cairn/protocol';
 import type { A2aPart, A2aState, Data } from './update.ts';
 
 export interface Question {
@@ -50,10 +50,15 @@ export function note(questions: Questions, event: TaskEvent): void {
   }
 }
 
+interface OpenTasks {
+  readonly questions: Questions;
+  readonly parents: TaskParents;
+}
+
 /** Drops the questions of a task that has ended, and of the tasks below it. */
-export function forget(questions: Questions, ended: string): void {
+export function forget({ questions, parents }: OpenTasks, ended: string): void {
   for (const { id, taskId } of questions.values()) {
-    if (taskId === ended || taskId.startsWith(`${ended}.`)) questions.delete(id);
+    if (taskId === ended || isBelowTask(parents, taskId, ended)) questions.delete(id);
   }
 }
 

@@ -1,6 +1,6 @@
 /** What the AG-UI view of a task knows while it goes on: what is open, what was shown, and how the task stands. */
 import type { Event as AguiEvent, TokenUsage } from '@ag-ui/core';
-import type { JsonObject, TaskEvent, TaskEventOf } from '@cairn/protocol';
+import type { JsonObject, TaskEvent, TaskEventOf, TaskParents } from '@cairn/protocol';
 
 /** What an AG-UI run shows: a root task and those below it. */
 export interface ShownRun {
@@ -55,6 +55,8 @@ export interface RunState {
   readonly clientCalls: Set<string>;
   /** What a parent said of a subtask before it began. */
   readonly announced: Map<string, TaskEventOf<'subtask-created'>>;
+  /** The parent of each subtask. */
+  readonly parents: TaskParents;
   /** Open subagents in the order of their start: the event that started each. */
   readonly subagents: Map<string, Extract<AguiEvent, { type: 'SUBAGENT_STARTED' }>>;
   /** Subagents that are over in this run. */
@@ -78,6 +80,7 @@ export const newRunState = (run: ShownRun): RunState => ({
   openCalls: new Map(),
   clientCalls: new Set(),
   announced: new Map(),
+  parents: new Map(),
   subagents: new Map(),
   ended: new Set(),
   questions: new Map(),

@@ -1,23 +1,25 @@
 /** The life of the tasks of a run: subtasks are subagents, and the root task ends the run or lets it wait. */
 import { type Event as AguiEvent, EventType, type RunFinishedOutcome } from '@ag-ui/core';
-import type { TaskEvent, TaskEventOf } from '@cairn/protocol';
+import { isBelowTask, noteParent, type TaskEvent, type TaskEventOf } from '@cairn/protocol';
 import { dropTexts } from './content.ts';
 import { clientCallOf, idOf, interruptOf, openForUser } from './questions.ts';
 import { type RunEnd, type RunState, stamp } from './run-state.ts';
 
 interface Actor {
   readonly taskId: string;
+  readonly parentTaskId?: string | undefined;
   readonly timestamp: string;
   readonly agentId?: string | undefined;
 }
 
 /** Starts the subagent of an event, and those above it first. */
-export function subagentsFor(state: RunState, { taskId, agentId, timestamp }: Actor): readonly AguiEvent[] {
-  const { run, subagents, ended, announced } = state;
+export function subagentsFor(state: RunState, actor: Actor): readonly AguiEvent[] {
+  const { run, parents, subagents, ended, announced } = state;
+  const { taskId, agentId, timestamp } = actor;
   if (taskId === run.taskId || subagents.has(taskId) || ended.has(taskId)) return [];
-  const parentId = taskId.slice(0, Math.max(taskId.lastIndexOf('.'), 0));
-  const isNested = parentId !== run.taskId && parentId.startsWith(`${run.taskId}.`);
-  const above = isNested ? subagentsFor(state, { taskId: parentId, timestamp }) : [];
+  noteParent(parents, actor);
+  const parentId = parents.get(taskId) ?? run.taskId;
+  const above = isBelowTask(parents, parentId, run.taskId) ? subagentsFor(state, { taskId: parentId, timestamp }) : [];
   const said = announced.get(taskId);
   const started: Extract<AguiEvent, { type: 'SUBAGENT_STARTED' }> = {
     type: EventType.SUBAGENT_STARTED,
@@ -144,10 +146,11 @@ function closed(state: RunState, event: TaskEvent, end: RunEnd): readonly AguiEv
   const shown = { timestamp: Date.parse(timestamp) };
   const texts = [...state.texts.values()].flatMap((taskId) => dropTexts(state, { taskId, timestamp }));
   const steps = closeSteps(state, null, timestamp);
+  const { parents } = state;
   const open = [...state.subagents.keys()].reverse();
   const subagents = open.flatMap((subagentRunId) => {
     const interruptIds = openForUser(state)
-      .filter(({ asked }) => `${asked.taskId}.`.startsWith(`${subagentRunId}.`))
+      .filter(({ asked: { taskId } }) => taskId === subagentRunId || isBelowTask(parents, taskId, subagentRunId))
       .map(({ asked }) => idOf(asked));
     const outcome = { type: 'suspended', ...(interruptIds.length > 0 && { interruptIds }) } as const;
     return subagentOver(state, subagentRunId, { type: EventType.SUBAGENT_FINISHED, outcome, ...shown });

@@ -15,8 +15,8 @@ import { toolComplete, toolProgress, toolStart } from './tools.ts';
 export function take(state: RunState, event: TaskEvent, mayWait: boolean): readonly AguiEvent[] {
   if (state.end !== null || isInternalKind(event.kind)) return [];
   const agentId = event.kind === 'task-created' ? event.metadata?.agentId : event.agentId;
-  const { taskId, timestamp } = event;
-  const started = subagentsFor(state, { taskId, timestamp, agentId });
+  const { taskId, parentTaskId, timestamp } = event;
+  const started = subagentsFor(state, { taskId, parentTaskId, timestamp, agentId });
   const shown = showed(state, event);
   return [...started, ...shown, ...(mayWait && endsWork.has(event.kind) ? waiting(state, event) : [])];
 }

@@ -1,6 +1,6 @@
 /** Walks from an event to its cause, the cause of that, and so on: through runs and from host to host. */
 import type { Client } from '@cairn/client';
-import { causes, parseRunId } from '@cairn/protocol';
+import { causes, eventPlace } from '@cairn/protocol';
 import { z } from 'zod';
 
 /** A host to ask, by its id. Null for one that the user named no address and key for. */
@@ -111,8 +111,8 @@ async function walkRun(place: Place, steps: CauseStep[], seen: Set<string>): Pro
 
 /** The run and the sequence of an event, from its id as Cairn hosts write it. */
 function placeOf({ eventId, runId }: NonNullable<CausesPage['parent']>): Pick<Place, 'runId' | 'sequence'> | null {
-  const [, run, sequence] = /^(.+):(\d{1,15})$/.exec(eventId) ?? [];
-  return run === runId && parseRunId(run) !== null ? { runId, sequence: Number(sequence) } : null;
+  const place = eventPlace(eventId);
+  return place?.runId === runId ? { runId, sequence: place.seq } : null;
 }
 
 const lost = (steps: readonly CauseStep[], why: string): Walk => ({ steps, end: { kind: 'lost', why } });

@@ -3,7 +3,6 @@ import {
   contextId,
   foldEventOf,
   foldRun,
-  isBelowRun,
   isCairnError,
   isTerminalStatus,
   newRunView,
@@ -103,10 +102,13 @@ async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Prom
     ...{ fork: forkOf(run), at, rows: own },
   });
   const others: OtherFork[] = [];
+  /** The focus and the runs below it. A run comes after its parent. */
+  const below = new Set<RunId>([focus.place.runId]);
   let bytes = bytesOf(rows);
   for (const run of runs) {
     if (run === focus) continue;
-    const isBelow = isBelowRun(run.place.runId, focus.place.runId);
+    const isBelow = run.parentRunId !== null && below.has(run.parentRunId);
+    if (isBelow) below.add(run.place.runId);
     const relative = { request, run, cutAt, isBelow };
     const own = await ports.shares.longWork.take(tenant, () => relativeRows(ports, relative));
     bytes += bytesOf(own);

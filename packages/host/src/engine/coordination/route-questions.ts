@@ -9,6 +9,7 @@ import {
   promptOf,
   row,
   runAbove,
+  usageRow,
 } from '@cairn/protocol';
 import { answerDrafts } from '../core/answers/answers.ts';
 import type { Decision, Draft, OpenCall, Route, RunState } from '../core/state.ts';
@@ -78,7 +79,7 @@ function signed(draft: Draft, agentId: string, cause: number): Draft {
 function usageRows({ outcome, seq }: Verdict): Draft[] {
   const usage = isJsonObject(outcome) && isJsonObject(outcome.usage) ? outcome.usage : null;
   if (usage === null) return [];
-  return [row('provider.usage', usage as PayloadOf<'provider.usage'>, { cause: seq })];
+  return [usageRow(usage, { cause: seq })];
 }
 
 function asked(state: RunState, interruptId: string, { nodeId, level, verdict }: Route): Decision {
