@@ -31,7 +31,16 @@ const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schema
   (file) => `packages/host/src/engine/${file}.ts`,
 );
 /** Small files beside the rooms. */
-const beside = ['escape-text', 'fair-turns', 'lru-map', 'nearest', 'shared-lru-map', 'thrown-code', 'token-buckets'];
+const beside = [
+  'escape-text',
+  'fair-turns',
+  'growing-text',
+  'lru-map',
+  'nearest',
+  'shared-lru-map',
+  'thrown-code',
+  'token-buckets',
+];
 const server = [
   'protocol',
   'log',
@@ -144,7 +153,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'bridges/ai-sdk',
     path: 'packages/host/src/bridges/ai-sdk',
-    imports: ['protocol'],
+    imports: ['protocol', 'growing-text'],
     packages: ['zod'],
     builtins: [],
     world: [],
@@ -152,7 +161,17 @@ export const rooms: readonly Room[] = [
   {
     name: 'agents',
     path: 'packages/host/src/agents',
-    imports: ['protocol', 'engine', 'agents/packs', 'log/ports', 'lru-map', 'nearest', 'shared-lru-map', 'utf8'],
+    imports: [
+      'protocol',
+      'engine',
+      'agents/packs',
+      'growing-text',
+      'log/ports',
+      'lru-map',
+      'nearest',
+      'shared-lru-map',
+      'utf8',
+    ],
     packages: ['canonicalize', 'semver', 'zod'],
     builtins: [],
     world: [],

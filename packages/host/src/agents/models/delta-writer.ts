@@ -1,5 +1,6 @@
 /** Writes model output as rows while it streams: in order, redacted, and with backpressure from the log. */
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
+import { GrowingText } from '../../growing-text.ts';
 import type { ReasoningVerbosity } from './turn.ts';
 
 /** Redacts one text that arrives in pieces. */
@@ -47,8 +48,7 @@ export class DeltaWriter {
   readonly #options: DeltaOptions;
   readonly #streams: Readonly<Record<Kind, TextStream>>;
   readonly #channel: string;
-  /** Redacted text so far. */
-  readonly said: Record<Kind, string> = { reasoning: '', text: '' };
+  readonly #said: Readonly<Record<Kind, GrowingText>> = { reasoning: new GrowingText(), text: new GrowingText() };
   /** Number of text rows written. */
   chunks = 0;
   #reasonings = 0;
@@ -65,6 +65,12 @@ export class DeltaWriter {
     this.#streams = { reasoning: redact?.() ?? asIs, text: redact?.() ?? asIs };
     // Each attempt of a call is its own block; the block of a failed attempt stays, closed.
     this.#channel = context.attempt === 1 ? context.callId : `${context.callId}~${context.attempt}`;
+  }
+
+  /** Redacted text so far. */
+  get said(): Readonly<Record<Kind, string>> {
+    const { reasoning, text } = this.#said;
+    return { reasoning: reasoning.toString(), text: text.toString() };
   }
 
   add(kind: Kind, piece: string): void {
@@ -90,7 +96,7 @@ export class DeltaWriter {
     const reasoning = this.#streams.reasoning.end();
     if (reasoning !== '') this.#write('reasoning', reasoning);
     const rest = this.#streams.text.end();
-    this.said.text += rest;
+    this.#said.text.add(rest);
     await this.flush();
     while (this.#room !== null) await this.#room;
     return (this.#held ?? '') + rest;
@@ -98,7 +104,7 @@ export class DeltaWriter {
 
   #write(kind: Kind, text: string): void {
     if (kind === 'reasoning' && this.#options.verbosity === 'off') return;
-    this.said[kind] += text;
+    this.#said[kind].add(text);
     if (kind !== 'text' || !this.#options.keepsTail) {
       this.#row(kind, text);
       return;

@@ -84,10 +84,11 @@ async function turnOf(request: ModelRequest, context: CallContext, ports: ModelP
     clock,
     limits,
   });
+  const { said } = writer;
   const costUsd = model.prices === null ? undefined : costOf(usage, model.prices);
   return {
-    text: writer.said.text.toWellFormed(),
-    reasoning: writer.said.reasoning.toWellFormed(),
+    text: said.text.toWellFormed(),
+    reasoning: said.reasoning.toWellFormed(),
     // The next turn sends these calls back to the model, so they must be well-formed Unicode.
     toolCalls: wellFormed(toolCalls),
     finish,

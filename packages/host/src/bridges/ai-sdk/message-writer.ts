@@ -1,4 +1,5 @@
 /** Writes the parts of one message: steps, streamed text that may have to be taken back, and everything between. */
+import { GrowingText } from '../../growing-text.ts';
 import type { UiChunk } from './chunks.ts';
 
 const isReasoning = ({ type }: UiChunk): boolean => type.startsWith('reasoning-');
@@ -13,7 +14,7 @@ export class MessageWriter {
   /** The parts of the step beside its open texts; null when a text cannot join the step any more. */
   #kept: UiChunk[] | null = [];
   /** What was written so far of each open text. */
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new Map<string, GrowingText>();
   /** Calls without a result. A step does not end before those that it shows. */
   readonly #calls = new Set<string>();
   #hasCalls = false;
@@ -59,21 +60,25 @@ export class MessageWriter {
 
   /** More of a text. */
   text(id: string, delta: string): void {
-    const before = this.#texts.get(id);
-    if (before === undefined) this.#begin(id);
-    this.#texts.set(id, (before ?? '') + delta);
+    let text = this.#texts.get(id);
+    if (text === undefined) {
+      this.#begin(id);
+      text = new GrowingText();
+      this.#texts.set(id, text);
+    }
+    text.add(delta);
     this.#out.push({ type: 'text-delta', id, delta });
   }
 
   /** The whole text. It counts, whatever was written of it before, unless it is cut and what was written begins with it. */
   completeText(id: string, given: string, isCut = false): void {
-    const before = this.#texts.get(id);
+    const before = this.#texts.get(id)?.toString();
     // The cut may have split its last character.
     const content = isCut && before?.startsWith(given.slice(0, -1)) ? before : given;
     if (before !== undefined && !content.startsWith(before)) this.dropTexts([id]);
-    const written = this.#texts.get(id);
+    const written = this.#texts.get(id)?.length;
     if (written === undefined && content === '') return;
-    if (written !== content) this.text(id, content.slice(written?.length ?? 0));
+    if (written !== content.length) this.text(id, content.slice(written ?? 0));
     this.#out.push({ type: 'text-end', id });
     this.#texts.delete(id);
     this.#hasText ||= content !== '';
@@ -90,8 +95,8 @@ export class MessageWriter {
     const dropped = ids.filter((id) => this.#texts.delete(id));
     if (dropped.length === 0) return;
     this.#out.push({ type: 'reset-step' }, ...(this.#kept ?? []));
-    for (const [id, delta] of this.#texts)
-      this.#out.push({ type: 'text-start', id }, { type: 'text-delta', id, delta });
+    for (const [id, text] of this.#texts)
+      this.#out.push({ type: 'text-start', id }, { type: 'text-delta', id, delta: text.toString() });
   }
 
   hasOpenText(id: string): boolean {
