@@ -83,7 +83,8 @@ export const frontEndAttacks: readonly Attack[] = [
     name: 'messages-of-agui-200-readers',
     async run(attacker) {
       const watches = await watchAll(attacker, 200, () => attacker.posting(aguiPath, aguiRun('shared', 'run')));
-      await attacker.allEndWith(watches, 'RUN_FINISHED');
+      // The last event begins with the whole text; this is at its end, in the newest bytes however they were cut.
+      await attacker.allEndWith(watches, '"outcome":{"type":"success"}');
       await attacker.unread(200, attacker.posting(aguiPath, aguiRun('shared', 'run')));
       await attacker.quiet(3_000);
     },

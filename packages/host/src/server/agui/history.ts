@@ -27,6 +27,8 @@ export interface HistoryRange {
   readonly head: number;
   /** Whether the messages of the whole conversation are wanted. */
   readonly withMessages: boolean;
+  /** Nobody waits for the history any more. Asked before each page. Default: somebody does. */
+  readonly isGone?: (() => boolean) | undefined;
 }
 
 export interface History {
@@ -49,14 +51,14 @@ const LIMITS = { messages: 500, characters: 400_000 };
 const PAGE = { limit: 125, maxBytes: 65_536 };
 
 export async function readHistory(ports: HistoryPorts, range: HistoryRange): Promise<History> {
-  const { contextId, run, head } = range;
+  const { contextId, run, head, isGone = () => false } = range;
   const fold = new HistoryFold(range);
   let cursor = await startOf(ports, range);
   const filter: TaskFilter = range.withMessages
     ? everyTaskEvent
     : { ...everyTaskEvent, taskId: run.taskId, subtree: true };
   const instants = new Instants();
-  while (cursor < head && !fold.isOver) {
+  while (cursor < head && !fold.isOver && !isGone()) {
     const rows: readonly Row[] = await ports.log.read({ contextId, afterCursor: cursor, isForTasks: true, ...PAGE });
     for (const row of rows) {
       if (row.cursor > head || fold.isOver) break;

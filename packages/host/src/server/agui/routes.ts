@@ -156,6 +156,7 @@ async function respond(call: Call, text: string, surface: AguiSurface): Promise<
     run: { ...shownRun(input, withMessages), taskId, answered: new Set(answered) },
     after: after === WITH_TASK ? (await firstCursor(surface.log, taskId)) - 1 : after,
     known: withMessages ? input.messages : null,
+    isGone: () => reply.raw.destroyed,
   };
   const opening = await surface.runStreams.open(stream);
   reply.header('cairn-context-id', contextId);

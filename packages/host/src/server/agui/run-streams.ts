@@ -29,6 +29,8 @@ export interface RunStream {
   readonly after: number | null;
   /** The client gets the messages of the conversation first. Those that it has keep their ids. Null: it has them all. */
   readonly known: RunInput['messages'] | null;
+  /** The client has left. A long conversation is not read for it then. */
+  readonly isGone: () => boolean;
 }
 
 /** What a run shows when its stream opens. */
@@ -48,11 +50,11 @@ export class RunStreams {
 
   /** Reads what the run has to know. Throws before anything is sent. */
   async open(stream: RunStream): Promise<Opening> {
-    const { contextId, run, after, known } = stream;
+    const { contextId, run, after, known, isGone } = stream;
     const isJoined = after === null;
     const withMessages = known !== null;
     const head = isJoined || withMessages ? await this.#ports.contexts.head(contextId) : after;
-    const range = { contextId, run, after: after ?? head, head, withMessages };
+    const range = { contextId, run, after: after ?? head, head, withMessages, isGone };
     const history = await readHistory(this.#ports, range);
     const { state, messages, cursor, last } = history;
     const open = reopened(state);
