@@ -2,6 +2,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { plain } from '../feed/plain-row.kit.ts';
 import { row } from '../ports/samples.kit.ts';
 import { faceColumns } from './face-columns.ts';
 import { taskEventOf, taskEventText } from './task-frame.ts';
@@ -36,4 +37,17 @@ test('an event is what its text says, whatever its face, its context and its pla
       },
     ),
   );
+});
+
+test('readers of one row share what was parsed of it; another row at its place is parsed for itself', () => {
+  const stored = (text: string, kind = 'content-delta') => {
+    const task = JSON.stringify({ kind, text });
+    return { ...plain, cursor: 7, task, face: faceColumns(task, { audience: 'client', isSubtask: false }) };
+  };
+  const [one, other, large] = [stored('one'), stored('other'), stored('x'.repeat(3_000))];
+  const at = '2026-01-01T00:00:00.000Z';
+  expect(taskEventOf(one, at)).toBe(taskEventOf(one, at));
+  expect(taskEventOf(other, at)).toMatchObject({ text: 'other' });
+  expect(taskEventOf(one, at)).toMatchObject({ text: 'one' });
+  expect(taskEventOf(large, at)).not.toBe(taskEventOf(large, at));
 });

@@ -21,9 +21,25 @@ export function taskEventText(row: Row, timestamp: string): string {
 
 /**
  * The task event of a row, as its text says it, for those who read it here: no text is made for them. This host wrote the
- * face, or checked it when it was imported.
+ * face, or checked it when it was imported. Many readers of one context take the same rows, one after the other, and share
+ * what was parsed of the newest ones: they must not change it.
  */
 export function taskEventOf(row: Row, timestamp: string): TaskEvent {
+  const place = row.cursor % SHARED_EVENTS;
+  const known = shared[place];
+  if (known?.row === row) return known.event;
+  const event = parsedEvent(row, timestamp);
+  if (row.task !== null && row.task.length <= MAX_SHARED_CHARS) shared[place] = { row, event };
+  return event;
+}
+
+/** A view takes at most half as many rows before the next one has its turn. */
+const SHARED_EVENTS = 256;
+/** A larger face is parsed for each reader, so that few bytes are held. */
+const MAX_SHARED_CHARS = 2_048;
+const shared: { readonly row: Row; readonly event: TaskEvent }[] = [];
+
+function parsedEvent(row: Row, timestamp: string): TaskEvent {
   const { task, contextId, runId, cursor, seq } = row;
   const event = JSON.parse(task ?? '{}');
   const parent = parentOf(row);
