@@ -1,6 +1,6 @@
 /** A host with one agent that writes, calls tools and asks, and stock AG-UI clients of it. */
 import { type Event as AguiEvent, HttpAgent, type Message, type Tool } from '@ag-ui/client';
-import { createHost, defineAgent, defineTool, type Host } from '@cairn/host';
+import { type ConfigInput, createHost, defineAgent, defineTool, type Host } from '@cairn/host';
 import type { JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
 
@@ -71,7 +71,7 @@ const pay = defineTool({
 
 const call = (tool: string, input: JsonObject) => ({ call: { tool, input } });
 
-/** Each agent plays the same lines in every task. */
+/** Agents with a script play the same lines in every task. */
 const agents = [
   defineAgent({
     id: 'host:desk',
@@ -129,14 +129,22 @@ const agents = [
     instructions: 'Answer.',
     rehearsal: { turns: [[{ say: ['Hello', ' there.'] }]] },
   }),
+  /** Only this one needs a model. */
+  defineAgent({ id: 'host:novelist', persona: 'Novelist', instructions: 'Write.', modelClass: 'reasoning' }),
 ];
 
-/** `origins`: the pages that browsers may call it from. */
-export const openDesk = (data: string, origins: readonly string[] = []): Promise<Host> =>
+/** What a test adds: the pages that browsers may call the host from, and a model for the novelist. */
+export interface DeskOptions {
+  readonly origins?: readonly string[];
+  readonly models?: ConfigInput['models'];
+}
+
+export const openDesk = (data: string, { origins = [], models = {} }: DeskOptions = {}): Promise<Host> =>
   createHost({
     config: {
       port: 0,
       data,
+      models,
       cors: { origins: [...origins] },
       keys: [
         { key: keys.ann, tenant: 't', principal: 'ann' },

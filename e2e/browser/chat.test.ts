@@ -13,10 +13,12 @@ import { portOf } from '../../packages/host/test/kit/port-of.ts';
 import { type BuiltPage, serveBuilt } from './built-page.ts';
 import { launchBrowser } from './chromium.ts';
 import { bundleClient } from './client-bundle.ts';
+import { type PausedModel, pausedModel } from './paused-model.ts';
 
 type Browser = Awaited<ReturnType<typeof launchBrowser>>;
 
 let browser: Browser;
+let model: PausedModel;
 let demo: DemoHost;
 let served: BuiltPage & { readonly url: string };
 let context: BrowserContext;
@@ -51,12 +53,27 @@ const novelist = defineAgent({
   },
 });
 
+const passages = [words(5_000, 1_000), words(6_000, 300), words(6_300, 300)] as const;
+const upTo = (count: number) => passages.slice(0, count).flat().join('');
+
+/** Says 5,000 words, an event each. */
+const scribe = defineAgent({
+  id: 'host:scribe',
+  persona: 'Scribe',
+  instructions: 'Write.',
+  rehearsal: { turns: [[{ say: PARTS[0] }]] },
+});
+
+/** Its model stops twice within its only text. */
+const poet = defineAgent({ id: 'host:poet', persona: 'Poet', instructions: 'Write.', modelClass: 'reasoning' });
+
 beforeAll(async () => {
   const port = await freePort();
+  model = await pausedModel(passages);
   // The first launch unpacks the browser, with another folder for temporary files meanwhile.
   browser = await launchBrowser();
   const url = `http://127.0.0.1:${port}`;
-  demo = await startDemoHost(url, { agents: [novelist], tools: [hold] });
+  demo = await startDemoHost(url, { agents: [novelist, scribe, poet], tools: [hold], models: model.models });
   served = { url, ...(await serveBuilt(chat, passedOn({ port, url: demo.url, key: demo.key }))) };
 });
 
@@ -64,6 +81,7 @@ afterAll(async () => {
   await browser.close();
   await served.close();
   await demo.close();
+  await model[Symbol.asyncDispose]();
 });
 
 beforeEach(async () => {
@@ -222,16 +240,39 @@ async function eventsOf(): Promise<number> {
   return head;
 }
 
-test('a reload after 5,000 events, and a time offline, show everything once', { timeout: 90_000 }, async () => {
-  const headers = { authorization: `Bearer ${demo.key}`, 'content-type': 'application/json' };
-  const message = { message: { role: 'user', content: 'Write a novel.' }, agentId: 'host:novelist' };
+/** Asks an agent for a text, in a conversation of its own or in that of `contextId`. Returns the conversation. */
+async function askForText(agentId: string, contextId?: string): Promise<string> {
   const response = await fetch(`${demo.url}/api/messages`, {
     method: 'POST',
-    headers: { ...headers, prefer: 'respond-async' },
-    body: JSON.stringify(message),
+    headers: { authorization: `Bearer ${demo.key}`, 'content-type': 'application/json', prefer: 'respond-async' },
+    body: JSON.stringify({ message: { role: 'user', content: 'Write a novel.' }, agentId, contextId }),
   });
-  const { contextId } = z.object({ contextId: z.string() }).parse(await response.json());
+  return z.object({ contextId: z.string() }).parse(await response.json()).contextId;
+}
+
+test('a reload in the middle of a text, after 5,000 events, shows every piece once', { timeout: 90_000 }, async () => {
+  const contextId = await askForText('host:scribe');
   await page.goto(`${served.url}/#${contextId}`);
+  await main.getByText('w4999').waitFor();
+  await askForText('host:poet', contextId);
+  await main.getByText('w5999').waitFor();
+  expect(await eventsOf()).toBeGreaterThan(5_000);
+
+  await page.reload();
+  await main.getByText('w5999').waitFor();
+  expect(await saidByAgents()).toEqual([PARTS[0].join(''), upTo(1)]);
+  model.goOn();
+  await main.getByText('w6299').waitFor();
+  expect(await saidByAgents()).toEqual([PARTS[0].join(''), upTo(2)]);
+  model.goOn();
+  await main.getByText('w6599').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  expect(await saidByAgents()).toEqual([PARTS[0].join(''), upTo(3)]);
+  expect(await main.locator('.message.user').count()).toBe(2);
+});
+
+test('a reload after 5,000 events, and a time offline, show everything once', { timeout: 90_000 }, async () => {
+  await page.goto(`${served.url}/#${await askForText('host:novelist')}`);
   await main.getByText('w4999').waitFor();
   await main.getByRole('region', { name: 'Tool test:hold' }).waitFor();
   expect(await eventsOf()).toBeGreaterThan(5_000);

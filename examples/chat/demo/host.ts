@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type App, createHost } from '@cairn/host';
+import { type App, type ConfigInput, createHost } from '@cairn/host';
 import { app } from './app.ts';
 import { openForge } from './forge.ts';
 import { forge } from './tools.ts';
@@ -14,8 +14,13 @@ export interface DemoHost {
   close(): Promise<void>;
 }
 
+/** What a host has besides the demo. Without `models`, agents only follow scripts. */
+export interface DemoAdditions extends Partial<App> {
+  readonly models?: ConfigInput['models'];
+}
+
 /** `pageUrl` is where browsers reach the host: the page passes their requests on. */
-export async function startDemoHost(pageUrl: string, more: Partial<App> = {}): Promise<DemoHost> {
+export async function startDemoHost(pageUrl: string, more: DemoAdditions = {}): Promise<DemoHost> {
   const key = randomBytes(24).toString('base64url');
   const [data, service] = await Promise.all([mkdtemp(join(tmpdir(), 'cairn-chat-')), openForge()]);
   forge.url = service.url;
@@ -30,6 +35,7 @@ export async function startDemoHost(pageUrl: string, more: Partial<App> = {}): P
       publicUrl: pageUrl,
       keys: [{ key, tenant: 'demo', principal: 'ada' }],
       defaultAgent: 'host:greeter',
+      ...(more.models !== undefined && { models: more.models }),
       secrets: { forge: { value: service.clientSecret } },
       signIns: {
         forge: {
