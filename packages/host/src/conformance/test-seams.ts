@@ -10,6 +10,7 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import { docText } from '../log/feed/frame.ts';
+import { newRow } from '../log/ports/new-row.ts';
 import type { RoutePorts } from '../server/host-extension.ts';
 import { type Call, pathParam, queryParam, type Route } from '../server/http/routes.ts';
 
@@ -116,7 +117,7 @@ async function setVariables(call: Call, { engine, findRun, log, now }: RoutePort
     const previous = Object.hasOwn(before, name) ? before[name] : undefined;
     const changed = { name, ...(previous === undefined ? {} : { previous }), next };
     const { type, audience, payload } = row('variable.changed', changed);
-    return { at: now(), type, audience, payload: JSON.stringify(payload), task: null };
+    return newRow({ at: now(), type, audience, payload: JSON.stringify(payload) }, null);
   });
   if (rows.length > 0) await log.append({ runId, rows });
   return JSON.stringify({ runId });

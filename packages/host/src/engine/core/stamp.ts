@@ -1,6 +1,6 @@
 /** Turns drafts into rows: stamps seq and time, folds the event, writes the task face, and serialises once. */
 import { eventOf, isPrivateRow, TerminalError, taskFace } from '@cairn/protocol';
-import { rowBytes } from '../../log/ports/row-bytes.ts';
+import { newRow } from '../../log/ports/new-row.ts';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
 import { exceedsUtf8, utf8Size } from '../../utf8.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -21,12 +21,11 @@ export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draf
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
     const payload = payloads[i] as string;
-    const task = face === null ? null : JSON.stringify(face);
-    const bytes = rowBytes({ payload, task });
-    state.logBytes += bytes;
     const audience = isPrivateRow(state.view, draft) ? 'operator' : draft.audience;
     const { type, nodeId, cause } = draft;
-    return { at, type, nodeId, cause, audience, payload, task, bytes };
+    const row = newRow({ at, type, nodeId, cause, audience, payload }, face);
+    state.logBytes += row.bytes;
+    return row;
   });
 }
 

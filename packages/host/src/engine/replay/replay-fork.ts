@@ -4,7 +4,7 @@
  */
 import { audienceOf, type FoldEvent, isPrivateRow, type RunId, taskFace } from '@cairn/protocol';
 import type { RunFork } from '../../log/ports/event-log.ts';
-import { rowBytes } from '../../log/ports/row-bytes.ts';
+import { newRow } from '../../log/ports/new-row.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { type Batch, MAX_BYTES, MAX_COST, type Moment } from '../core/compose.ts';
 import { decide } from '../core/decide.ts';
@@ -262,13 +262,9 @@ export class ReplayFork {
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
     const audience = isPrivateRow(state.view, event) ? 'operator' : audienceOf(type);
-    const row: NewRow = {
-      ...{ at, type, audience, payload },
-      nodeId: nodeId ?? undefined,
-      cause: cause ?? undefined,
-      task: face === null ? null : JSON.stringify(face),
-    };
-    state.logBytes += rowBytes(row);
+    const fields = { at, type, audience, payload, nodeId: nodeId ?? undefined, cause: cause ?? undefined };
+    const row = newRow(fields, face);
+    state.logBytes += row.bytes;
     this.#rows.push(row);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { eventOf, foldEventOf, foldRun, newRunView, type RunId, type RunView, row, taskFace } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import { newRow } from '../../log/ports/new-row.ts';
 import type { Claim } from '../../log/ports/queue.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { awaited, type Fact } from '../core/facts.ts';
@@ -108,12 +109,11 @@ async function quarantine(ports: SettlePorts, head: RunHead): Promise<boolean> {
     const draft = row('run.failed', { error: { code: CODE, message, retryable: false }, durationMs });
     const event = eventOf(draft, head.seq + 1, now);
     foldRun(view, event);
-    const face = taskFace(view, event);
     const { type, audience, payload } = draft;
-    const task = face === null ? null : JSON.stringify(face);
+    const fields = { at: now, type, audience, payload: JSON.stringify(payload) };
     await store.log.append({
       runId,
-      rows: [{ at: now, type, audience, payload: JSON.stringify(payload), task }],
+      rows: [newRow(fields, taskFace(view, event))],
       at: head.seq + 1,
       claim: { owner, now, until: now + leaseMs },
       // The parent learns of the end when it is loaded; so do attached children.
