@@ -11,6 +11,7 @@ import { checkGlobals } from './lint/check-globals.ts';
 import { checkImports } from './lint/check-imports.ts';
 import { checkLength } from './lint/check-length.ts';
 import { checkLinks } from './lint/check-links.ts';
+import { checkSizes } from './lint/check-sizes.ts';
 import { checkVersions } from './lint/check-versions.ts';
 import { type Finding, render } from './lint/finding.ts';
 import { type Source, sourcesOf } from './lint/source.ts';
@@ -42,6 +43,7 @@ const checks: readonly Check[] = [
     run: (_, sources) => checkGlobals(sources()),
   },
   { name: 'length', about: 'no file over the cap', run: (_, sources) => checkLength(sources()) },
+  { name: 'sizes', about: 'no folder and no port over its bound', run: (_, sources) => checkSizes(sources()) },
   { name: 'versions', about: 'exact versions, lockfile without addresses', run: (root) => checkVersions(root) },
   { name: 'addresses', about: 'no machine paths, no registry hosts', run: (root) => checkAddresses(root) },
   { name: 'links', about: 'paths in the pages exist', run: (root) => checkLinks(root) },

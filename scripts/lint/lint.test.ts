@@ -11,6 +11,7 @@ import { checkGlobals } from './check-globals.ts';
 import { checkImports } from './check-imports.ts';
 import { checkLength } from './check-length.ts';
 import { checkLinks } from './check-links.ts';
+import { checkSizes } from './check-sizes.ts';
 import { checkVersions } from './check-versions.ts';
 import type { Finding } from './finding.ts';
 import { parseSource, type Source, sourcesOf } from './source.ts';
@@ -102,6 +103,52 @@ describe('casts', () => {
   test('through unknown are allowed in ten files at most', () => {
     const allowed = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`x${i}.ts`, 'a reason']));
     expect(messages(checkCasts([], allowed))).toContain('11 files may cast through `unknown`; the bound is 10.');
+  });
+});
+
+describe('sizes', () => {
+  const none = { folders: {}, ports: {} };
+  const folder = (path: string, count: number) =>
+    Array.from({ length: count }, (_, i) => parseSource(`${path}/f${i}.ts`, 'export const x = 1;\n'));
+  const full = folder('packages/host/src/full', 25);
+  const crowded = folder('packages/host/src/crowded', 26);
+  const sources = sourcesOf(fixture('sizes'));
+  const file = 'packages/host/src/log/ports/books.ts';
+
+  test('a port has five to eight functions', () => {
+    expect(places(checkSizes(sources, none))).toEqual([...marks(fixture('sizes'), false)].sort());
+    expect(messages(checkSizes(sources, none))).toContain('Library has 9 functions; a port has 5 to 8.');
+  });
+
+  test('a folder has 25 sources at most, without its tests and the folders in it', () => {
+    const beside = [
+      parseSource('packages/host/src/full/a.test.ts', 'export const x = 1;\n'),
+      ...folder('packages/host/src/full/inner', 1),
+    ];
+    expect(places(checkSizes([...full, ...beside, ...crowded], none))).toEqual(['packages/host/src/crowded']);
+  });
+
+  test('an exception has a bound of its own, or none', () => {
+    const why = 'a reason';
+    const folders = (bound?: number) => ({ ...none, folders: { 'packages/host/src/crowded': { bound, why } } });
+    for (const rules of [folders(26), folders()]) expect(checkSizes(crowded, rules)).toEqual([]);
+    const more = folder('packages/host/src/crowded', 27);
+    expect(messages(checkSizes(more, folders(26)))).toContain('has 27 sources; the bound is 26.');
+    const ports = (bound: number) => ({
+      ...none,
+      ports: { [`${file} Library`]: { bound, why }, [`${file} Drawer`]: { bound: 2, why } },
+    });
+    expect(checkSizes(sources, ports(9))).toEqual([]);
+    expect(messages(checkSizes(sources, ports(8)))).toBe('Library has 9 functions; a port has at most 8.');
+  });
+
+  test('an exception that is no longer needed is a finding', () => {
+    const why = 'a reason';
+    expect(messages(checkSizes(full, { ...none, folders: { 'packages/host/src/full': { why } } }))).toContain(
+      'take it',
+    );
+    const ports = { [`${file} Shelf`]: { bound: 5, why }, [`${file} Gone`]: { bound: 1, why } };
+    expect(checkSizes(sources, { ...none, ports })).toHaveLength(4);
   });
 });
 

@@ -1,7 +1,8 @@
-/** Parses a source file for the checks: its imports and its used globals, from its syntax tree. */
+/** Parses a source file for the checks: its imports, used globals, casts and interfaces, from its syntax tree. */
 import { parseSync } from 'vite';
 import { type Cast, castsIn } from './casts.ts';
 import { type GlobalUse, globalUses } from './global-uses.ts';
+import { type InterfaceShape, interfacesIn } from './interfaces.ts';
 import { children, isNode, nodes, type SyntaxNode, stringOf, tree } from './syntax.ts';
 import { filesOf, lineAt, textOf } from './tree.ts';
 
@@ -19,6 +20,7 @@ export interface Source {
   readonly imports: readonly ImportRef[];
   readonly globals: readonly (GlobalUse & { readonly line: number })[];
   readonly casts: readonly (Cast & { readonly line: number })[];
+  readonly interfaces: readonly (InterfaceShape & { readonly line: number })[];
 }
 
 const sourceFile = /\.(ts|tsx|mts|mjs|js)$/;
@@ -46,6 +48,7 @@ export function parseSource(path: string, text: string): Source {
     imports,
     globals: globalUses(program).map((use) => ({ ...use, line: lineAt(text, use.start) })),
     casts: castsIn(program).map((cast) => ({ ...cast, line: lineAt(text, cast.start) })),
+    interfaces: interfacesIn(program).map((found) => ({ ...found, line: lineAt(text, found.start) })),
   };
 }
 

@@ -1,0 +1,4 @@
+/** A helper of tests is no port. */
+export interface Hand {
+  open(): void;
+}
