@@ -1,6 +1,6 @@
 /** Finds the run that a word names: an id, the beginning of one, or `last`. */
 import type { Client } from '@cairn/client';
-import { isCairnError, type RunList } from '@cairn/protocol';
+import { isBelowRun, isCairnError, type RunList } from '@cairn/protocol';
 import { safe } from './render/style.ts';
 import { usageError } from './usage-error.ts';
 
@@ -53,7 +53,7 @@ export function onlyRun(found: readonly NamedRun[], name: string): string | unde
   const exact = found.find(({ runId }) => runId === name);
   const [shortest] = found.toSorted((a, b) => a.runId.length - b.runId.length);
   if (exact !== undefined || shortest === undefined) return exact?.runId;
-  const others = found.filter(({ runId }) => runId !== shortest.runId && !runId.startsWith(`${shortest.runId}.`));
+  const others = found.filter(({ runId }) => runId !== shortest.runId && !isBelowRun(runId, shortest.runId));
   if (others.length === 0) return shortest.runId;
   const shown = found.slice(0, 5).map(({ runId }) => safe(runId));
   throw usageError(

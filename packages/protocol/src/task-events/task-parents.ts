@@ -1,5 +1,9 @@
 /** Which tasks are below which, from the fields that their events carry. */
-/** The parent of each subtask that a fold has seen and that is still of interest to it. */
+
+/**
+ * The parent of each subtask that a fold has seen. A fold of one task gives it events of that task's tree only, so that it
+ * holds an entry for each of its subtasks. An ended one keeps its entry: a detached subtask goes on after its parent.
+ */
 export type TaskParents = Map<string, string>;
 
 interface PlacedTask {

@@ -5,6 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import type { Sha256, StepSafety } from '../../engine/ports.ts';
 import { canonicalText } from '../../engine/values/canonical.ts';
+import { toolCallId, turnOfModelCall } from '../loop/calls/call-ids.ts';
 import type { CheckedInput, Tool } from '../tools/tool.ts';
 import { loopTools, modelName, type ToolLookup } from '../tools/tool-registry.ts';
 import { RecordedPolicy } from './recorded-policy.ts';
@@ -70,10 +71,10 @@ export class RecordedTools implements ToolLookup {
 
   learnTurn({ callId, turn }: JsonObject): void {
     if (!isJsonObject(turn) || !Array.isArray(turn.toolCalls)) return;
-    const prefix = String(callId).replace(/m(\d+)$/, 't$1');
+    const asked = turnOfModelCall(String(callId));
     for (const [index, call] of turn.toolCalls.entries()) {
       if (!isJsonObject(call) || typeof call.name !== 'string') continue;
-      this.#asked.set(`${prefix}.${index}`, { name: call.name, isReadable: call.invalid === undefined });
+      this.#asked.set(toolCallId(asked, index), { name: call.name, isReadable: call.invalid === undefined });
     }
   }
 

@@ -266,6 +266,21 @@ test('a question that the agent above a task answers never reaches the caller', 
   expect(updates).toEqual([]);
 });
 
+test('a detached task asks after its parent has ended, and a task of another tree never does', () => {
+  const detached = { taskId: `${SUBTASK}.0`, parentTaskId: SUBTASK };
+  const other = { taskId: 'run_b.0', parentTaskId: 'run_b' };
+  const asks = { kind: 'input-required', inputType: 'custom', prompt: 'Which?', requireUser: true };
+  const updates = updatesOf(
+    { kind: 'task-status', status: 'working' },
+    below({ kind: 'task-status', status: 'working' }),
+    below({ kind: 'task-complete' }),
+    { kind: 'task-status', status: 'working', ...detached },
+    { ...asks, inputId: 'j', ...other },
+    { ...asks, inputId: 'k', ...detached },
+  );
+  expect(said(updates)).toEqual([['working'], ['input-required', 'Which?']]);
+});
+
 test('the end of a task below ends its questions', () => {
   const updates = updatesOf(
     { kind: 'task-status', status: 'working' },

@@ -2,7 +2,7 @@
  * The A2A view of a task: which update each task event becomes. Pure, and a fold: the same events give the same updates,
  * whether they are read live or from the log. Tools, thoughts and usage never cross to a peer.
  */
-import { isBelowTask, noteParent, type TaskEvent, type TaskEventOf, type TaskParents } from '@cairn/protocol';
+import { noteParent, type TaskEvent, type TaskEventOf, type TaskParents } from '@cairn/protocol';
 import { contentBlock, contentPiece, dataset, file, newWrites, record, type Writes } from './artifacts.ts';
 import { askedOfCaller, askingState, forget, noQuestions, note, type Questions, questionParts } from './questions.ts';
 import type { A2aPart, A2aState, A2aUpdate, Data, StatusUpdate } from './update.ts';
@@ -20,7 +20,7 @@ export interface A2aViewOptions {
 export interface A2aView extends A2aViewOptions {
   readonly writes: Writes;
   readonly questions: Questions;
-  /** The parents of the tasks that are not over. */
+  /** The parents of the tasks below it. */
   readonly parents: TaskParents;
   /** The status of the task itself, whatever the tasks below it ask. */
   own: A2aState;
@@ -41,8 +41,15 @@ export const newA2aView = (options: A2aViewOptions): A2aView => ({
 export function a2aUpdates(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {
   if (view.isOver) return [];
   if (event.taskId === view.taskId) return ofTask(view, event);
-  noteParent(view.parents, event);
-  return isBelowTask(view.parents, event.taskId, view.taskId) ? ofSubtask(view, event) : [];
+  return isBelow(view, event) ? ofSubtask(view, event) : [];
+}
+
+/** Notes the parents of the tasks below. The other tasks of the conversation leave nothing behind. */
+function isBelow({ taskId, parents }: A2aView, event: TaskEvent): boolean {
+  const { parentTaskId } = event;
+  if (parentTaskId === undefined || (parentTaskId !== taskId && !parents.has(parentTaskId))) return false;
+  noteParent(parents, event);
+  return true;
 }
 
 /** The task itself has said that it waits for somebody. */
@@ -82,10 +89,8 @@ function ofTask(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {
 /** A peer sees one task. What a task below it asks the caller is asked by this one. */
 function ofSubtask(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {
   const before = askedOfCaller(view.questions).length;
-  if (isEnd(event)) {
-    forget(view, event.taskId);
-    view.parents.delete(event.taskId);
-  } else note(view.questions, event);
+  if (isEnd(event)) forget(view, event.taskId);
+  else note(view.questions, event);
   const now = askedOfCaller(view.questions).length;
   if (now === before) return [];
   if (now > 0) return [asking(view, event)];

@@ -19,7 +19,8 @@ export function subagentsFor(state: RunState, actor: Actor): readonly AguiEvent[
   if (taskId === run.taskId || subagents.has(taskId) || ended.has(taskId)) return [];
   noteParent(parents, actor);
   const parentId = parents.get(taskId) ?? run.taskId;
-  const above = isBelowTask(parents, parentId, run.taskId) ? subagentsFor(state, { taskId: parentId, timestamp }) : [];
+  // Only events of the run's tree come here, so that every other parent is below its root, even one that was not seen.
+  const above = parentId === run.taskId ? [] : subagentsFor(state, { taskId: parentId, timestamp });
   const said = announced.get(taskId);
   const started: Extract<AguiEvent, { type: 'SUBAGENT_STARTED' }> = {
     type: EventType.SUBAGENT_STARTED,

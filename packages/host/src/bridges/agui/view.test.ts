@@ -46,6 +46,14 @@ test('a question of a subtask ends the run when it is passed on to the user, not
   expect(events[0]).toMatchObject({ name: 'host:scout', description: 'Look.' });
 });
 
+test('a subagent starts below one whose own events lie before those that were read', () => {
+  const deep = { taskId: 'a.0.1', parentTaskId: 'a.0' };
+  expect(shown([...begun, { kind: 'task-status', status: 'working', ...deep }])).toMatchObject([
+    { type: 'SUBAGENT_STARTED', subagentRunId: 'a.0' },
+    { type: 'SUBAGENT_STARTED', subagentRunId: 'a.0.1', parentSubagentRunId: 'a.0' },
+  ]);
+});
+
 test('a run goes on while a call of it works, and then names all open calls of the client', () => {
   const call = (toolCallId: string, provider: string) => ({
     kind: 'tool-start',

@@ -4,13 +4,15 @@ import { styleOf } from '../render/style.ts';
 import type { Terminal } from '../terminal.ts';
 import { runLine } from './run-line.ts';
 
+type LineTerminal = Pick<Terminal, 'tell' | 'colours' | 'now'>;
+
 export class RunLines {
-  readonly #terminal: Terminal;
+  readonly #terminal: LineTerminal;
   readonly #silent = new Set<string>();
   /** Notices that arrived while it is unknown whose they are; null if it is known. */
   #held: RunNotice[] | null = null;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: LineTerminal) {
     this.#terminal = terminal;
   }
 
@@ -20,9 +22,14 @@ export class RunLines {
       return;
     }
     const { runId, parentRunId } = notice;
-    if (parentRunId !== null && this.#silent.has(parentRunId)) this.#silent.add(runId);
-    if (!this.#silent.has(runId))
+    if (!this.#silent.has(runId) && (parentRunId === null || !this.#silent.has(parentRunId))) {
       this.#terminal.tell(runLine(notice, styleOf(this.#terminal.colours.err), this.#terminal.now()));
+      return;
+    }
+    if (parentRunId === null) return;
+    // The demo starts runs for ever, so those that have ended are forgotten.
+    if (notice.type === 'run.started') this.#silent.add(runId);
+    else this.#silent.delete(runId);
   };
 
   /** Starts runs that get no lines, nor do the runs below them. Returns whether there are any. */

@@ -1,6 +1,6 @@
 /** Folds the recorded events of a context before a run goes on: what is open in its task, and the messages so far. */
 import type { Event as AguiEvent } from '@ag-ui/core';
-import type { ContextId, RunId, TaskEvent } from '@cairn/protocol';
+import { type ContextId, isBelowRun, type RunId, type TaskEvent } from '@cairn/protocol';
 import { MessageFold } from '../../bridges/agui/messages.ts';
 import { withoutContext } from '../../bridges/agui/run-input.ts';
 import { newRunState, type RunState, type ShownRun } from '../../bridges/agui/run-state.ts';
@@ -70,15 +70,13 @@ export async function readHistory(ports: HistoryPorts, range: HistoryRange): Pro
   return { state: fold.state, messages: fold.messages, cursor, last: fold.last };
 }
 
-/** The root task of a task; a task without a parent is one. */
-const rootOf = ({ taskId, parentTaskId }: TaskEvent): string =>
-  parentTaskId === undefined ? taskId : taskId.slice(0, taskId.indexOf('.'));
-
 class HistoryFold {
   readonly state: RunState;
   readonly messages = new MessageFold(LIMITS);
   last: TaskEvent | null = null;
   readonly #after: number;
+  /** The roots of the subtasks that were read. */
+  readonly #roots = new Map<string, string>();
   /** Other open tasks of the conversation. */
   readonly #others = new Map<string, RunState>();
 
@@ -93,13 +91,26 @@ class HistoryFold {
   }
 
   take(event: TaskEvent): void {
-    const root = rootOf(event);
+    const root = this.#rootOf(event);
     const isOwn = root === this.state.run.taskId;
     const state = isOwn ? this.state : this.#other(root);
     if (isOwn) this.last = event;
     if (event.kind === 'task-created' && event.taskId === root) this.#said(event.metadata?.message, root);
     for (const shown of take(state, event, isOwn && event.cursor > this.#after)) this.#show(shown);
     if (!isOwn && state.end !== null) this.#others.delete(root);
+  }
+
+  /**
+   * The root task of a task. What is read may begin in the middle of a tree: then the first parent that it names counts,
+   * unless the filter of the run takes the task for one of its own.
+   */
+  #rootOf({ taskId, parentTaskId }: TaskEvent): string {
+    const { run } = this.state;
+    if (parentTaskId === undefined) return taskId;
+    if (isBelowRun(taskId, run.taskId)) return run.taskId;
+    const root = this.#roots.get(parentTaskId) ?? parentTaskId;
+    this.#roots.set(taskId, root);
+    return root;
   }
 
   #said(message: { readonly content: string } | undefined, root: string): void {

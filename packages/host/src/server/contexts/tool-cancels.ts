@@ -67,8 +67,9 @@ const PAGE = 100;
 const MAX_PAGES = 100;
 
 /**
- * The run of a call: the newest whose call is open, else the newest that may have had it. Ids of calls have the token of the
- * run where they began, which forks keep. Null if no run of the context can have it.
+ * The run of a call: the newest whose call is open, else the newest that may have had it. The request names no run, so the
+ * id is taken apart: it has the token of the run where the call began, which forks keep. Null if no run of the context can
+ * have it.
  */
 async function runOf(toolCallId: string, contextId: ContextId, surface: ToolCancelSurface): Promise<RunId | null> {
   const { contexts, loadView } = surface;
@@ -97,7 +98,7 @@ const isOpenIn = ({ toolCalls, nodeStates }: RunView, toolCallId: string): boole
   Object.hasOwn(toolCalls, toolCallId) ||
   Object.values(nodeStates).some((node) => node.active && node.toolCallId === toolCallId);
 
-/** Calls that ended are not in the view. Their ids begin with a visit of their node. */
+/** Calls that ended are not in the view, and the request has only the id: it begins with a visit of its node. */
 function isOfNode({ nodeStates }: RunView, toolCallId: string): boolean {
   const [, nodeId = '', visit = ''] = /^(?:call_[0-9a-f]+_)?(.+)#(\d+)(?:\.\d+\/t\d+\.\d+)?$/.exec(toolCallId) ?? [];
   const node = Object.hasOwn(nodeStates, nodeId) ? nodeStates[nodeId] : undefined;

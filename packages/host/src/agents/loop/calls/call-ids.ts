@@ -1,6 +1,6 @@
 /**
- * The ids of an agent's calls. The same place has the same id in every replay. Ids are built here and compared whole: no
- * code takes one apart.
+ * The ids of an agent's calls. The same place has the same id in every replay. Ids are built here and compared whole. Only
+ * this file takes one apart, for records.
  */
 import { payloadId } from '@cairn/protocol';
 import type { AttemptPlace } from '../../../engine/workflow/driven-calls.ts';
@@ -33,3 +33,6 @@ export const turnId = (place: AttemptPlace, turn: number): string => inAttempt(p
 
 /** `index` is the place of the call among all calls of its turn. */
 export const toolCallId = (turn: string, index: number): string => `${turn}.${index}`;
+
+/** The turn of a model call. No field of a recorded row has it, and a record has no state of the loop that could build it. */
+export const turnOfModelCall = (callId: string): string => callId.replace(/m(\d+)$/, 't$1');
