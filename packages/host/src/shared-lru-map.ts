@@ -31,7 +31,7 @@ export class SharedLruMap<Key, Value> {
     return this.#weight;
   }
 
-  /** Reads an entry, whoever owns it, and marks it as the most recently used of its owner. */
+  /** Reads an entry of any owner, and marks it as the most recently used of its owner. */
   get(key: Key): Value | undefined {
     const entries = this.#shareOf(key)?.entries;
     const entry = entries?.get(key);

@@ -1,5 +1,5 @@
 /**
- * A list that grows at its end and is copied cheaply: a copy shares the pieces of its origin, and whoever changes a piece first
+ * A list that grows at its end and is copied cheaply: a copy shares the pieces of its origin, and the one that changes a piece first
  * takes a piece of its own. A change costs the same however long the list is.
  */
 

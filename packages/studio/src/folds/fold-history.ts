@@ -44,7 +44,7 @@ export class FoldHistory {
       this.#past = { fold: (this.#checkpoints[start] ?? new RunFold()).fork(), rows: start * CHECKPOINT_ROWS };
     }
     if (this.#past.rows < rows) {
-      // A new object for each state, so that whoever compares objects sees the change.
+      // A new object for each state, so that code that compares objects sees the change.
       const fold = this.#past.fold.fork();
       for (let at = this.#past.rows; at < rows; at += 1) {
         const row = this.rows[at];

@@ -1,4 +1,4 @@
-/** A frame that scrolls, by the keyboard too: whoever has no mouse reaches it with the tab key. */
+/** A frame that scrolls, by the keyboard too: the tab key reaches it. */
 import type { ComponentProps } from 'react';
 
 // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame without a tab stop cannot be scrolled without a mouse.

@@ -1,6 +1,6 @@
 /**
- * The performer of `cairn.coordinator`: puts the question of a child run to an agent of a run above. It never fails for
- * long: whatever goes wrong, and a time limit, count as `forward`, so that people are asked.
+ * The performer of `cairn.coordinator`: puts the question of a child run to an agent of a run above. Errors
+ * and a time limit count as `forward`, so that the question reaches a person.
  */
 import { foldEventOf, isJsonObject, type Json, type PayloadOf, parseRunId } from '@cairn/protocol';
 import type { CoordinatorOutcome, CoordinatorRequest } from '../../engine/coordination/route-questions.ts';

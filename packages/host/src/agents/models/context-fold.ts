@@ -38,7 +38,7 @@ export interface ContextFold {
   forgotten: number;
   /** Maps each child run to the root run of its tree. */
   readonly roots: Map<string, string>;
-  /** Runs that were done again, and the cursor of the retry: whoever comes after it does not hear them. */
+  /** Runs that were done again, and the cursor of the retry: invocations after it do not hear them. */
   readonly retried: Map<string, number>;
   /** Active runs in which an agent of another system worked, by the id of the agent here. */
   readonly peers: Map<string, string>;

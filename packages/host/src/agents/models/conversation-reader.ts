@@ -30,7 +30,7 @@ export interface Conversations {
 
 /** What all cached contexts hold together, in characters. The tenant with the most of it makes room. */
 const MAX_CHARACTERS = 32_000_000;
-/** An imported run may name any context. What it says must never reach the agents that talk there. */
+/** An imported run may name any context. Its messages must never reach the agents of that context. */
 const PAGE = { limit: 1000, maxBytes: 524_288, isLocal: true } as const;
 
 export function createConversations(log: Pick<EventLog, 'read' | 'head'>): Conversations {
@@ -86,7 +86,7 @@ export function createConversations(log: Pick<EventLog, 'read' | 'head'>): Conve
       const level = kept.advancing.then(() => advanced(kept, contextId, cursor));
       kept.advancing = level.catch(() => undefined);
       const parts = await level;
-      // It weighs more now. Whoever it makes room for reads its own context from the log again.
+      // The fold has grown. A context that is evicted for it is read from the log again.
       folds.set(contextId, kept, tenant);
       const fold = reaches(kept.fold, cursor) ? kept.fold : await refolded(parts, cursor);
       return conversationFor(fold, { ...listener, runId, cutCursor: cursor });
@@ -94,7 +94,7 @@ export function createConversations(log: Pick<EventLog, 'read' | 'head'>): Conve
   };
 }
 
-/** A fork and its source are one speaker. A run that was purged meanwhile keeps its own name. */
+/** A fork and its source are one speaker. A run that was purged meanwhile keeps its own id. */
 async function nameOf(log: Pick<EventLog, 'head'>, runId: RunId): Promise<RunName> {
   const record = (await log.head(runId))?.record;
   return { name: record?.originRunId ?? runId, ownFrom: record?.fork?.fromSeq ?? 0 };

@@ -18,7 +18,7 @@ const HEARD_CHARACTERS = 2_000_000;
  */
 const MAX_HELD = 4_000_000;
 const HELD_AFTERWARDS = 3_000_000;
-/** What an utterance or a run costs besides its text, in characters: many tiny ones are bounded, too. */
+/** The fixed cost of an utterance or a run, in characters, so that many tiny ones are bounded, too. */
 const ENTRY = 200;
 /** Maximum number of characters of a tool's arguments or result in a conversation. */
 const MAX_TOOL_TEXT = 2000;
@@ -36,7 +36,7 @@ export function foldRow(fold: ContextFold, stored: Row): void {
   forgetOldest(fold);
 }
 
-/** About the characters that a fold holds. */
+/** The approximate number of characters that a fold holds. */
 export const weightOf = ({ characters, forgotten, names, roots, retried, peers, speakers }: ContextFold): number =>
   characters - forgotten + ENTRY * (1 + names.size + roots.size + retried.size + peers.size + speakers.size);
 
@@ -121,7 +121,7 @@ function roomOf(fold: ContextFold, runId: string, group: Json | undefined): stri
   return typeof group === 'string' && group.startsWith('shared:') ? `group ${group.slice('shared:'.length)}` : null;
 }
 
-/** The words of a peer stay untrusted, also when its agent here says them. */
+/** Text of a peer stays untrusted even when its local agent repeats it. */
 function saidIn(fold: ContextFold, row: Row, turn: JsonObject): string {
   const text = turnText(turn);
   const speaker = fold.speakers.get(placeOf(row));
@@ -241,7 +241,7 @@ const isSameAgent = (a: Said, b: Said): boolean => {
 
 const speakerOf = ({ by }: Said): string | null => (typeof by === 'object' && 'agentId' in by ? by.agentId : null);
 
-/** Providers expect the first message from the user, so one of the agent itself is told with its name. */
+/** Providers expect the first message from the user, so an agent's own message becomes a user message with its name. */
 function openedByUser(messages: readonly ModelMessage[], agentId: string): readonly ModelMessage[] {
   const [first, ...rest] = messages;
   return first?.role === 'assistant' ? [{ role: 'user', text: `${agentId}: ${first.text}` }, ...rest] : messages;

@@ -27,7 +27,7 @@ export class Credentials {
     if (credential !== undefined && (credential.tenants === null || credential.tenants.includes(tenant)))
       return credential;
     throw new TerminalError('credential_forbidden', {
-      // Not named: what is no reference may be a key.
+      // Not quoted: a value that is no reference may be a key.
       message: 'There is no such credential that this tenant may use.',
       hint: 'Ask the operator for a reference, or leave ai.credentialRef out.',
       details: { parameter: 'configurable["ai.credentialRef"]' },

@@ -1,6 +1,6 @@
 /**
- * The turns of an agent whose work an A2A peer does: the first calls the tool of the peer, the next says what it answered.
- * No model is asked, so what the peer says cannot change what the agent does.
+ * The turns of an agent that delegates to an A2A peer: the first turn calls the peer's tool, the second returns its answer.
+ * No model is involved, so the text of the peer cannot change what the agent does.
  */
 import { type ErrorCode, errorKinds, isJsonObject, type Json, TerminalError } from '@cairn/protocol';
 import { A2A_SCOPE } from '../tools/tool-registry.ts';

@@ -1,6 +1,6 @@
 /** Marks untrusted tool output wherever a model sees it, so that the model does not follow instructions in it. */
 
-/** The text that was marked; null if it was not. What it says is as untrusted as before. */
+/** The text inside the mark; null if there is no mark. The text stays untrusted. */
 export function untrustedText(toolId: string, text: string): string | null {
   const begin = `<UNTRUSTED tool="${toolId}">`;
   const end = '</UNTRUSTED>';
@@ -11,7 +11,7 @@ export function untrustedText(toolId: string, text: string): string | null {
 export const asUntrusted = (toolId: string, text: string): string =>
   `<UNTRUSTED tool="${toolId}">${escaped(text)}</UNTRUSTED>`;
 
-/** What an agent of another system says. */
+/** Text of an agent of another system. */
 export const asUntrustedAgent = (agentId: string, text: string): string =>
   `<UNTRUSTED agent="${agentId}">${escaped(text)}</UNTRUSTED>`;
 

@@ -105,7 +105,7 @@ function nextOf(context: Context, options: LoopOptions): NodeAction | null {
   return stage.kind === 'turn' ? call(context, options) : null;
 }
 
-/** The result is third-party text: whoever reads the outputs is told. */
+/** The result is third-party text, and readers of the outputs are told so. */
 function endOf({ writes }: ToolNodeState, ended: NonNullable<ToolNodeState['ended']>): NodeAction {
   if ('value' in ended) return { kind: 'complete', outputs: { result: ended.value, contentTrust: 'untrusted' } };
   const { error } = ended;

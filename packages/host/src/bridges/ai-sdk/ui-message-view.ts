@@ -76,7 +76,7 @@ export class UiMessageView {
     if (this.#isOver) return [];
     const wasWaiting = this.isWaiting;
     this.#fold(event);
-    // Whoever writes the chunks learns of the wait by a chunk.
+    // The writer of the chunks learns of the wait by a chunk.
     if (!wasWaiting && this.isWaiting) this.#writer.say(notice('status', { taskId: this.#taskId, status: 'waiting' }));
     return this.#writer.take();
   }

@@ -1,8 +1,8 @@
-/** Bounds forks of forks: the place of a cut, and the run that a replay repeats, are found by a walk along them. */
+/** Limits forks of forks: to find the place of a cut, or the run that a replay repeats, the host walks all of them. */
 import { TerminalError } from '@cairn/protocol';
 import { type EventLog, MAX_SHARED_RUNS, type RunHead } from '../../log/ports/event-log.ts';
 
-/** Throws if a fork of this run would be too far from the run that was started. */
+/** Throws if a fork of this run would be too many forks away from the original run. */
 export async function refuseDeepFork(log: EventLog, source: RunHead): Promise<void> {
   let depth = 0;
   for (let head: RunHead | null = source; head !== null; depth += 1) {

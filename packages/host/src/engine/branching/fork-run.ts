@@ -1,4 +1,4 @@
-/** Forks runs: shares the rows of a source before a position, and says what a branch changes there. */
+/** Forks runs: shares the rows of a source before a position, and records what a branch changes there. */
 import {
   contextId,
   foldEventOf,
@@ -29,7 +29,7 @@ import { retryPoint } from './retry-point.ts';
 import { type CutRun, cutTree } from './tree-cut.ts';
 import { endedAbove, treePlace } from './tree-place.ts';
 
-/** Resolves once the fork is durable. It goes on by itself. */
+/** Resolves once the fork is durable. The scheduler then steps it. */
 export async function forkRun(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
   try {
     return await stored(ports, request);
@@ -58,10 +58,10 @@ async function stored(ports: ForkPorts, request: ForkRun): Promise<RunForked> {
   return forked;
 }
 
-/** What the log stores, and the status that the fork begins with. */
+/** The rows to store, and the initial status of the fork. */
 type Begun = Omit<StoredFork, 'idempotency'> &
   Pick<RunForked, 'status'> & {
-    /** The states of branches, with the rows that they begin with. */
+    /** The initial states of branches, with their first rows. */
     readonly begun?: readonly RestingRun[];
   };
 
@@ -75,7 +75,7 @@ async function replay({ store, uniqueId, clock }: ForkPorts, request: ForkRun, s
   };
 }
 
-/** Most bytes that all runs of a fork write in its commit. Each of them has the prompts and rules of the fork. */
+/** Maximum bytes that all runs of a fork write in its commit. Each run repeats the prompts and rules of the fork. */
 const MAX_FORKED_BYTES = 8_388_608;
 
 const tooManyBytes = ({ runId: sourceRunId, fromSeq }: ForkRun): TerminalError =>
@@ -85,7 +85,7 @@ const tooManyBytes = ({ runId: sourceRunId, fromSeq }: ForkRun): TerminalError =
     details: { sourceRunId, fromSeq, maxBytes: MAX_FORKED_BYTES },
   });
 
-/** Begins the run and every run of its tree that is open at the cut. */
+/** Forks the run and every run of its tree that is active at the cut. */
 async function branch(ports: ForkPorts, request: ForkRun, source: RunHead): Promise<Begun> {
   const { tenant, runId: sourceRunId, fromSeq, isWholeTree = false } = request;
   const tree = await treePlace(ports.store, { source, fromSeq, isWholeTree });
@@ -139,7 +139,7 @@ async function sourceOf({ store }: ForkPorts, { tenant, runId: id, fromSeq, mode
   if (source === null || source.record.tenant !== tenant) {
     const purged = await store.log.purged(id);
     if (purged?.tenant !== tenant) throw runNotFound(id);
-    // The bounds come first: they are known although the events are gone.
+    // Checks the bounds first: they are known even if the events were purged.
     throw fromSeq > purged.seq + 1 ? beyond(id, fromSeq, purged.seq) : sourcePurged({ sourceRunId: id, fromSeq, mode });
   }
   if (source.record.importedAt !== null) throw runImported(id);
@@ -159,7 +159,7 @@ function beyond(id: RunId, fromSeq: number, lastSeq: number): TerminalError {
   });
 }
 
-/** Its state may have killed the host, so no fork folds it. */
+/** A quarantined run's state may crash the host, so no fork folds it. */
 const quarantined = (runId: RunId): TerminalError =>
   new TerminalError('conflict', {
     message: `Run ${runId} was quarantined, because the host died while it decided the run; it cannot be forked.`,
@@ -167,7 +167,7 @@ const quarantined = (runId: RunId): TerminalError =>
     details: { runId, runStatus: 'failed', errorCode: 'run_quarantined' },
   });
 
-/** A replay that shares no event begins with the first one of its source, so that it can be read at once. */
+/** A replay that shares no event repeats the first event of its source, so that clients can read it immediately. */
 async function replayRows({ log }: ForkPorts['store'], request: ForkRun, id: RunId): Promise<OwnRows['rows']> {
   const { runId: sourceRunId, fromSeq } = request;
   if (fromSeq > 0) return [];

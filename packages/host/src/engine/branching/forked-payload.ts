@@ -1,4 +1,4 @@
-/** What the first own row of every forked run of a tree says: where it comes from, and its place in the new tree. */
+/** The payload of the first own row of every forked run: its source, and its place in the new tree. */
 import type { RunId } from '@cairn/protocol';
 import type { PayloadDraft } from '../core/payload-draft.ts';
 import type { ForkRun } from '../engine.ts';

@@ -1,4 +1,4 @@
-/** The first own rows of runs that are forked with another run of their tree. */
+/** The first own rows of runs that are forked because another run of their tree is. */
 import { type PayloadOf, row } from '@cairn/protocol';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { stamp } from '../core/stamp.ts';

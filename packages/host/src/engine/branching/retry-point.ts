@@ -26,7 +26,7 @@ async function rowAt(log: EventLog, runId: RunId, seq: number): Promise<Row | un
   return row?.seq === seq ? row : undefined;
 }
 
-/** Retries of the node are attempts of the same visit: each is found by the state before the next one began. */
+/** Retries of a node are attempts of one visit. The state before each of them began names the attempt before it. */
 async function lastVisit(loader: RunLoader, failed: Row & { readonly nodeId: string }): Promise<number | null> {
   for (let before = failed.seq; ; ) {
     const { active } = (await loader.loadAt(failed.runId, before - 1)).state;

@@ -1,4 +1,4 @@
-/** The state of a source at the cut, as that of its branch. Folded from the nearest checkpoint, whatever the run's length. */
+/** Loads the state of a source at the cut, as that of its branch. Folds from the nearest checkpoint, however long the run is. */
 import { type ContextId, foldEventOf, type RunId, row } from '@cairn/protocol';
 import { rowBytes } from '../../log/ports/row-bytes.ts';
 import type { Row } from '../../log/ports/rows.ts';
@@ -13,7 +13,7 @@ import type { LoadedCheckpoint } from '../loading/recent-states.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { ForkPorts } from './fork-ports.ts';
 
-/** Where a source is cut, and the run that goes on there. */
+/** Where a source is cut, and the run that continues from there. */
 export interface CutPlace {
   readonly source: RunRecord;
   /** The first seq that is not shared. */
@@ -26,7 +26,7 @@ export interface CutPlace {
 export interface RunCut {
   readonly state: RunState;
   readonly workflow: Workflow;
-  /** Rows of the source that the branch repeats: the rest of a decision that was cut, or the start of the run. */
+  /** Rows of the source that the branch writes again: the rest of a decision that the cut divides, or the start of the run. */
   readonly repeated: readonly Draft[];
   /** What the state was folded from, as of the cut. */
   readonly checkpoint: LoadedCheckpoint;
@@ -64,7 +64,7 @@ async function fromStart(ports: ForkPorts, { source, runId }: CutPlace): Promise
   return { state, workflow: await ports.pins.give(shared, state), checkpoint: noCheckpoint };
 }
 
-/** A run needs its start and the values that its inputs refer to, however early it is cut. */
+/** A run needs its first row and the values that its inputs refer to, even if the cut is earlier. */
 async function cutAtStart(ports: ForkPorts, place: CutPlace): Promise<RunCut> {
   const { source, fromSeq, runId, contextId } = place;
   const begun = await fromStart(ports, place);

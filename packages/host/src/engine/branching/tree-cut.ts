@@ -1,6 +1,6 @@
 /**
- * Cuts a tree of runs at one place of its context: each run shares its rows up to that cursor. Children that had ended by
- * then stay as they are, those that had not begun begin anew, and the others are forked with their parent.
+ * Cuts a tree of runs at one cursor of its context: each run shares its rows up to there. Children that had already ended
+ * stay as they are, children that had not started yet are started again, and the others are forked with their parent.
  */
 import { type ContextId, forkedChildIdOf, type RunId, TerminalError } from '@cairn/protocol';
 import type { RunHead } from '../../log/ports/event-log.ts';
@@ -11,8 +11,8 @@ import { type CutPlace, type RunCut, runCut } from './run-cut.ts';
 import type { TreePlace } from './tree-place.ts';
 
 /**
- * Most runs that one fork begins: more than a dispatch starts in parallel. All of them are written in one commit, which is
- * one turn of the event loop: 300 take about 15 ms, and 500 take 40.
+ * Maximum number of runs in one fork: more than a dispatch starts in parallel. One commit writes all of them in one turn
+ * of the event loop: 300 take about 15 ms, 500 about 40 ms.
  */
 const MAX_FORKED_RUNS = 300;
 
@@ -28,7 +28,7 @@ export interface CutRun extends RunCut {
   readonly children: Readonly<Record<RunId, RunId>>;
 }
 
-/** What a fork makes of a child of its source. `anew` is a child that the cut is before. */
+/** What a fork does with a child of its source. `anew`: the child starts after the cut, so the fork starts it again. */
 type Fate =
   | { readonly kind: 'kept' }
   | { readonly kind: 'anew' }

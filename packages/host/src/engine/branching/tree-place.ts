@@ -1,4 +1,4 @@
-/** Finds where a fork cuts a tree: everything in it that was written before an event of one of its runs is shared. */
+/** Finds where a fork cuts a tree: the runs share all rows that were written before the event that the request names. */
 import { type ContextId, type RunId, TerminalError } from '@cairn/protocol';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';

@@ -1,6 +1,6 @@
 /**
- * States of runs in the past that somebody looked at a moment ago. Whoever looks at the next event, or forks there again,
- * folds the rows since instead of those since the nearest checkpoint. Never the truth, and bounded.
+ * A bounded cache of past states that readers asked for lately. A reader of the next event, or another fork there, folds
+ * only the rows since then instead of those since the nearest checkpoint. The log stays the source of truth.
  */
 import type { RunId } from '@cairn/protocol';
 import { LruMap } from '../../lru-map.ts';

@@ -17,7 +17,7 @@ export interface ValueRef {
   readonly artifactId: string;
   readonly version: number;
   readonly bytes: number;
-  /** Of the JSON text. Whoever makes a reference up would have to know the content. */
+  /** Of the JSON text. To forge a reference, one would have to know the content. */
   readonly sha256: string;
 }
 

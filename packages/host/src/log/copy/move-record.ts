@@ -1,4 +1,4 @@
-/** How far a move is, as the target records it with each page: whoever continues begins where the last page ended. */
+/** How far a move is, as the target records it with each page: a later move resumes after the last page. */
 import { RetryableError, TerminalError } from '@cairn/protocol';
 import type { Database, Queries } from '../postgres/database.ts';
 import { CHANNEL, MOVE, storeFacts } from '../postgres/records/store-facts.ts';

@@ -26,7 +26,7 @@ export class KeptPage {
   readonly size: number;
   /** The rows at places from 0 on, with the texts that were made of them. */
   readonly #ring = new Ring(UNBOUNDED);
-  /** By lens and place. Whoever read the page before it begins this one at its first place, so that most are shared. */
+  /** By lens and place. Readers that come from the page before begin at the first place, so that most stretches are shared. */
   readonly #stretches = new LruMap<string, Map<number, Stretch>>(MAX_LENSES);
   readonly #positionOf: (row: Row) => number;
 

@@ -33,7 +33,7 @@ export interface EventLog {
    * One page of rows in order. It ends with the row that takes its bodies past `maxBytes`, whatever the limit; an empty
    * page is the end of the range. A store loads no more than the page, and spreads the pages of many readers over turns
    * of the event loop, one tenant after the other. Fails with `run_purged` at rows that a fork shares and that were
-   * purged, whoever may see them.
+   * purged, regardless of who may see them.
    */
   read(range: RunRows | ContextRows): Promise<readonly Row[]>;
   /** The number of rows of a run up to a cursor, which is the seq of the first row after it; 0 for an unknown run. */

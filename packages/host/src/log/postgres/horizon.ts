@@ -46,7 +46,7 @@ export class Horizon {
     return { settled: this.#settled, open: this.#open };
   }
 
-  /** Takes the sample of a query. Returns up to which cursor all is settled for whoever reads after that sample. */
+  /** Takes the sample of a query. Returns the cursor up to which a read after that sample finds everything settled. */
   take(sample: Sample, { settled, open }: Begun): number {
     let end = settled;
     if (open !== null && !open.running.some((one) => sample.running.includes(one))) {

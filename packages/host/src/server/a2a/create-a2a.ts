@@ -17,7 +17,7 @@ export interface A2a {
   readonly routes: readonly Route[];
   /** Sends push notifications from now on. */
   open(): Promise<void>;
-  /** Ends whatever waits. */
+  /** Ends all waits. */
   close(): void;
   /** Stops push notifications once no request is served. */
   closePushes(): Promise<void>;

@@ -160,7 +160,7 @@ export class A2aTasks {
     });
   }
 
-  /** The host stops: whoever waits gets the task as it is. */
+  /** The host stops: callers that wait get the task as it is. */
   close(): void {
     for (const done of [...this.#waiting]) done();
   }

@@ -11,7 +11,7 @@ export interface ArtifactFilesPorts {
   readonly folders: RunFolders;
 }
 
-/** Files that one call lists, and the characters of their paths together: a result of a tool holds no more. */
+/** Maximum number of files that one call lists, and of characters in their paths: the result of a tool is limited. */
 const MAX_FILES = 1_000;
 const MAX_PATHS = 150_000;
 const PAGE = 200;
@@ -73,7 +73,7 @@ function textOf(part: Buffer, path: string): string {
   }
 }
 
-/** A file that was written again as an artifact hides the one in the folder. */
+/** An artifact hides a file of the same name in the folder. */
 async function list({ store, folders }: ArtifactFilesPorts, reader: FileReader, folder: string) {
   const found = new Map<string, FileEntry>();
   for (const file of await folders.list(reader.runId, folder)) found.set(file.path, file);
@@ -93,6 +93,6 @@ async function list({ store, folders }: ArtifactFilesPorts, reader: FileReader, 
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, MAX_FILES);
 }
 
-/** An error for the agent, which can correct its call. */
+/** An error that the agent can act on by correcting its call. */
 const wrong = (why: string): TerminalError =>
   new TerminalError('tool_failed', { message: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` });

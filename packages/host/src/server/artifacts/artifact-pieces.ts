@@ -12,12 +12,12 @@ export interface PiecePorts {
 /** Where the content of a version lies. */
 export type PlacedVersion = Pick<ArtifactVersion, 'runId' | 'firstSeq' | 'lastSeq' | 'artifactId' | 'version'>;
 
-/** Rows of a run that are read together. */
+/** Rows of a run to read at once. */
 const PAGE = 16;
 
 /**
- * The bytes of a file from an offset on, in order. A piece lasts until the next one is asked for: then its memory is
- * freed. The collector would let 64 MiB of read blobs pile up first.
+ * Yields the bytes of a file from an offset on, in order. A piece is valid until the next one is requested: its memory is
+ * freed then. The garbage collector alone would let 64 MiB of blobs accumulate.
  */
 export async function* filePieces(
   version: PlacedVersion,

@@ -8,7 +8,7 @@ import { FileCutter } from './file-cutter.ts';
 import { type ArtifactPorts, OpenVersion } from './open-version.ts';
 import { pieceWriter } from './piece-writer.ts';
 
-/** A record as JSON. Its row and its task face fit in an event. */
+/** Maximum size of a record as JSON. Its row and its task face then fit in an event. */
 const MAX_RECORD_BYTES = 120_000;
 
 export const createArtifactPort = (ports: ArtifactPorts): ArtifactPort => ({

@@ -7,7 +7,7 @@ export interface ByteRange {
   readonly isPart: boolean;
 }
 
-/** A range that cannot be read, or several at once, give the whole file, as the protocol allows. */
+/** An invalid range, or several ranges, return the whole file, as HTTP allows. */
 export function byteRange(header: string | undefined, size: number): ByteRange {
   const whole = { start: 0, end: size, isPart: false };
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];

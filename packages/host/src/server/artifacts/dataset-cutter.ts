@@ -7,16 +7,16 @@ import type { Redactor } from '../../engine/ports.ts';
 import { schemaProblems } from '../../engine/values/schemas.ts';
 import type { Cutter, PieceSink } from './piece-writer.ts';
 
-/** One batch as JSON. Its row and its task face fit in an event. */
+/** Maximum size of a batch as JSON. Its row and its task face then fit in an event. */
 export const MAX_BATCH_BYTES = 120_000;
 
-/** How long rows are checked before the event loop gets to timers and sockets. */
+/** Time for validating rows before yielding to timers and sockets. */
 const TURN_MS = 5;
 
 export interface DatasetCut extends DatasetOptions {
   readonly name: string;
   readonly redactor: Redactor | null;
-  /** What a row that does not fit its schema fails with. */
+  /** The error for a row that does not match its schema. */
   readonly misfit: 'tool_failed' | 'validation_error';
 }
 
@@ -57,7 +57,7 @@ export class DatasetCutter implements Cutter<readonly JsonObject[]> {
     });
   }
 
-  /** A schema decides what a row costs, so that the time is measured. */
+  /** Measures time instead of counting rows, because the cost of a row depends on the schema. */
   async #check(rows: readonly JsonObject[]): Promise<void> {
     const { name, schema, misfit } = this.#options;
     if (schema === undefined) return;

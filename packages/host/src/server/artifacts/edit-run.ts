@@ -1,4 +1,4 @@
-/** The task of a human edit: one step that writes a staged version. */
+/** The task behind a human edit: one step that writes a staged version. */
 import { type ArtifactFamily, type JsonObject, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
 import { z } from 'zod';
 import type { ArtifactCall } from '../../agents/tools/artifact-port.ts';
@@ -11,12 +11,12 @@ import { type ArtifactPorts, OpenVersion } from './open-version.ts';
 import type { Piece } from './piece.ts';
 import { type StagedEdit, type StagedSource, stagedPieces, stagedRecord } from './staged-version.ts';
 
-/** Recorded in logs: it never changes. */
+/** Stored in logs, so it must never change. */
 const EDIT_TYPE = 'cairn.artifact.edit';
 
 const families = ['file', 'data', 'dataset'] as const satisfies readonly ArtifactFamily[];
 
-/** Pieces without content of their own that one append records. */
+/** Number of pieces stored in blobs that one append records. */
 const BATCH = 64;
 
 const variables = [
@@ -100,7 +100,7 @@ async function written(edit: StagedEdit, { call, ports, source }: Writing): Prom
   }
 }
 
-/** A piece with content of its own is an append of its own. */
+/** Each piece with inline content gets its own append. */
 function* batchesOf(pieces: readonly Piece[]): Generator<readonly Piece[]> {
   let batch: Piece[] = [];
   for (const piece of pieces) {

@@ -15,7 +15,7 @@ type Encoding = 'utf-8' | 'base64';
 export interface FileCut extends FileOptions {
   readonly name: string;
   readonly redactor: Redactor | null;
-  /** Nobody follows the file while it comes, so that content waits until its piece is full. */
+  /** Nobody reads the file while it is written, so content waits until its piece is full. */
   readonly isUnwatched?: boolean;
 }
 
@@ -23,14 +23,14 @@ export class FileCutter implements Cutter<string | Uint8Array> {
   readonly #sink: PieceSink;
   readonly #options: FileCut;
   readonly #hash = createHash('sha256');
-  /** Holds back what may be the beginning of a secret. Bytes pass as Latin-1, in which each byte is one character. */
+  /** Holds back text that may be the start of a secret. Bytes pass as Latin-1, in which each byte is one character. */
   readonly #redact: { push(piece: string): string; end(): string } | null;
   #encoding: Encoding | null = null;
-  /** Bytes that are not recorded yet. One buffer for all pieces: new ones would pile up until they are collected. */
+  /** Bytes that are not recorded yet. All pieces share one buffer: new ones would accumulate until garbage collection. */
   #buffer: Buffer | null = null;
   #filled = 0;
   #bytes = 0;
-  /** Of all that was recorded, once it is. */
+  /** The hash of the whole file, once it is recorded. */
   sha256: string | null = null;
 
   constructor(sink: PieceSink, options: FileCut) {
@@ -61,7 +61,7 @@ export class FileCutter implements Cutter<string | Uint8Array> {
     return Buffer.from(text, this.#encoding === 'base64' ? 'latin1' : 'utf8');
   }
 
-  /** Adds clean content. What does not fit at once is copied: the writer may use its bytes again. */
+  /** Adds redacted content. Copies what does not fit immediately, because the writer may reuse its bytes. */
   async #take(added: Buffer): Promise<void> {
     let rest = added;
     while (rest.length > 0) {
@@ -77,7 +77,7 @@ export class FileCutter implements Cutter<string | Uint8Array> {
     return (this.#buffer ?? Buffer.alloc(0)).subarray(from, this.#filled);
   }
 
-  /** Records the pieces that are whole. Cuts at fixed sizes, so that equal files have equal blobs. */
+  /** Records the complete pieces. Cuts at fixed sizes, so that equal files share their blobs. */
   async #record(): Promise<void> {
     let from = 0;
     for (let content = this.#pending(); content.length > 0; content = this.#pending(from)) {

@@ -1,6 +1,6 @@
 /**
- * The artifacts of contexts that forks began. The index has what the forked runs wrote. Everything else that the context
- * of the source had at the cut is found there, and the next version of it gets the next number.
+ * The artifacts of contexts that forks created. The index has what the forked runs wrote. Artifacts that the context of the
+ * source had at the cut are read from there, and their next version gets the next number.
  */
 import type { ContextId } from '@cairn/protocol';
 import type { ArtifactPage, ArtifactSummary, Artifacts, ArtifactVersion } from '../../log/ports/artifacts.ts';
@@ -9,13 +9,13 @@ import type { Store } from '../../log/ports/store.ts';
 import { LruMap } from '../../lru-map.ts';
 
 type ArtifactStore = Pick<Store, 'log' | 'artifacts'>;
-/** The contexts that one goes on from. Almost all go on from none. */
+/** The contexts that a context continues. Almost all continue none. */
 type Earlier = readonly HistoryPart[];
 type Found = ArtifactVersion | null;
 
-/** Contexts that are known to go on from no other. */
+/** Contexts that are known to continue no other. */
 const KEPT = 10_000;
-/** Versions that the source wrote after the cut, and that are passed to find the one before it. */
+/** Maximum number of versions after the cut to skip when looking for the last one before it. */
 const MAX_PASSED = 200;
 
 export function forkedArtifacts(store: ArtifactStore): Artifacts {
@@ -59,7 +59,7 @@ async function numberedIn(store: ArtifactStore, earlier: Earlier, id: string, ve
   return null;
 }
 
-/** A run that was not forked may have written after one that was, so that the newest version can be in any part. */
+/** A run that was not forked may have written after one that was, so the newest version can be in any part. */
 async function newestIn(store: ArtifactStore, earlier: Earlier, id: string): Promise<Found> {
   let newest: Found = null;
   for (const part of earlier) newest = newer(newest, await currentAt(store, part, id));

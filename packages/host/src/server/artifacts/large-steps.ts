@@ -16,14 +16,14 @@ export interface LargeStepPorts {
 }
 
 export interface LargeResultPorts extends LargeStepPorts {
-  /** A hundred results of one turn of the event loop are made text in several. */
+  /** Spreads serialising over several turns of the event loop: a hundred results can arrive in one. */
   readonly longWork: Pick<LongWork, 'take'>;
 }
 
-/** A result as JSON that fits in the event of its step. */
+/** Maximum size of a result as JSON in the event of its step. */
 const FITS_BYTES = 400_000;
 
-/** Bytes of all large values in the input of one step. */
+/** Maximum bytes of all large values in the input of one step. */
 const MAX_INPUT_BYTES = 4_000_000;
 
 /** The engine passes the context of a call to every step. Most inputs hold no large value: the step then runs as it is. */
@@ -37,7 +37,7 @@ export const withLargeValues = (step: Step, ports: LargeResultPorts): Step => {
   return { ...step, run: performer.run, shrink: (outcome, call) => shrunk(outcome, call, ports) };
 };
 
-/** Results that fit, and those that are too large for anything, are the engine's. */
+/** The engine handles results that fit, and results that are too large even for an artifact. */
 async function shrunk(outcome: unknown, call: CallContext, ports: LargeResultPorts): Promise<unknown> {
   const { artifacts, longWork } = ports;
   const value = await longWork.take(call.tenant, () => largeValue(outcome));
@@ -47,7 +47,7 @@ async function shrunk(outcome: unknown, call: CallContext, ports: LargeResultPor
   );
 }
 
-/** The result as JSON if it has to be kept in an artifact. */
+/** The result as JSON if it must become an artifact. */
 function largeValue(outcome: unknown): Json | undefined {
   let text: string | undefined;
   try {
@@ -59,7 +59,7 @@ function largeValue(outcome: unknown): Json | undefined {
   return JSON.parse(text);
 }
 
-/** Answers of people may be large, too: the tool that asked gets them whole. */
+/** Answers of people may be large, too: the tool that asked gets the whole value. */
 export const withLargeAnswers = (performer: Performer, ports: LargeStepPorts): Performer => ({
   ...performer,
   async run(input, call) {

@@ -14,19 +14,19 @@ type ContextArtifacts = ArtifactOverview['contexts'][number];
 export interface OverviewPorts {
   readonly store: Pick<Store, 'artifacts' | 'runIndex' | 'contexts'>;
   readonly cursors: PageCursors;
-  /** Tenants share turns of the event loop by characters. */
+  /** Shares the event loop fairly between tenants, by characters rendered. */
   readonly turns: FairTurns;
 }
 
-/** Contexts of one answer. */
+/** Maximum number of contexts in a response. */
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 50;
 /** Artifacts of one context. The context itself lists all of them. */
 const PER_CONTEXT = 50;
-/** Root runs looked at for one answer, so that a tenant whose runs write nothing gets a short answer and a cursor. */
+/** Root runs to inspect for a response: a tenant whose runs write no artifacts gets a short page and a cursor. */
 const MAX_RUNS = 200;
 const RUNS_AT_ONCE = 50;
-/** What it costs to look at a context, and at a page of runs, in characters that could be rendered meanwhile. */
+/** The cost of inspecting a context, and a page of runs, as the number of characters rendered in the same time. */
 const LOOK_COST = 16_384;
 
 export const artifactOverviewRoute = (ports: OverviewPorts): Route => ({

@@ -1,4 +1,4 @@
-/** What the writers of files and datasets share: where pieces go, and that one write follows the other. */
+/** What the writers of files and datasets share: the destination of pieces, and the order of writes. */
 import type { ArtifactRef, OpenArtifact } from '../../agents/tools/artifact-port.ts';
 import type { BlobRef } from '../../log/ports/blobs.ts';
 import type { Piece } from './piece.ts';
@@ -23,7 +23,7 @@ export interface Cutter<Content> {
   finish(): Promise<void>;
 }
 
-/** One write after the other, whether or not the caller waits. */
+/** Runs writes one after the other, even if the caller does not await them. */
 export function pieceWriter<Content>(sink: PieceSink, cutter: Cutter<Content>): OpenArtifact<Content> {
   let tail: Promise<unknown> = Promise.resolve();
   let underWay = 0;
@@ -31,7 +31,7 @@ export function pieceWriter<Content>(sink: PieceSink, cutter: Cutter<Content>): 
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const done = underWay === 0 && !hasFailed ? work() : tail.then(work);
     underWay += 1;
-    // After a failed write every later one fails, too: the artifact would have a hole.
+    // After a failed write, all later ones fail, too. Otherwise the artifact would have a gap.
     tail = done;
     const end = () => {
       underWay -= 1;
@@ -44,7 +44,7 @@ export function pieceWriter<Content>(sink: PieceSink, cutter: Cutter<Content>): 
   };
   return {
     write(content) {
-      // The caller may use its bytes again before their turn. In its turn the cutter copies them before it waits.
+      // The caller may reuse its bytes while this write waits for its turn. In its turn, the cutter copies before it awaits.
       const own = underWay > 0 && content instanceof Uint8Array ? (new Uint8Array(content) as typeof content) : content;
       return inTurn(async () => cutter.take(own));
     },

@@ -9,7 +9,7 @@ export interface Preconditions {
 
 const tag = /^"(\d{1,9})"$/;
 
-/** The version that the edit replaces; 0 for a new artifact. Throws if another one is current, or one is being written. */
+/** The version that the edit replaces; 0 for a new artifact. Throws if another version is current or being written. */
 export function replacedVersion(
   artifactId: string,
   found: ArtifactSummary | null,

@@ -121,13 +121,13 @@ async function sendFile(call: Call, { responses }: ArtifactRoutePorts, { version
   return undefined;
 }
 
-/** The head is sent already, so that only a broken connection can say that something failed. */
+/** The response head was sent, so only closing the connection can signal an error. */
 async function inPieces(writer: PacedWriter, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
   try {
     for await (const piece of pieces) {
       if (typeof piece === 'string') await writer.write(piece);
       else await writer.flush(piece);
-      // The next piece would free the memory of this one, which a broken connection may still use.
+      // Requesting the next piece frees this one, which a broken connection may still be sending.
       if (writer.isGone) return;
     }
     writer.end();

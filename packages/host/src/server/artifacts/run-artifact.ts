@@ -13,7 +13,7 @@ interface RunArtifactPorts {
   readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
 }
 
-/** Bytes of a file, characters of a dataset. Larger content is read at its address, piece by piece. */
+/** Maximum bytes of a file or characters of a dataset. Clients read larger content at its URL, in pieces. */
 const MAX_CONTENT = 262_144;
 
 export const runArtifactRoute = (ports: RunArtifactPorts): Route => ({
@@ -54,7 +54,7 @@ async function answer(call: Call, { store }: RunArtifactPorts): Promise<string |
 
 type Content = Pick<RunArtifact, 'data' | 'schema' | 'rows' | 'text' | 'base64'>;
 
-/** Nothing for content that is too large. */
+/** Empty if the content is too large. */
 async function smallContent(version: ArtifactVersion, pieces: PiecePorts): Promise<Content> {
   if (version.family === 'data') return { data: await recordOf(version, pieces) };
   return version.family === 'dataset' ? smallDataset(version, pieces) : smallFile(version, pieces);

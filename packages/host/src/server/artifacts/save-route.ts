@@ -1,4 +1,4 @@
-/** `PUT` of an artifact: a person's edit, which a short task of the host writes. */
+/** `PUT` of an artifact: a human edit, written by a short task of the host. */
 import {
   type ArtifactFamily,
   artifactEdit,
@@ -113,7 +113,7 @@ const preconditions = ({ headers }: FastifyRequest) => ({
   ifNoneMatch: headers['if-none-match'],
 });
 
-/** Reads the body. Without an `Idempotency-Key` nothing is read that would be refused anyway. */
+/** Reads the body. Without an `Idempotency-Key`, checks first and does not read a body that would be refused. */
 async function receive(call: Call, surface: SaveSurface): Promise<Upload> {
   const { request, caller } = call;
   try {
@@ -124,7 +124,7 @@ async function receive(call: Call, surface: SaveSurface): Promise<Upload> {
     const contentType = typeOf(request) ?? known ?? undefined;
     const target = { tenant: caller.tenant, artifactId, family, contentType };
     const upload = await receiveUpload(request.raw, target, { ...surface, blobs: surface.store.blobs });
-    // What was replaced can be read, so it confirms a guess.
+    // Readers see where a secret was redacted, which confirms a guess.
     if (upload.heldSecret) surface.gate.guessed(request);
     return upload;
   } catch (error) {
@@ -134,13 +134,13 @@ async function receive(call: Call, surface: SaveSurface): Promise<Upload> {
   }
 }
 
-/** Of a body that nobody wants, as much is read and thrown away. A connection with more is closed. */
+/** Bytes to discard of a refused body. The host closes a connection that sends more. */
 const MAX_DISCARDED_BYTES = 67_108_864;
 
-/** How long the rest of such a body may take. */
+/** How long to keep discarding. */
 const DISCARDED_WITHIN_MS = 30_000;
 
-/** A client that still sends sees the response only if somebody reads on. */
+/** A client that is still sending sees the response only if the host keeps reading. */
 function leaveUnread({ request: { raw, headers }, reply }: Call, { timers }: SaveSurface): void {
   if (raw.readableEnded) return;
   const size = Number(headers['content-length'] ?? Number.NaN);
@@ -175,7 +175,7 @@ async function start(call: Call, surface: SaveSurface, upload: Upload | undefine
   });
 }
 
-/** A task that waits longer for its turn is answered with 202. */
+/** The host responds with 202 if the task takes longer. */
 const WITHIN_MS = 30_000;
 
 /** Waits until the task has ended, and answers with what it wrote. */
@@ -220,7 +220,7 @@ async function ended(runId: RunId, { store, timers }: SaveSurface): Promise<bool
   }
 }
 
-/** The error of the task, as the answer of the request that it carried out. */
+/** The error of the task, as the response to the request. */
 function failureOf(error: { readonly code: string; readonly message: string; readonly details?: Json } | null) {
   const code = Object.keys(errorKinds).find((known): known is ErrorCode => known === error?.code);
   const message = error?.message ?? 'The task that writes the artifact was canceled.';

@@ -1,6 +1,6 @@
 /**
- * A version that is complete before its run begins: its content waits in blobs, and blobs list its pieces. A run then
- * writes it all at once, so that nobody's slow upload keeps a version open. What no run writes is swept as unnamed.
+ * A version that is complete before its run starts: blobs hold its content and the list of its pieces. A run then writes
+ * all of it, so that a slow upload keeps no version open. The sweep removes versions that no run wrote.
  */
 import { type ArtifactFamily, type JsonObject, TerminalError } from '@cairn/protocol';
 import type { ArtifactRef } from '../../agents/tools/artifact-port.ts';
@@ -113,14 +113,14 @@ async function* linesOf<Line>({ blobs, tenant, manifest }: StagedSource): AsyncG
   }
 }
 
-/** Nothing keeps it longer than an hour. */
+/** The sweep may remove it after an hour. */
 const gone = (): TerminalError =>
   new TerminalError('service_unavailable', {
     message: 'What was uploaded is not kept any more: the host did not come to write it for an hour.',
     hint: 'Send it again, with a new Idempotency-Key.',
   });
 
-/** What a task that writes a staged version is told. */
+/** The input of a task that writes a staged version. */
 export interface StagedEdit {
   readonly artifactId: string;
   readonly family: ArtifactFamily;

@@ -1,14 +1,14 @@
-/** The bytes of an upload as they come, however slowly. An upload that stops, or takes too long in all, is given up. */
+/** Yields the bytes of an upload as they arrive, however slowly. Gives up on one that stalls or takes too long. */
 import type { IncomingMessage } from 'node:http';
 import { RetryableError } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
 
-/** The host looks this often. At an upload that brought too little twice in a row while the host waited, it gives up. */
+/** The check interval. The host gives up if it got too little in two intervals in a row while it was waiting for bytes. */
 export const LOOK_MS = 15_000;
 const SILENT_LOOKS = 2;
 const MIN_BYTES = 1_024;
 
-/** Looks at an upload in all: 45 minutes. What it stored is kept for an hour. */
+/** Maximum number of checks of an upload: 45 minutes. Its blobs are kept for an hour. */
 const MAX_LOOKS = 180;
 
 /** Leaves the connection open when the loop ends early: the client gets a response. */
@@ -24,7 +24,7 @@ export async function* steadyBody(request: IncomingMessage, timers: Timers): Asy
   } finally {
     watch.end();
     const returned = pieces.return?.();
-    // It would wait for bytes that do not come.
+    // It would wait for bytes that never arrive.
     if (watch.hasGivenUp) returned?.catch(() => undefined);
     else await returned;
   }

@@ -1,4 +1,4 @@
-/** Receives the body of an edit: the bytes of a file as they come, a record or a dataset as JSON. */
+/** Receives the body of an edit: the bytes of a file as they arrive, or a record or a dataset as JSON. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -44,7 +44,7 @@ export interface Upload {
   readonly manifest: Manifest;
   /** Of the bytes as they came. */
   readonly sha256: string;
-  /** The content held a secret of the host, which was replaced. */
+  /** The content contained a secret of the host, which was redacted. */
   readonly heldSecret: boolean;
 }
 
@@ -54,7 +54,7 @@ export function receiveUpload(request: IncomingMessage, target: UploadTarget, po
   return receiveJson(request, { ...target, family }, ports);
 }
 
-/** No more than a piece is in memory. */
+/** Holds at most one piece in memory. */
 async function receiveFile(request: IncomingMessage, target: UploadTarget, ports: UploadPorts): Promise<Upload> {
   const { artifactId: name, contentType: mimeType } = target;
   const sink = new StagedVersion(target, ports);
@@ -110,7 +110,7 @@ const LIMITS = { parts: 400_000, items: 400_000 };
 /** Rows of a dataset in one request. Each is checked and written by itself: 300,000 held the event loop for 200 ms. */
 const MAX_ROWS = 50_000;
 
-/** Before the rows are looked at. */
+/** Throws before any row is checked. */
 function checkRowCount(artifactId: string, body: Json | undefined): void {
   const count = isJsonObject(body) && Array.isArray(body.rows) ? body.rows.length : 0;
   if (count <= MAX_ROWS) return;

@@ -1,7 +1,7 @@
 /**
- * The crash record of nodes that share a database: each says there which run it has been deciding for long, and whoever
- * takes the runs of a dead node finds it. A thread writes it. The event loop waits for that only at the first decisions
- * of a run whose node died, and of one in which nodes died before.
+ * The crash record of nodes that share a database: each node records there which run it has been deciding for long. The
+ * node that takes over the runs of a dead one reads it. A thread writes the record. The event loop waits for the write
+ * only at the first decisions of a run whose node died, and of a run in which nodes died before.
  */
 import { Worker } from 'node:worker_threads';
 import { isJsonObject, type Json, type RunId } from '@cairn/protocol';

@@ -1,4 +1,4 @@
-/** A few slots for each tenant. Whoever finds none waits for one of its own tenant, first come, first served. */
+/** A few slots for each tenant. A caller without a slot waits for one of its own tenant, first come, first served. */
 export class TenantSlots {
   readonly #each: number;
   readonly #tenants = new Map<string, { taken: number; readonly waiting: (() => void)[] }>();

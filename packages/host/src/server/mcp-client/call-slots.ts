@@ -90,7 +90,7 @@ export class CallSlots {
     await promise.finally(() => signal.removeEventListener('abort', leave));
   }
 
-  /** The slot goes to whoever has waited longest of those whose tenant has room. */
+  /** The slot goes to the call that has waited longest among the tenants with room. */
   #release(tenant: string): void {
     this.#running.remove(tenant);
     for (const queue of [this.#returning, this.#waiting]) {

@@ -15,7 +15,7 @@ export type McpPorts = Omit<McpSurface, 'signed' | 'elicitations' | 'openCalls'>
 
 export interface Mcp {
   readonly routes: readonly Route[];
-  /** Ends whatever waits. */
+  /** Ends all waits. */
   close(): void;
 }
 

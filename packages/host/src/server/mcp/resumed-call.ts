@@ -34,7 +34,7 @@ export function firstEvent({ request, tool, watch }: OpenToolCall, signed: Signe
   return `id: ${signed.sign(tenantOf(call), about)}\nretry: ${RETRY_MS}\ndata: \n\n`;
 }
 
-/** Whoever may read the runs of the tenant may follow this one. Answers and cancels need their own scopes. */
+/** A caller that may read the runs of the tenant may follow this one. Answers and cancels need their own scopes. */
 const tenantOf = ({ caller: { tenant } }: Call): Pick<Call['caller'], 'tenant' | 'principal'> => ({
   tenant,
   principal: undefined,

@@ -1,4 +1,4 @@
-/** Rejections of questions: whoever asked goes on without an answer. */
+/** Rejections of questions: the node or tool that asked continues without an answer. */
 import { type InterruptView, isJsonObject, type Json } from '@cairn/protocol';
 import type { SentAnswer } from '../../workflow/driven-calls.ts';
 import { resolveDrafts } from '../interrupts.ts';
