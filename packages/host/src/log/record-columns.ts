@@ -2,8 +2,11 @@
 import type { ArtifactFamily, RunId } from '@cairn/protocol';
 import type { ArtifactState, ArtifactVersion } from './ports/artifacts.ts';
 import type { CredentialRecord } from './ports/credentials.ts';
+import type { WorkflowRecord } from './ports/definitions.ts';
 import type { IdempotencyKey, IdempotencyRecord, IdempotencyState } from './ports/idempotency.ts';
+import type { MemoryRecord } from './ports/memories.ts';
 import type { PackRecord } from './ports/packs.ts';
+import { parseTexts } from './run-columns.ts';
 
 export type ArtifactColumns = [
   artifactId: string,
@@ -80,4 +83,26 @@ export const packOf = ([tenant, name, version, hash, installedAt, body]: PackCol
   hash,
   installedAt,
   body,
+});
+
+export const WORKFLOW_COLUMNS = 'tenant, id, version, hash, registered_at';
+
+export type WorkflowColumns = [tenant: string, workflowId: string, version: string, hash: string, registeredAt: number];
+
+export const workflowOf = ([tenant, workflowId, version, hash, registeredAt]: WorkflowColumns): WorkflowRecord => ({
+  tenant,
+  workflowId,
+  version,
+  hash,
+  registeredAt,
+});
+
+export type MemoryColumns = [id: string, content: string, tags: string, createdAt: number, expiresAt: number | null];
+
+export const memoryOf = ([id, content, tags, createdAt, expiresAt]: MemoryColumns): MemoryRecord => ({
+  id,
+  content,
+  tags: parseTexts(tags),
+  createdAt,
+  expiresAt,
 });

@@ -1,12 +1,9 @@
 /** Definitions and workflow versions in SQLite. */
 import { workflowVersionExists } from '../errors.ts';
 import type { Definitions, WorkflowRecord } from '../ports/definitions.ts';
+import { WORKFLOW_COLUMNS, type WorkflowColumns, workflowOf } from '../record-columns.ts';
 import type { Connection } from './connection.ts';
 import { query } from './query.ts';
-
-type WorkflowColumns = [tenant: string, workflowId: string, version: string, hash: string, registeredAt: number];
-
-const COLUMNS = 'tenant, id, version, hash, registered_at';
 
 /** Workflow names with a cached newest version. */
 const CACHED_NAMES = 1_000;
@@ -18,15 +15,15 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
   const dropWorkflow = db.prepare('DELETE FROM workflows WHERE tenant = ? AND id = ? AND version = ?');
   const version = query<WorkflowColumns>(
     db,
-    `SELECT ${COLUMNS} FROM workflows WHERE tenant = ? AND id = ? AND version = ?`,
+    `SELECT ${WORKFLOW_COLUMNS} FROM workflows WHERE tenant = ? AND id = ? AND version = ?`,
   );
   const newest = query<WorkflowColumns>(
     db,
-    `SELECT ${COLUMNS} FROM workflows WHERE tenant = ? AND id = ? ORDER BY place DESC LIMIT 1`,
+    `SELECT ${WORKFLOW_COLUMNS} FROM workflows WHERE tenant = ? AND id = ? ORDER BY place DESC LIMIT 1`,
   );
   const all = query<WorkflowColumns>(
     db,
-    `SELECT ${COLUMNS} FROM workflows WHERE place IN
+    `SELECT ${WORKFLOW_COLUMNS} FROM workflows WHERE place IN
        (SELECT max(place) FROM workflows WHERE tenant = ? GROUP BY id) ORDER BY id`,
   );
   /** The newest version of each name, which every run start reads. Safe to cache: only this process writes them. */
@@ -70,11 +67,3 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
 
 const recordOf = (columns: WorkflowColumns | undefined): WorkflowRecord | null =>
   columns === undefined ? null : workflowOf(columns);
-
-const workflowOf = ([tenant, workflowId, version, hash, registeredAt]: WorkflowColumns): WorkflowRecord => ({
-  tenant,
-  workflowId,
-  version,
-  hash,
-  registeredAt,
-});

@@ -66,12 +66,9 @@ async function list(call: Call, ports: ArtifactRoutePorts): Promise<string> {
 }
 
 async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | undefined> {
-  const asked = versionParam(call);
-  const contextId = await visibleContext(call, ports.store.contexts);
-  const artifactId = pathParam(call, 'artifactId');
-  const version = await ports.store.artifacts.get(contextId, artifactId, asked);
-  if (version?.state !== 'complete') throw await missing(contextId, artifactId, ports);
-  if (isKnown(call, version)) return undefined;
+  const found = await askedVersion(call, ports, () => visibleContext(call, ports.store.contexts));
+  if (found === null) return undefined;
+  const { version } = found;
   const { request, caller } = call;
   const pieces: PiecePorts = { store: ports.store, tenant: caller.tenant };
   if (version.family === 'data') return JSON.stringify({ data: await recordOf(version, pieces) });
@@ -80,8 +77,26 @@ async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | 
   return sendFile(call, ports, { version, range, pieces });
 }
 
-/** Names the version in the response. True for one that the client has already: then it was told so, and gets no content. */
-export function isKnown({ reply, request }: Call, { version }: ArtifactVersion): boolean {
+interface VersionPorts {
+  readonly store: Pick<Store, 'artifacts'>;
+}
+
+/** The complete version that a request asks for. Null if the client has it already, and was told so. */
+export async function askedVersion(
+  call: Call,
+  { store }: VersionPorts,
+  contextOf: () => Promise<ContextId>,
+): Promise<{ readonly contextId: ContextId; readonly version: ArtifactVersion } | null> {
+  const asked = wholeParam(call, 'version', 1_000_000_000);
+  const contextId = await contextOf();
+  const artifactId = pathParam(call, 'artifactId');
+  const version = await store.artifacts.get(contextId, artifactId, asked);
+  if (version?.state !== 'complete') throw await missing(contextId, artifactId, { store });
+  return isKnown(call, version) ? null : { contextId, version };
+}
+
+/** Names the version in the response. If the client has this version, responds with 304 and returns true. */
+function isKnown({ reply, request }: Call, { version }: ArtifactVersion): boolean {
   const etag = `"${version}"`;
   reply.header('etag', etag);
   reply.header('cache-control', 'private, no-cache');
@@ -140,11 +155,7 @@ async function inPieces(writer: PacedWriter, pieces: AsyncIterable<string | Uint
 const fileName = ({ name, artifactId }: ArtifactVersion): string =>
   (name ?? artifactId).split('/').at(-1)?.toWellFormed() ?? 'artifact';
 
-interface MissingPorts {
-  readonly store: Pick<Store, 'artifacts'>;
-}
-
-export async function missing(contextId: ContextId, artifactId: string, { store }: MissingPorts) {
+async function missing(contextId: ContextId, artifactId: string, { store }: VersionPorts) {
   const isOpen = (await store.artifacts.summary(contextId, artifactId))?.current === null;
   return new TerminalError('not_found', {
     message: `There is no ${isOpen ? 'complete ' : ''}version of the artifact ${JSON.stringify(artifactId.slice(0, 200))}.`,
@@ -152,9 +163,6 @@ export async function missing(contextId: ContextId, artifactId: string, { store 
     details: { open: isOpen },
   });
 }
-
-/** The version that a request asks for; undefined for the current one. */
-export const versionParam = (call: Call): number | undefined => wholeParam(call, 'version', 1_000_000_000);
 
 function wholeParam(call: Call, name: string, most: number): number | undefined {
   const text = queryParam(call, name);

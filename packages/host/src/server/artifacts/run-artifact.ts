@@ -5,9 +5,9 @@ import { z } from 'zod';
 import type { ArtifactVersion } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { visibleRun } from '../http/params.ts';
-import { type Call, pathParam, type Route } from '../http/routes.ts';
+import type { Call, Route } from '../http/routes.ts';
 import { datasetBatches, filePieces, type PiecePorts, recordOf } from './artifact-pieces.ts';
-import { isKnown, missing, versionParam } from './routes.ts';
+import { askedVersion } from './routes.ts';
 
 interface RunArtifactPorts {
   readonly store: Pick<Store, 'log' | 'blobs' | 'artifacts'>;
@@ -37,13 +37,10 @@ export const runArtifactRoute = (ports: RunArtifactPorts): Route => ({
 });
 
 async function answer(call: Call, { store }: RunArtifactPorts): Promise<string | undefined> {
-  const asked = versionParam(call);
-  const { contextId } = (await visibleRun(call, store.log)).record;
-  const artifactId = pathParam(call, 'artifactId');
-  const version = await store.artifacts.get(contextId, artifactId, asked);
-  if (version?.state !== 'complete') throw await missing(contextId, artifactId, { store });
-  if (isKnown(call, version)) return undefined;
-  const { family, name, mimeType, size, runId, updatedAt } = version;
+  const found = await askedVersion(call, { store }, async () => (await visibleRun(call, store.log)).record.contextId);
+  if (found === null) return undefined;
+  const { contextId, version } = found;
+  const { artifactId, family, name, mimeType, size, runId, updatedAt } = version;
   const place = `/api/contexts/${encodeURIComponent(contextId)}/artifacts/${encodeURIComponent(artifactId)}`;
   const about = { artifactId, contextId, runId, family, name, mimeType, version: version.version, size };
   const url = `${place}?version=${version.version}`;

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { expect } from 'vitest';
+import { z } from 'zod';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
-import type { Tool } from '../../agents/tools/tool.ts';
+import { defineTool } from '../../agents/tools/define-tool.ts';
+import type { Tool, ToolContext } from '../../agents/tools/tool.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { openSqliteStore } from '../../log/sqlite/folder/open.ts';
 import type { HostOptions } from '../create-host.ts';
@@ -25,6 +27,19 @@ export const says = (text: string): Json => [{ say: [text] }];
 
 export const agentOf = (id: string, turns: readonly Json[], tools: string[] = ['client:*', 'acme.desk:*']) =>
   defineAgent({ id, persona: 'Desk', instructions: 'Do it.', tools, rehearsal: { turns: [...turns] } });
+
+/** A tool whose work is set by the test that runs. */
+export function workTool() {
+  const set: { work: (context: ToolContext) => Promise<Json> } = { work: async () => null };
+  const tool = defineTool({
+    id: 'acme.desk:work',
+    description: 'Works.',
+    input: z.object({}),
+    safety: 'idempotent',
+    run: (_, context) => set.work(context),
+  });
+  return { tool, set };
+}
 
 const isEnd = ({ kind, status }: JsonObject): boolean =>
   kind === 'task-complete' || (kind === 'task-status' && (status === 'failed' || status === 'canceled'));

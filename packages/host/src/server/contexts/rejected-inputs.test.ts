@@ -1,20 +1,10 @@
 /** What people reject: each question of a tool and of a workflow, as the contract says. */
-import { type Json, parseShape, TerminalError, taskEvent } from '@cairn/protocol';
+import { parseShape, TerminalError, taskEvent } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from '../../agents/tools/define-tool.ts';
-import type { ToolContext } from '../../agents/tools/tool.ts';
-import { agentOf, CalledHost, calls, ofKind, says } from './called-host.kit.ts';
+import { agentOf, CalledHost, calls, ofKind, says, workTool } from './called-host.kit.ts';
 
-/** What the tool does in the test that runs. */
-let work: (context: ToolContext) => Promise<Json> = async () => null;
-const tool = defineTool({
-  id: 'acme.desk:work',
-  description: 'Works.',
-  input: z.object({}),
-  safety: 'idempotent',
-  run: (_, context) => work(context),
-});
+const { tool, set } = workTool();
 const desk = agentOf('host:desk', [calls(['acme.desk:work', {}]), says('Done.')]);
 
 const host = new CalledHost([desk], [tool]);
@@ -36,14 +26,14 @@ async function rejected(body: object = { reject: true }) {
 }
 
 it('answers a question with a yes or a no with no', async () => {
-  work = async ({ ask }) => ({ isPaid: await ask({ prompt: 'Pay?', schema: z.boolean() }) });
+  set.work = async ({ ask }) => ({ isPaid: await ask({ prompt: 'Pay?', schema: z.boolean() }) });
   const { asked, call } = await rejected();
   expect(asked).toMatchObject({ inputType: 'confirmation' });
   expect(call).toMatchObject({ success: true, result: { isPaid: false } });
 });
 
 it('lets ask throw for any other question, with the reason', async () => {
-  work = async ({ ask }) => ask({ prompt: 'Which?', options: ['red', 'blue'] });
+  set.work = async ({ ask }) => ask({ prompt: 'Which?', options: ['red', 'blue'] });
   const { asked, call } = await rejected({ reject: true, reason: 'none of them' });
   expect(asked).toMatchObject({ inputType: 'selection' });
   expect(call).toMatchObject({
@@ -54,14 +44,14 @@ it('lets ask throw for any other question, with the reason', async () => {
 });
 
 it('rejects a question that takes only a yes', async () => {
-  work = async ({ ask }) => ({ isRead: await ask({ prompt: 'Read the terms?', schema: z.literal(true) }) });
+  set.work = async ({ ask }) => ({ isRead: await ask({ prompt: 'Read the terms?', schema: z.literal(true) }) });
   const { asked, call } = await rejected();
   expect(asked).toMatchObject({ inputType: 'confirmation' });
   expect(call).toMatchObject({ success: false, errorInfo: { code: 'input_rejected' } });
 });
 
 it('lets a tool go on without its answer', async () => {
-  work = async ({ ask }) => {
+  set.work = async ({ ask }) => {
     const refused = await ask({ prompt: 'Which?' }).catch((error: unknown) => error);
     return { code: refused instanceof TerminalError ? refused.code : null };
   };

@@ -4,26 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
 import { defineAgent } from '../../agents/define-agent.ts';
-import { defineTool } from '../../agents/tools/define-tool.ts';
-import type { ToolContext } from '../../agents/tools/tool.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { createHost, type Host } from '../create-host.ts';
+import { workTool } from './called-host.kit.ts';
 import { until } from './talk.kit.ts';
 
 const key = 'a-key-of-enough-characters';
 const data = mkdtempSync(join(tmpdir(), 'cairn-task-life-'));
 
-/** What the tool does in the test that runs. */
-let work: (context: ToolContext) => Promise<Json> = async () => null;
-const tool = defineTool({
-  id: 'acme.desk:work',
-  description: 'Works.',
-  input: z.object({}),
-  safety: 'idempotent',
-  run: (_input, context) => work(context),
-});
+const { tool, set } = workTool();
 const calls = (name: string) => [
   [{ say: ['I ', 'look.'] }, { call: { tool: name, input: {} } }],
   [{ say: ['Do', 'ne.'] }],
@@ -136,7 +126,7 @@ const ofKind = (events: readonly Event[], kind: string) => events.filter((event)
 /** A tool that tells when it is at work, and then works until it is stopped. */
 function endlessWork(): { readonly begun: Promise<void> } {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
-  work = ({ signal }) =>
+  set.work = ({ signal }) =>
     new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error('stopped')));
       resolve();
@@ -145,7 +135,7 @@ function endlessWork(): { readonly begun: Promise<void> } {
 }
 
 it('a task that succeeds names its agent and model, says its answer once, and ends with both of its ends', async () => {
-  work = async () => ({ found: 3 });
+  set.work = async () => ({ found: 3 });
   const events = await endedEvents(await send());
   expect(events[0]).toMatchObject({ metadata: { agentId: 'host:desk', model: 'scripted' } });
   expect(ofKind(events, 'tool-complete')).toMatchObject([{ success: true, result: { found: 3 } }]);
@@ -157,7 +147,7 @@ it('a task that succeeds names its agent and model, says its answer once, and en
 it('a call of a tool that does not exist, or that fails, ends once, as a failure', async () => {
   const lost = await endedEvents(await send('host:lost'));
   expect(ofKind(lost, 'tool-complete')).toMatchObject([{ success: false }]);
-  work = async () => {
+  set.work = async () => {
     throw new Error('broken');
   };
   expect(ofKind(await endedEvents(await send()), 'tool-complete')).toMatchObject([{ success: false }]);
@@ -178,7 +168,7 @@ it('a task that a restart interrupts goes on with the same call, and its cursors
   const sent = await send();
   await begun;
   await host.close();
-  work = async () => 'again';
+  set.work = async () => 'again';
   await start();
   const events = await endedEvents(sent);
   expect(ofKind(events, 'tool-start')).toHaveLength(1);
@@ -189,7 +179,7 @@ it('a task that a restart interrupts goes on with the same call, and its cursors
 
 it('a sub-workflow is a subtask: announced before it begins, waited for while it works', async () => {
   const { promise: parentWaits, resolve } = Promise.withResolvers<Json>();
-  work = () => parentWaits;
+  set.work = () => parentWaits;
   const created = await ask('POST', '/v1/runs', { workflowId: 'parent' });
   const { runId, contextId } = (await created.json()) as { runId: string; contextId: string };
   const isWaiting = ({ status }: JsonObject): boolean => status === 'waiting-subtask';
@@ -222,7 +212,7 @@ it('a sub-workflow is a subtask: announced before it begins, waited for while it
 });
 
 it('a cancel ends the lowest tasks first, and closes the questions that are open', async () => {
-  work = (context) => context.ask({ prompt: 'Where to?', urgency: 'high' });
+  set.work = (context) => context.ask({ prompt: 'Where to?', urgency: 'high' });
   const created = await ask('POST', '/v1/runs', { workflowId: 'grandparent' });
   const { runId, contextId } = (await created.json()) as { runId: string; contextId: string };
   const lowest = `${runId}.0.0`;

@@ -1,20 +1,9 @@
 /** One tool call is canceled while its function runs or waits; the agent goes on. */
 import type { Json } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
-import { defineTool } from '../../agents/tools/define-tool.ts';
-import type { ToolContext } from '../../agents/tools/tool.ts';
-import { agentOf, CalledHost, calls, ofKind, says } from './called-host.kit.ts';
+import { agentOf, CalledHost, calls, ofKind, says, workTool } from './called-host.kit.ts';
 
-/** What the tool does in the test that runs. */
-let work: (context: ToolContext) => Promise<Json> = async () => null;
-const tool = defineTool({
-  id: 'acme.desk:work',
-  description: 'Works.',
-  input: z.object({}),
-  safety: 'idempotent',
-  run: (_input, context) => work(context),
-});
+const { tool, set } = workTool();
 const host = new CalledHost([agentOf('host:desk', [calls(['acme.desk:work', {}]), says('Done.')])], [tool]);
 beforeAll(() => host.start());
 afterAll(() => host.close());
@@ -28,7 +17,7 @@ async function called(kind: string) {
 const canceled = { success: false, error: 'canceled', errorInfo: { code: 'tool_canceled', retryable: false } };
 
 it('a function that heeds its signal ends at once, and whatever it returns is dropped', async () => {
-  work = ({ signal, progress }) =>
+  set.work = ({ signal, progress }) =>
     new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve('stopped'));
       progress(0.1);
@@ -46,7 +35,7 @@ it('a function that heeds its signal ends at once, and whatever it returns is dr
 it('a function that does not heed its signal is given up after two seconds', async () => {
   const { promise: late, resolve } = Promise.withResolvers<Json>();
   const { promise: stopping, resolve: hasStopped } = Promise.withResolvers<void>();
-  work = ({ signal, progress }) => {
+  set.work = ({ signal, progress }) => {
     signal.addEventListener('abort', () => hasStopped());
     progress(0.1);
     return late;
@@ -61,7 +50,7 @@ it('a function that does not heed its signal is given up after two seconds', asy
 });
 
 it('a function that waits for a person is closed with its question', async () => {
-  work = async ({ ask }) => ask({ prompt: 'Sure?' });
+  set.work = async ({ ask }) => ask({ prompt: 'Sure?' });
   const { task, toolCallId } = await called('input-required');
   expect(await host.cancelTool(task, toolCallId)).toMatchObject({ status: 202 });
   const events = await host.ended(task);
@@ -70,7 +59,7 @@ it('a function that waits for a person is closed with its question', async () =>
 });
 
 it('cancel of the task closes a call whose function goes on', async () => {
-  work = ({ progress }) => {
+  set.work = ({ progress }) => {
     progress(0.1);
     return new Promise(() => undefined);
   };

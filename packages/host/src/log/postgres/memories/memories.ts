@@ -1,6 +1,6 @@
 /** Agent memories in Postgres: read by position, searched by word. */
 import type { AsOf, Memories, MemoryRecord, MemoryRecordQuery } from '../../ports/memories.ts';
-import { parseTexts } from '../../run-columns.ts';
+import { type MemoryColumns, memoryOf } from '../../record-columns.ts';
 import { phrasesIn } from '../../search-words.ts';
 import type { Database, Queries, Value } from '../database.ts';
 import { encodeJson } from '../text-codec.ts';
@@ -20,8 +20,6 @@ const COUNTED = 20_000;
 const WEIGHED = 1_000;
 
 const COLUMNS = 'e.id, e.content, e.tags, e.at, e.expires_at';
-
-type Columns = [id: string, content: string, tags: string, createdAt: number, expiresAt: number | null];
 
 /** What a reader sees of a memory. The first eight parameters of every statement. */
 interface Visibility {
@@ -91,21 +89,21 @@ const BEST = `SELECT ${COLUMNS} FROM (
 export function postgresMemories(database: Database): Memories {
   const reading = async (
     asked: Omit<MemoryRecordQuery, 'limit'>,
-    find: (visible: Visibility) => Promise<readonly Columns[]>,
+    find: (visible: Visibility) => Promise<readonly MemoryColumns[]>,
   ): Promise<readonly MemoryRecord[]> => {
     const visible = await visibility(database, asked);
-    return visible === null ? [] : (await find(visible)).map(recordOf);
+    return visible === null ? [] : (await find(visible)).map(memoryOf);
   };
   return {
     list: ({ tag, limit, ...asked }) =>
       reading(asked, (visible) =>
         tag === undefined
-          ? database.rows<Columns>(NEWEST, [...parametersOf(visible), limit])
-          : database.rows<Columns>(TAGGED, [...parametersOf(visible), limit, tag.toWellFormed()]),
+          ? database.rows<MemoryColumns>(NEWEST, [...parametersOf(visible), limit])
+          : database.rows<MemoryColumns>(TAGGED, [...parametersOf(visible), limit, tag.toWellFormed()]),
       ),
     get: async (asked, id) => {
       const found = await reading(asked, (visible) =>
-        database.rows<Columns>(ONE, [...parametersOf(visible), id.toWellFormed()]),
+        database.rows<MemoryColumns>(ONE, [...parametersOf(visible), id.toWellFormed()]),
       );
       return found[0] ?? null;
     },
@@ -114,7 +112,7 @@ export function postgresMemories(database: Database): Memories {
         const sought = await soughtPhrases(database, visible.scope, text);
         if (sought === null) return [];
         const { any, weights } = sought;
-        return database.rows<Columns>(BEST, [
+        return database.rows<MemoryColumns>(BEST, [
           ...parametersOf(visible),
           limit,
           tag?.toWellFormed() ?? null,
@@ -187,11 +185,3 @@ async function soughtPhrases(queries: Queries, scope: number, text: string): Pro
   if (sought.length === 0) return null;
   return { any: sought.map(({ words }) => `(${words})`).join(' | '), weights: encodeJson(sought) };
 }
-
-const recordOf = ([id, content, tags, createdAt, expiresAt]: Columns): MemoryRecord => ({
-  id,
-  content,
-  tags: parseTexts(tags),
-  createdAt,
-  expiresAt,
-});

@@ -1,17 +1,14 @@
 /** Definitions and workflow versions in Postgres. */
 import { workflowVersionExists } from '../../errors.ts';
 import type { Definitions, WorkflowRecord } from '../../ports/definitions.ts';
+import { WORKFLOW_COLUMNS, type WorkflowColumns, workflowOf } from '../../record-columns.ts';
 import type { Database } from '../database.ts';
 import { lockKey } from '../lock-key.ts';
-
-type WorkflowColumns = [tenant: string, workflowId: string, version: string, hash: string, registeredAt: number];
-
-const COLUMNS = 'tenant, id, version, hash, registered_at';
 
 export function postgresDefinitions(database: Database): Definitions {
   const find = async (where: string, values: readonly string[]): Promise<WorkflowRecord | null> => {
     const [found] = await database.rows<WorkflowColumns>(
-      `SELECT ${COLUMNS} FROM cairn.workflows WHERE ${where}`,
+      `SELECT ${WORKFLOW_COLUMNS} FROM cairn.workflows WHERE ${where}`,
       values,
     );
     return found === undefined ? null : workflowOf(found);
@@ -34,7 +31,7 @@ export function postgresDefinitions(database: Database): Definitions {
         : find('tenant = $1::text AND id = $2::text AND version = $3::text', [tenant, id, version]),
     workflows: async (tenant) => {
       const found = await database.rows<WorkflowColumns>(
-        `SELECT ${COLUMNS} FROM cairn.workflows WHERE place IN
+        `SELECT ${WORKFLOW_COLUMNS} FROM cairn.workflows WHERE place IN
            (SELECT max(place) FROM cairn.workflows WHERE tenant = $1::text GROUP BY id) ORDER BY id`,
         [tenant],
       );
@@ -58,16 +55,8 @@ function putWorkflow(database: Database, workflow: WorkflowRecord, replaces: boo
     }
     if (known !== undefined) await queries.changed(`DELETE FROM cairn.workflows WHERE ${where}`, key);
     await queries.changed(
-      `INSERT INTO cairn.workflows (${COLUMNS}) VALUES ($1::text, $2::text, $3::text, $4::text, $5::bigint)`,
+      `INSERT INTO cairn.workflows (${WORKFLOW_COLUMNS}) VALUES ($1::text, $2::text, $3::text, $4::text, $5::bigint)`,
       [...key, hash, registeredAt],
     );
   });
 }
-
-const workflowOf = ([tenant, workflowId, version, hash, registeredAt]: WorkflowColumns): WorkflowRecord => ({
-  tenant,
-  workflowId,
-  version,
-  hash,
-  registeredAt,
-});

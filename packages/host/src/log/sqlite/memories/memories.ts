@@ -1,8 +1,8 @@
 /** Agent memories in SQLite: read by position, searched by word with FTS5. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { AsOf, Memories, MemoryRecord, MemoryRecordQuery } from '../../ports/memories.ts';
+import { type MemoryColumns, memoryOf } from '../../record-columns.ts';
 import { type Phrase, phrasesIn } from '../../search-words.ts';
-import { parseTexts } from '../columns.ts';
 import type { Connection } from '../connection.ts';
 import { query } from '../query.ts';
 import { forkViews } from './forked-memories.ts';
@@ -18,8 +18,6 @@ const MANY = 5_000;
 const WEIGHED = 1_000;
 
 const COLUMNS = 'e.id, e.content, e.tags, e.at, e.expires_at';
-
-type Columns = [id: string, content: string, tags: string, createdAt: number, expiresAt: number | null];
 
 /**
  * The ended descendants of the reading run that wrote to the memory since it started. The subquery does not depend on
@@ -51,17 +49,17 @@ const visible = (isSeen: (of: string) => string): string =>
 /** The statements that read what is visible to a run, or to a fork. */
 function readers(db: DatabaseSync, isVisible: string) {
   return {
-    newest: query<Columns>(
+    newest: query<MemoryColumns>(
       db,
       `SELECT ${COLUMNS} FROM memory_entries e WHERE e.scope = :scope AND ${isVisible}
          ORDER BY e.cursor DESC LIMIT :limit`,
     ),
-    tagged: query<Columns>(
+    tagged: query<MemoryColumns>(
       db,
       `SELECT ${COLUMNS} FROM memory_tags t JOIN memory_entries e ON e.cursor = t.entry
          WHERE t.scope = :scope AND t.tag = :tag AND ${isVisible} ORDER BY t.entry DESC LIMIT :limit`,
     ),
-    one: query<Columns>(
+    one: query<MemoryColumns>(
       db,
       `SELECT ${COLUMNS} FROM memory_entries e WHERE e.scope = :scope AND e.id = :id AND ${isVisible}`,
     ),
@@ -85,17 +83,17 @@ export function sqliteMemories({ db, read }: Pick<Connection, 'db' | 'read'>): M
         tag === undefined
           ? of(found)
               .newest.all({ ...found, limit })
-              .map(recordOf)
+              .map(memoryOf)
           : of(found)
               .tagged.all({ ...found, tag: tag.toWellFormed(), limit })
-              .map(recordOf),
+              .map(memoryOf),
       ),
     get: async (asked, id) =>
       (
         await reading(asked, (found) =>
           of(found)
             .one.all({ ...found, id: id.toWellFormed() })
-            .map(recordOf),
+            .map(memoryOf),
         )
       )[0] ?? null,
     search: async ({ tag, limit, ...asked }, text) =>
@@ -144,7 +142,7 @@ function searcher(db: DatabaseSync, isVisible: string): Search {
     db,
     `SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE memory_words MATCH ? LIMIT ${MANY + 1})`,
   );
-  const best = query<Columns>(
+  const best = query<MemoryColumns>(
     db,
     `SELECT ${COLUMNS} FROM (
        SELECT weighed.cursor, weighed.score FROM (
@@ -172,14 +170,6 @@ function searcher(db: DatabaseSync, isVisible: string): Search {
       if (sought.length > 0 && total > MANY) break;
       sought.push(text);
     }
-    return sought.length === 0 ? [] : best.all({ ...visible, match: sought.join(' OR ') }).map(recordOf);
+    return sought.length === 0 ? [] : best.all({ ...visible, match: sought.join(' OR ') }).map(memoryOf);
   };
 }
-
-const recordOf = ([id, content, tags, createdAt, expiresAt]: Columns): MemoryRecord => ({
-  id,
-  content,
-  tags: parseTexts(tags),
-  createdAt,
-  expiresAt,
-});
