@@ -1,10 +1,11 @@
 /** Chat in a real browser: talk, answer, stop, retry, edit, reload, reconnect; and nothing that an agent says ever runs. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { launchBrowser } from '../browser/chromium.ts';
 import { axeTests } from './axe.ts';
 import { attacks, chatApp, goOn } from './chat-app.ts';
-import { newPageContext, openStage, type Stage, signedIn } from './stage.ts';
+import { KEY, newPageContext, openStage, type Stage, signedIn } from './stage.ts';
 
 let stage: Stage;
 let browser: Browser;
@@ -120,6 +121,39 @@ test('a sign-in with a key is encrypted in the page', async () => {
   await expect.poll(() => sent.join()).toContain('credential');
   expect(sent.join()).not.toContain('a-key-that-nobody-else-reads');
 });
+
+test('a sign-in is answered in the inbox too, and a refusal lets the task go on', async () => {
+  await forgetCredentials();
+  const answerInInbox = async (answer: () => Promise<void>) => {
+    await page.goto(`${stage.url}/chat?agent=${encodeURIComponent('host:bookkeeper')}`);
+    await say('Read my ledger.');
+    await page.getByLabel('Key of ledger').waitFor();
+    await page.waitForURL('**/chat/ctx_*');
+    const talk = page.url();
+    await page.goto(`${stage.url}/inbox`);
+    await page.locator('.entry', { hasText: 'ledger' }).click();
+    await answer();
+    await page.getByLabel('Key of ledger').waitFor({ state: 'detached' });
+    await page.goto(talk);
+  };
+  await answerInInbox(() => page.getByRole('button', { name: 'Refuse' }).click());
+  await told('Your balance is').waitFor();
+  await answerInInbox(async () => {
+    await page.getByLabel('Key of ledger').fill('a-key-that-nobody-else-reads');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  });
+  await told('Your balance is 2800.').waitFor();
+});
+
+/** The host asks nobody while it has a credential. */
+async function forgetCredentials(): Promise<void> {
+  const address = `${stage.url}/v1/host/cairn/credentials`;
+  const headers = { authorization: `Bearer ${KEY}` };
+  const listed = z.object({ credentials: z.array(z.object({ credentialRef: z.string() })) });
+  const { credentials } = listed.parse(await (await fetch(address, { headers })).json());
+  for (const { credentialRef } of credentials)
+    await fetch(`${address}/${credentialRef}`, { method: 'DELETE', headers });
+}
 
 test('what an agent says stays text', async () => {
   await page.goto(`${stage.url}/chat?agent=${encodeURIComponent('host:prankster')}`);
