@@ -1,6 +1,7 @@
 /**
  * The id of a child run is a path: that of its parent with a number. Only this file builds and reads paths. Its readers
- * have no field to ask: a filter decides by the columns of a row, and a fork names the runs at the same place of its tree.
+ * have no field to ask: a filter decides by the columns of a row, a fork names the runs at the same place of its tree, a
+ * question goes to a run that is levels above, and a user types the beginning of an id.
  */
 import type { RunId } from './ids.ts';
 
