@@ -1,6 +1,6 @@
 /**
- * Lets a few calls run at once, and fewer of one tenant. The others wait, in order, until they are given up. A call that
- * waits for a person leaves its slot to them.
+ * Limits concurrent calls, in total and per tenant. Further calls wait in order, until they are aborted. A call that waits
+ * for a person gives its slot to one of them.
  */
 
 export interface SlotLimits {
@@ -8,7 +8,7 @@ export interface SlotLimits {
   readonly perTenant: number;
 }
 
-/** Calls that wait for a person hold a connection each. Further ones keep their slots, so that they are bounded too. */
+/** Maximum number of calls that wait for a person without a slot: each holds a connection. Further ones keep their slots. */
 const MAX_RESTING = 256;
 const MAX_TENANT_RESTING = 64;
 
@@ -21,12 +21,12 @@ interface Slot {
   state: 'running' | 'resting' | 'returning' | 'over';
 }
 
-/** Leaves the slot until the promise settles, and waits for one again. */
+/** Gives up the slot until the promise settles, then waits for a new one. */
 export type Rest = <Result>(until: Promise<Result>) => Promise<Result>;
 
 export class CallSlots {
   readonly #limits: SlotLimits;
-  /** Calls that rested go first: somebody has answered them. */
+  /** Calls that come back from a wait for a person go first. */
   readonly #returning = new Set<Waiting>();
   readonly #waiting = new Set<Waiting>();
   /** By tenant. */

@@ -1,4 +1,4 @@
-/** Calls a tool of an MCP server: what the request states, and what becomes of the result. */
+/** Calls a tool of an MCP server: builds the request, and converts the result. */
 import { BUDGET_KEY, CAUSATION_KEY, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import {
   type CallToolResult,
@@ -18,7 +18,7 @@ import type { KnownTool } from './listed-tools.ts';
 import { mcpError } from './mcp-error.ts';
 import { type Exchange, knownFrom } from './sdk-client.ts';
 
-/** The characters of an error that a tool reports. */
+/** Maximum characters of an error that a tool reports. */
 const MAX_ERROR = 1_500;
 
 export interface CalledTool {
@@ -64,7 +64,7 @@ export async function callTool(
   return isInputRequiredResult(result) ? result : new RemoteResult(endOf(name, result), remoteOf(result));
 }
 
-/** An error of the protocol may name the run that it is about. */
+/** A protocol error may name the run that it concerns. */
 const refusedBy = (server: string) => (error: unknown) => {
   const remote = error instanceof ProtocolError ? remoteRun.safeParse(error.data).data : undefined;
   if (remote === undefined) throw error;
@@ -82,7 +82,7 @@ async function metaOf(context: HostToolContext, origin: CallOrigin, hearsBudget:
   };
 }
 
-/** Without a total, nobody knows how far it is. */
+/** Without a total, the progress is indeterminate. */
 const shareOf = (progress: number, total: number | undefined): number =>
   total === undefined || total <= 0 ? Number.NaN : Math.min(1, progress / total);
 
@@ -102,5 +102,5 @@ const plain = (content: readonly ContentBlock[]): unknown =>
 const textOf = (content: readonly ContentBlock[]): string =>
   content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 
-/** A claim of the other host. It is recorded and used for nothing here. */
+/** A claim of the other host. This host records it and does not act on it. */
 const remoteOf = ({ _meta }: CallToolResult): RemoteRun | undefined => remoteRun.safeParse(_meta).data;

@@ -1,6 +1,6 @@
 /**
- * The requests of one exchange with an MCP server: only to its configured origin, without redirects, and with a limit
- * on all that it sends back. What breaks a rule ends the exchange.
+ * The requests of one exchange with an MCP server: only to its configured origin, without redirects, and with a limit on
+ * the total size of the responses. A violation ends the exchange.
  */
 import { type CairnError, TerminalError } from '@cairn/protocol';
 import { countedResponse } from '../peers/counted-response.ts';
@@ -10,7 +10,7 @@ import type { HttpServerSettings } from './server-settings.ts';
 export interface GuardedFetchPorts {
   /** Carries the trace of the call in progress. */
   readonly fetch: typeof globalThis.fetch;
-  /** Ends the exchange. The SDK does not always pass on why a request failed. */
+  /** Ends the exchange with the reason, because the SDK does not always pass it on. */
   readonly end: (why: CairnError) => void;
 }
 

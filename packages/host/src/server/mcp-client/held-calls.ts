@@ -13,10 +13,10 @@ export interface Questions {
   readonly isHeld: boolean;
 }
 
-/** What comes of a call next. */
+/** What a call produces next. */
 export type Outcome = RemoteResult | Questions;
 
-/** Names a call among those of all runs. */
+/** Identifies a call among those of all runs. */
 export interface CallPlace {
   readonly runId: string;
   readonly callId: string;
@@ -60,7 +60,7 @@ export class HeldCalls {
     return next;
   }
 
-  /** The call has ended here, while its server may still wait. */
+  /** The call has ended on this host, although its server may still wait. */
   end(place: CallPlace): void {
     this.#calls.get(keyOf(place))?.end();
   }

@@ -1,6 +1,6 @@
 /**
- * Exchanges with an MCP server over streamable HTTP. Each is a connection for one listing or one call, with its own
- * limits of bytes and time. It holds nothing afterwards, however the server behaves.
+ * Exchanges with an MCP server over streamable HTTP. Each is a connection for one listing or one call, with its own limits
+ * of bytes and time. It releases all resources at its end, even if the server misbehaves.
  */
 
 import { setTimeout as wait } from 'node:timers/promises';
@@ -31,7 +31,7 @@ const END_MS = 1_000;
 export class HttpConnection implements Connection {
   readonly #server: HttpServerSettings;
   readonly #ports: HttpPorts;
-  /** Forgotten when an exchange fails, because the server may be another one now. */
+  /** Cleared when an exchange fails, because another server may run there now. */
   #known: KnownServer | undefined;
   /** Connections that are being closed. */
   #closing = 0;
@@ -51,7 +51,7 @@ export class HttpConnection implements Connection {
       if (!signal.aborted) this.#known = undefined;
       throw mcpError(this.#server.id, error);
     } finally {
-      // Whichever of the two comes later has no reader.
+      // Nobody handles the rejection of the one that settles later.
       done.catch(() => undefined);
       ended.promise.catch(() => undefined);
       void this.#close(opened);
@@ -64,7 +64,7 @@ export class HttpConnection implements Connection {
     const fetch = guardedFetch(server, { fetch: this.#ports.fetch, end });
     const { client, elicits } = createClient({ toolsChanged: this.#ports.toolsChanged });
     client.onerror = ({ message }) => {
-      // An answer with the id of another request never arrives at the one that was made.
+      // The SDK ignores a response with another request id, so this request would never end.
       if (message.startsWith('Received a response for an unknown message ID')) end(unanswered(server.id));
     };
     const options: RequestOptions = { signal, timeout: server.timeoutMs };
@@ -78,7 +78,7 @@ export class HttpConnection implements Connection {
     return { client, elicits, options, transport, sending, connected: connect() };
   }
 
-  /** A server that is slow to end sessions is not asked to: it holds no more than its calls at once. */
+  /** Skips ending the session if too many ends are pending, so that a slow server holds no more than its concurrent calls. */
   async #close(opened: Opened): Promise<void> {
     this.#closing += 1;
     const hasRoom = this.#closing <= this.#server.maxCallsAtOnce;
@@ -102,7 +102,7 @@ interface Opened {
 }
 
 interface Sending {
-  /** Settled once the server has the message that cancels the request, or it is given up. */
+  /** Settles once the server has received the cancel notification, or the host gives up. */
   cancel: Promise<void>;
 }
 
@@ -125,7 +125,7 @@ function watchRequests(transport: StreamableHTTPClientTransport, sending: Sendin
   };
 }
 
-/** Sends again after a failure that may pass. Never rejects: nobody waits for the call any more. */
+/** Retries after a temporary failure. Never rejects, because nobody waits for the call any more. */
 async function insistently(send: () => Promise<void>): Promise<void> {
   for (const waitMs of [...CANCEL_WAITS_MS, null]) {
     try {
@@ -139,7 +139,7 @@ async function insistently(send: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A stream that breaks ends its call: the server may have done the work, so nothing repeats it by itself. */
+/** A broken stream ends its call. The server may have done the work, so the host does not retry on its own. */
 const reconnectionOptions = {
   initialReconnectionDelay: 1,
   maxReconnectionDelay: 1,
@@ -147,7 +147,7 @@ const reconnectionOptions = {
   maxRetries: 0,
 };
 
-/** Lets the message that cancels a call arrive, and ends the session of a server that keeps one. */
+/** Waits until the cancel notification of a call has arrived, and ends the session if the server has one. */
 async function close({ client, transport, sending }: Opened): Promise<void> {
   await sending.cancel;
   const late = Promise.withResolvers<void>();
@@ -156,7 +156,7 @@ async function close({ client, transport, sending }: Opened): Promise<void> {
   try {
     await Promise.race([transport.terminateSession(), late.promise]);
   } catch {
-    // The server forgets the session by itself.
+    // The server expires the session on its own.
   }
   clearTimeout(timer);
   await client.close().catch(() => undefined);

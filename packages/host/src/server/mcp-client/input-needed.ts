@@ -1,4 +1,4 @@
-/** What an MCP server asks people before it goes on with a call, and the answers that the repeated request carries. */
+/** What an MCP server asks people before it continues a call, and the answers that the repeated request carries. */
 
 import { declinable, type Json, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import type { HostToolContext } from '../../agents/tools/tool.ts';
 import { QUESTION_META, type QuestionMeta, questionMeta } from '../peers/question-meta.ts';
 import type { Questions } from './held-calls.ts';
 
-/** Rounds of questions in one call. */
+/** Maximum rounds of questions in one call. */
 export const MAX_ROUNDS = 10;
 const MAX_QUESTIONS = 10;
 const MAX_WORDS = 2_000;
@@ -53,7 +53,7 @@ type NeededAnswer = {
   readonly isApproval?: true;
 };
 
-/** What the repeated request has besides the first one. */
+/** The additional fields of the repeated request. */
 export interface AnsweredInput {
   readonly requestState?: string;
   readonly inputResponses: Readonly<Record<string, JsonObject>>;
@@ -101,7 +101,7 @@ export async function answersTo(
   for (const { key, message, schema, inputId, requireUser, isApproval } of questions) {
     const content: Json = await context.ask({
       name: `${round}/${key}`,
-      // A person must see who asks: these are not the words of this host.
+      // A person must see who asks, because the text is not from this host.
       prompt: `The MCP server ${serverId} asks: ${message}`,
       schema: declinable(schema),
       requireUser,

@@ -1,4 +1,4 @@
-/** The tools that an MCP server lists, as tools of the host. What a server says is checked before anything uses it. */
+/** Converts the tools that an MCP server lists into tools of the host, after validating all that the server sent. */
 
 import type { JsonObject } from '@cairn/protocol';
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
@@ -9,12 +9,12 @@ import type { StepSafety } from '../../engine/ports.ts';
 import { schemaProblems, schemaRefusal } from '../../engine/values/schemas.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
-/** Tools of one server. */
+/** Maximum number of tools of one server. */
 const MAX_TOOLS = 500;
 const MAX_TITLE = 200;
 const MAX_DESCRIPTION = 4_000;
 
-/** What is kept of a tool: all that its calls need. */
+/** The parts of a tool that its calls need. */
 export type KnownTool = {
   readonly name: string;
   readonly title?: string;
@@ -38,7 +38,7 @@ export async function checkListing(server: McpServerSettings, listed: readonly L
     await new Promise((resolve) => setImmediate(resolve));
     const read = tools.size < MAX_TOOLS ? readTool(server, tool) : `there are more than ${MAX_TOOLS}`;
     if (typeof read === 'string') refused.push(`${JSON.stringify(tool.name.slice(0, 80))}: ${read}`);
-    // The first of two tools with one name counts, so that a later one cannot take its place.
+    // Of two tools with the same name, the first one counts, so that a later one cannot replace it.
     else if (!tools.has(tool.name)) tools.set(tool.name, read);
   }
   return { tools: [...tools.values()], refused: refused.slice(0, 20) };

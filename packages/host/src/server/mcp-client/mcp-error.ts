@@ -1,11 +1,11 @@
-/** What went wrong with an MCP server, as an error of the host. The text of a server is untrusted: it is quoted and cut. */
+/** Converts failures of MCP servers into errors of the host. Text of a server is untrusted, so it is quoted and cut. */
 
 import { type CairnError, isCairnError, quoted, RetryableError, TerminalError, thrownText } from '@cairn/protocol';
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { thrownCode } from '../../thrown-code.ts';
 import { mcpRevisions } from '../mcp/versions.ts';
 
-/** The characters of a server's own words in a message. */
+/** Maximum characters of a server's text in a message. */
 const MAX_WORDS = 300;
 
 export function mcpError(serverId: string, error: unknown): CairnError {

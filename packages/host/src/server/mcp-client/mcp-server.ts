@@ -1,4 +1,4 @@
-/** One MCP server: its tools, listed when they are needed and kept for a while, and its calls, of which a few run at once. */
+/** One MCP server: a cached list of its tools, and its calls, of which a few run concurrently. */
 import { type CairnError, isJsonObject, type JsonObject } from '@cairn/protocol';
 import type { ElicitResult } from '@modelcontextprotocol/client';
 import { RemoteResult } from '../../agents/tools/remote-result.ts';
@@ -20,14 +20,14 @@ export interface McpPorts extends CallOrigin {
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
   readonly report: Report;
-  /** The tools of a server are others than before. */
+  /** The tools of a server have changed. */
   readonly changed: () => void;
 }
 
-/** How long a server that could not be listed is left alone. */
+/** Time before the host lists a server again that failed to list its tools. */
 const RETRY_MS = 10_000;
 
-/** A listing that takes longer has failed. */
+/** Timeout of a listing. */
 const LIST_TIMEOUT_MS = 10_000;
 
 /** Stands for a result whose record is used instead. */
@@ -44,7 +44,7 @@ interface Answered {
   readonly isHeld: boolean;
 }
 
-/** Such a server asks one thing at a time. */
+/** Such a server asks one question at a time. */
 const replyOf = ({ inputResponses }: AnsweredInput): ElicitResult => {
   const [given] = Object.values(inputResponses);
   if (given?.action === 'decline') return { action: 'decline' };
@@ -91,7 +91,7 @@ export class McpServer {
     return hostTool(this.#server, { name, inputSchema: {}, safety: 'write' }, this.#call);
   }
 
-  /** Lists the tools again if they are old. Never rejects. */
+  /** Lists the tools again if the list has expired. Never rejects. */
   refresh(): Promise<void> {
     if (this.#ports.now() < this.#staleAt) return Promise.resolve();
     this.#listing ??= this.#list().finally(() => {
@@ -118,7 +118,7 @@ export class McpServer {
       this.#connection.reset();
       this.#staleAt = this.#ports.now() + RETRY_MS;
       const { code, message, hint }: CairnError = mcpError(this.id, error);
-      // Once for each outage: every use of the server tries it again.
+      // Reports once for each outage, because every use of the server retries.
       if (!this.#isDown) report({ level: 'warn', event: 'mcp.unavailable', facts: { server, code, message, hint } });
       this.#isDown = true;
       this.#offer([]);
@@ -165,7 +165,7 @@ export class McpServer {
     const called = { server: this.id, tool, input, answered: answered?.input, waitMs, hearsBudget };
     return this.#held.begin(context, (held) =>
       this.#slots.use(context.tenant, held.signal, (rest) => {
-        // While a person answers, the server works on nothing.
+        // While a person answers, the server is idle.
         const elicit: HeldCall['elicit'] = (params) => rest(held.elicit(params));
         const calling = { context, origin: this.#ports, held: { progress: held.progress, elicit } };
         return this.#connection.exchange(held.signal, (open) => callTool(open, called, calling));
@@ -183,7 +183,7 @@ export class McpServer {
     this.#held.end(place);
   }
 
-  /** Has the tools listed at the next use, and not more often than a server that fails. */
+  /** Lists the tools again at the next use, but no more often than those of a failing server. */
   #toolsChanged(): void {
     this.#staleAt = Math.min(this.#staleAt, this.#listedAt + RETRY_MS);
   }
@@ -193,7 +193,7 @@ export class McpServer {
     return this.#connection.close();
   }
 
-  /** For the end of the host's own process, which waits for nothing. */
+  /** For the exit of the host's process, which cannot wait. */
   killNow(): void {
     if (this.#connection instanceof StdioConnection) this.#connection.killNow();
   }

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { hostVersion } from '../version.ts';
 
-/** What an earlier connection found out about the server. */
+/** What an earlier connection learned about the server. */
 export type KnownServer = NonNullable<ConnectOptions['prior']>;
 
 /** Asks people what a server of a revision of 2025 asks over the connection of a call. */
@@ -28,7 +28,7 @@ export interface Exchange extends AskedClient {
   readonly options: RequestOptions;
 }
 
-/** Reaches one server, in whichever way. */
+/** A connection to one server over any transport. */
 export interface Connection {
   /** Throws errors of the host only. `work` ends with its last request: it does not wait for anything else. */
   exchange<Result>(signal: AbortSignal, work: (exchange: Exchange) => Promise<Result>): Promise<Result>;
@@ -37,12 +37,12 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Pages of a listing. */
+/** Maximum pages of a listing. */
 const MAX_PAGES = 20;
 
 export interface ClientSettings {
   readonly probeMs?: number;
-  /** The server says that its tools are others now. */
+  /** The server announces that its tools have changed. */
   readonly toolsChanged: () => void;
 }
 

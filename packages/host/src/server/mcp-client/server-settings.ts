@@ -5,7 +5,7 @@ import type { SecretText } from '../secrets/secret-text.ts';
 
 type Configured = HostConfig['mcp']['servers'][number];
 
-/** What the host lets every server do, however it is reached. */
+/** The settings of every server, over any transport. */
 type ServerLimits = Omit<Configured, 'url' | 'headers' | 'command' | 'args' | 'env' | 'cwd'>;
 
 /** A server over streamable HTTP. */
@@ -14,11 +14,11 @@ export interface HttpServerSettings extends ServerLimits {
   readonly headers: Readonly<Record<string, SecretText>>;
 }
 
-/** A program that the host starts, and speaks with over its standard input and output. */
+/** A program that the host starts and talks to over standard input and output. */
 export interface StdioServerSettings extends ServerLimits {
   readonly command: string;
   readonly args: readonly string[];
-  /** All that it gets besides a few variables of the host. */
+  /** Its environment, besides a few variables of the host. */
   readonly env: Readonly<Record<string, SecretText>>;
   readonly cwd: string | undefined;
 }
