@@ -145,6 +145,10 @@ test('what a context remembers has an end, and the newest stays', () => {
   expect(fold.said.at(-1)?.text).toBe('answer 29');
 });
 
+test('a cache of 32 million characters holds at most 16,000 contexts, however little is said in each', () => {
+  expect(weightOf(emptyContext()) * 16_000).toBeGreaterThanOrEqual(32_000_000);
+});
+
 test('tiny words, and runs without a word, count for more than their characters', () => {
   const context = new Context();
   for (let i = 0; i < 25_000; i++) context.run(`run_${i}`, 'x', null);
