@@ -2,6 +2,7 @@
 import { isTerminalType, type RunId, type TerminalType } from '@cairn/protocol';
 import type { Commit, EventLog } from '../log/ports/event-log.ts';
 import type { Row } from '../log/ports/rows.ts';
+import { runBounds } from '../log/ports/run-bounds.ts';
 
 interface NoticeOfRun {
   readonly runId: RunId;
@@ -49,7 +50,7 @@ export function followRuns(log: Pick<EventLog, 'follow' | 'head'>, tell: (notice
     if (known !== undefined) ended(known);
     else void stored(runId).then(ended);
   };
-  return log.follow(seen);
+  return log.follow(seen, { types: () => runBounds });
 }
 
 function endOf(type: TerminalType, row: Row): RunEnd {

@@ -222,7 +222,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 ]);
 
 /** Events that occur a few times per run; node and call events occur by the thousand. */
-const rare: ReadonlySet<string> = new Set([
+export const rareTypes: ReadonlySet<string> = new Set([
   'run.started',
   'cairn.run.forked',
   'run.completed',
@@ -233,4 +233,4 @@ const rare: ReadonlySet<string> = new Set([
   'cap.breached',
 ]);
 
-export const isRare = ({ type }: MetricRow): boolean => rare.has(type);
+export const isRare = ({ type }: MetricRow): boolean => rareTypes.has(type);

@@ -103,7 +103,7 @@ class Runtime implements Engine {
     });
     this.#unfollow = store.log.follow(
       ({ runId, rows }) => this.#mailboxes.get(runId)?.sawCommit(rows.at(-1)?.seq ?? -1),
-      ({ runId }) => this.#mailboxes.has(runId),
+      { waits: ({ runId }) => this.#mailboxes.has(runId) },
     );
   }
 

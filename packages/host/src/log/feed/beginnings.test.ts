@@ -2,6 +2,7 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { inMemoryStore } from '../in-memory/store.ts';
+import type { Interest } from '../ports/event-log.ts';
 import { context, creation, row, runA, runB } from '../ports/samples.kit.ts';
 import type { Store } from '../ports/store.ts';
 import { countReads } from './counted-store.kit.ts';
@@ -42,6 +43,38 @@ describe('a young run', () => {
     await settled();
     expect(sink.positions()).toEqual([0, 1, 0]);
     expect(reads).toEqual([]);
+  });
+
+  it('is followed from what was read of it for the same request, without another read', async () => {
+    const store = inMemoryStore();
+    const { reads, counted } = countReads(store);
+    const head = () => Promise.reject(new Error('Nothing is read.'));
+    const feed = new LiveFeed({ ...counted, log: { ...counted.log, head } });
+    await store.log.append(creation(runA));
+    const sink = collector();
+    feed.subscribe({ runId: runA, after: -1, record: { contextId: context, tenant: 't', endedAt: null } }, sink);
+    await settled();
+    expect(sink.positions()).toEqual([0]);
+    expect(reads).toEqual([]);
+  });
+
+  it('is waited for, so that commits of other nodes do not leave gaps in it, until its first events are taken', async () => {
+    const store = inMemoryStore();
+    const interests: (Interest | undefined)[] = [];
+    const follow: Store['log']['follow'] = (listener, interest) => {
+      interests.push(interest);
+      return store.log.follow(listener, interest);
+    };
+    const feed = new LiveFeed({ ...store, log: { ...store.log, follow } });
+    const isWaitedFor = () => interests[0]?.waits?.({ runId: runA, contextId: context });
+    expect(isWaitedFor()).toBe(false);
+    await store.log.append(creation(runA));
+    expect(isWaitedFor()).toBe(true);
+    const passing = feed.subscribe({ runId: runA, after: -1 }, collector());
+    await settled();
+    expect(isWaitedFor()).toBe(true);
+    passing.close();
+    expect(isWaitedFor()).toBe(false);
   });
 
   it('is read from the log when another run of its context was followed meanwhile', async () => {

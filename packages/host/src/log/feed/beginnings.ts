@@ -38,6 +38,10 @@ export class Beginnings {
     if (beginning.rows.length > MAX_ROWS || beginning.characters > MAX_CHARACTERS) this.#contexts.delete(contextId);
   }
 
+  has(contextId: ContextId): boolean {
+    return this.#contexts.peek(contextId) !== undefined;
+  }
+
   forget(contextId: ContextId): void {
     this.#contexts.delete(contextId);
   }

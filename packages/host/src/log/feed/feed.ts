@@ -19,6 +19,8 @@ export type FeedRange = Range & {
   readonly lens?: Lens;
   /** The run that began the context a moment ago, here. While memory has all its rows, none is read. */
   readonly begunBy?: Pick<RunRecord, 'runId' | 'tenant'> | undefined;
+  /** The run of the range, if it was read a moment ago. Otherwise it is read. */
+  readonly record?: Found['record'] | undefined;
 };
 
 export interface FeedLimits {
@@ -100,7 +102,8 @@ export class LiveFeed {
     this.inTurn = inTurn;
     store.log.follow(
       (commit) => this.#onCommit(commit),
-      ({ contextId }) => this.#contexts.has(contextId),
+      // A beginning that missed a row would be no beginning.
+      { waits: ({ contextId }) => this.#contexts.has(contextId) || this.#beginnings.has(contextId) },
     );
   }
 
@@ -156,6 +159,7 @@ export class LiveFeed {
 
   /** A context that has a run has the shape of a run's head, and never ends. */
   async #find(range: FeedRange): Promise<Found | null> {
+    if (range.record !== undefined) return { record: range.record };
     if ('runId' in range) return this.#store.log.head(range.runId);
     const { contextId, begunBy } = range;
     const tenant = begunBy?.tenant ?? (await this.#store.contexts.tenant(contextId));

@@ -1,5 +1,5 @@
 /** The listeners of a store's commits: called in commit order; one that throws does not affect the others. */
-import type { Commit } from '../ports/event-log.ts';
+import type { Commit, Interest } from '../ports/event-log.ts';
 
 /** Takes the error of a listener, which is a defect of the listener and never of the commit. */
 export type ListenerFault = (error: unknown) => void;
@@ -27,36 +27,52 @@ export class Listeners<Told> {
   }
 
   tell(told: Told): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(told);
-      } catch (error) {
-        this.#fault(error);
-      }
+    for (const listener of this.#listeners) this.tellOne(listener, told);
+  }
+
+  protected tellOne(listener: (told: Told) => void, told: Told): void {
+    try {
+      listener(told);
+    } catch (error) {
+      this.#fault(error);
     }
   }
 }
 
-/** Whether a listener waits for rows of a run or a context. */
-export type Wants = (of: Pick<Commit, 'runId' | 'contextId'>) => boolean;
-
-/** Those that say what they want get it from other nodes at once, also under load. */
+/** The followers of a store, and what they need of what other nodes wrote. */
 export class Followers extends Listeners<Commit> {
-  readonly #wants = new Set<Wants>();
+  readonly #interests = new Map<(commit: Commit) => void, Interest | undefined>();
 
-  follow(listener: (commit: Commit) => void, wants?: Wants): () => void {
-    const remove = this.add(listener);
-    if (wants === undefined) return remove;
-    const entry: Wants = (of) => wants(of);
-    this.#wants.add(entry);
+  follow(listener: (commit: Commit) => void, interest?: Interest): () => void {
+    const entry = (commit: Commit): void => listener(commit);
+    const remove = this.add(entry);
+    this.#interests.set(entry, interest);
     return () => {
-      this.#wants.delete(entry);
+      this.#interests.delete(entry);
       remove();
     };
   }
 
+  /** Whether somebody waits for the rows of a run or a context. */
   isWanted(of: Pick<Commit, 'runId' | 'contextId'>): boolean {
-    for (const wants of this.#wants) if (wants(of)) return true;
+    for (const interest of this.#interests.values()) if (interest?.waits?.(of) === true) return true;
     return false;
+  }
+
+  /** Types of rows that somebody needs of every run; null for all of them. */
+  types(): ReadonlySet<string> | null {
+    const all = new Set<string>();
+    for (const interest of this.#interests.values()) {
+      const types = interest === undefined ? null : (interest.types?.() ?? []);
+      if (types === null) return null;
+      for (const type of types) all.add(type);
+    }
+    return all;
+  }
+
+  /** Some rows of a commit, for those that need rows of their types. The others hear of whole commits alone. */
+  tellSome(commit: Commit): void {
+    for (const [listener, interest] of this.#interests)
+      if (interest?.types !== undefined) this.tellOne(listener, commit);
   }
 }

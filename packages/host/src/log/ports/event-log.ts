@@ -44,9 +44,17 @@ export interface EventLog {
   purged(runId: RunId): Promise<PurgedRun | null>;
   /**
    * Calls the listener after each commit of any run visible to this node. Returns the unsubscribe function. Commits of
-   * other nodes come in groups while these are busy: at once if `wants` says that somebody waits for one of them.
+   * other nodes come in groups while these are busy, and `interest` says which of them are needed.
    */
-  follow(listener: (commit: Commit) => void, wants?: (of: Pick<Commit, 'runId' | 'contextId'>) => boolean): () => void;
+  follow(listener: (commit: Commit) => void, interest?: Interest): () => void;
+}
+
+/** What a listener needs of the commits of other nodes: without it all of them. It may be told of others too. */
+export interface Interest {
+  /** Whether somebody waits for the run or the context. Its commits are told whole, and at once also under load. */
+  readonly waits?: (of: Pick<Commit, 'runId' | 'contextId'>) => boolean;
+  /** Types of rows of all other runs, which may come without the rest of their commits; null for whole commits. */
+  readonly types?: () => Iterable<string> | null;
 }
 
 /** The content of one `append`. All of it becomes visible together, or none of it does. */

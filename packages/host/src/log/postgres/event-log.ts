@@ -29,7 +29,7 @@ export function postgresEventLog(ports: EventLogPorts): EventLog {
     rowsUntil: (runId, cursor) => rowsUntil(database, runId, cursor),
     head: async (runId) => shownHead(await loadHead(database, runId)),
     purged: (runId) => purgedRun(database, runId),
-    follow: (listener, wants) => followers.follow(listener, wants),
+    follow: (listener, interest) => followers.follow(listener, interest),
   };
 }
 

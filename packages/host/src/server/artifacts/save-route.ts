@@ -207,7 +207,7 @@ async function ended(runId: RunId, { store, timers }: SaveSurface): Promise<bool
     (commit) => {
       if (commit.runId === runId && commit.rows.some(({ type }) => isTerminalType(type))) resolve(true);
     },
-    (of) => of.runId === runId,
+    { waits: (of) => of.runId === runId },
   );
   const cancel = timers.after(WITHIN_MS, () => resolve(false));
   try {

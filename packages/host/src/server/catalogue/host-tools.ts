@@ -88,7 +88,7 @@ export function createHostTools(
   const listed = () => mcp.listed();
   let unfollow = (): void => {};
   const open = (): Promise<void> => {
-    if (config.mcp.servers.length > 0) unfollow = ports.store.log.follow((commit) => mcp.saw(commit));
+    if (config.mcp.servers.length > 0) unfollow = ports.store.log.follow((commit) => mcp.saw(commit), mcp.interest);
     return peers.open();
   };
   const close = async (): Promise<void> => {

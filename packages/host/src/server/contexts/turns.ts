@@ -7,6 +7,7 @@ import { type ContextId, isTerminalType, type RunId } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
 import type { Commit } from '../../log/ports/event-log.ts';
+import { runBounds } from '../../log/ports/run-bounds.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { ClusterNode } from '../cluster/cluster-node.ts';
@@ -50,7 +51,10 @@ export class ContextTurns {
   /** Finds what waited when the host stopped. */
   async open(): Promise<void> {
     const { log, retention } = this.#ports.store;
-    this.#unfollow = log.follow((commit) => this.#onCommit(commit));
+    this.#unfollow = log.follow((commit) => this.#onCommit(commit), {
+      waits: ({ contextId }) => this.#waiting.has(contextId),
+      types: () => runBounds,
+    });
     let tenant: string | null = null;
     for (let group = await retention.nextGroup(null); group !== null; group = await retention.nextGroup(group)) {
       if (group.tenant === tenant) continue;

@@ -50,7 +50,7 @@ export class InboxFeed {
 
   /** Writes all open questions, then each change. With the id of the last frame that a client has: what it missed. */
   subscribe(tenant: string, lastId: string | null, sink: Sink): Subscription {
-    this.#unfollow ??= this.#log.follow((commit) => this.#onCommit(commit));
+    this.#unfollow ??= this.#log.follow((commit) => this.#onCommit(commit), { types: () => inboxTypes });
     let inbox = this.#tenants.get(tenant);
     if (inbox === undefined) {
       inbox = new TenantInbox(tenant, this.#ports, () => this.#forget(tenant));

@@ -5,7 +5,7 @@ import type { NamedServers } from '../../agents/loop/loop-options.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { MAX_MCP_TOOL_ID, MCP_SCOPE, mcpToolIdPattern } from '../../agents/tools/tool-registry.ts';
 import type { AgentSource, Performer } from '../../engine/ports.ts';
-import type { Commit } from '../../log/ports/event-log.ts';
+import type { Commit, Interest } from '../../log/ports/event-log.ts';
 import { type McpPorts, McpServer } from './mcp-server.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
@@ -14,6 +14,8 @@ const WAIT_MS = 3_000;
 
 /** Every tool call of the host passes, so the payload is only searched. */
 const ofServer = `"toolId":"${MCP_SCOPE}`;
+
+const END_OF_CALL = 'agent.toolReturned';
 
 export class McpServers {
   readonly #servers: readonly McpServer[];
@@ -28,11 +30,14 @@ export class McpServers {
     for (const server of this.#servers) server.killNow();
   };
 
+  /** Of what `saw` is to be told. */
+  readonly interest: Interest = { types: () => [END_OF_CALL] };
+
   /** Ends calls whose servers wait for an answer that nobody will give: the run was cancelled, for example. */
   saw({ runId, rows }: Pick<Commit, 'runId' | 'rows'>): void {
     if (this.#servers.every(({ isIdle }) => isIdle)) return;
     for (const row of rows) {
-      if (row.type !== 'agent.toolReturned' || !row.payload.includes(ofServer)) continue;
+      if (row.type !== END_OF_CALL || !row.payload.includes(ofServer)) continue;
       const { callId }: JsonObject = JSON.parse(row.payload);
       for (const server of this.#servers) server.ended({ runId, callId: String(callId) });
     }

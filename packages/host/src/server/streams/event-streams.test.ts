@@ -16,6 +16,7 @@ import { ManualTimers } from '../manual-timers.kit.ts';
 import { EventStreams, KEEPALIVE_MS } from './event-streams.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
 
+const record = { runId: runA, contextId, tenant: 't', endedAt: null };
 const payload = JSON.stringify({ text: 'x'.repeat(100_000) });
 const rows = Array.from({ length: 10 }, () => row('node.completed', { payload }));
 
@@ -66,8 +67,7 @@ async function client({ expiresAt, holdMs = 0, lastSeq = null, limits, ofContext
     const filter = { ...everyTaskEvent, debug: true, coalesce: false };
     if (ofContext)
       new ContextStreams({ feed, streams }).serveContext(response, { caller, contextId, from: 0, head: 1, filter });
-    else
-      streams.serve(response, { tenant: 't', runId: runA, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
+    else streams.serve(response, { tenant: 't', record, lastSeq, audience: 'client', modes, bufferMs: 0, expiresAt });
     asked.resolve(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

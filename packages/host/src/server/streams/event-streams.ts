@@ -1,10 +1,11 @@
 /** Open SSE responses: sends keepalives, cuts clients that stopped reading, ends all of them when the host stops. */
 import type { ServerResponse } from 'node:http';
-import type { RunId, StreamMode } from '@cairn/protocol';
+import type { StreamMode } from '@cairn/protocol';
 import type { Report, Timers } from '../../engine/ports.ts';
 import type { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Chunk, ChunkText, Sink, Subscription } from '../../log/feed/sink.ts';
+import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
@@ -36,7 +37,8 @@ export interface StreamPorts {
 /** What a client asks for. */
 export interface StreamRequest {
   readonly tenant: string;
-  readonly runId: RunId;
+  /** The run, as it was read for this request. */
+  readonly record: Pick<RunRecord, 'runId' | 'contextId' | 'tenant' | 'endedAt'>;
   /** seq of the last event it has; null when it begins. */
   readonly lastSeq: number | null;
   readonly audience: 'client' | undefined;
@@ -70,8 +72,10 @@ export class EventStreams {
 
   /** Writes the events of a run to the response until the terminal one. */
   serve(response: ServerResponse, request: StreamRequest): void {
-    const { tenant, runId, bufferMs, expiresAt } = request;
-    this.serveFrom(response, { tenant, bufferMs, expiresAt, what: runId }, (sink) => this.#subscribe(request, sink));
+    const { tenant, record, bufferMs, expiresAt } = request;
+    this.serveFrom(response, { tenant, bufferMs, expiresAt, what: record.runId }, (sink) =>
+      this.#subscribe(request, sink),
+    );
   }
 
   /** Writes what a feed gives until it ends. Keepalives, stalls and the stop of the host work as for runs. */
@@ -121,11 +125,12 @@ export class EventStreams {
     return stream;
   }
 
-  #subscribe({ runId, lastSeq, audience, modes, bufferMs }: StreamRequest, sink: Sink): Subscription {
+  #subscribe({ record, lastSeq, audience, modes, bufferMs }: StreamRequest, sink: Sink): Subscription {
+    const { runId } = record;
     const form = formOf(bufferMs);
     const { feed, snapshots } = this.#ports;
     if (modes.has('values')) return snapshots.subscribe({ runId, fresh: lastSeq !== null, form }, sink);
-    return feed.subscribe({ runId, after: lastSeq ?? -1, audience, lens: lensOf(modes, form) }, sink);
+    return feed.subscribe({ runId, after: lastSeq ?? -1, audience, lens: lensOf(modes, form), record }, sink);
   }
 
   #sinkOf(stream: Stream, what: string): Sink {

@@ -88,7 +88,7 @@ async function events(call: Call, surface: EventSurface): Promise<string | undef
   const { tenant, audience, expiresAt } = call.caller;
   const { streams } = surface;
   if (atSeq === undefined) {
-    streams.serve(takenOver(call), { tenant, runId, lastSeq, audience, modes, bufferMs, expiresAt });
+    streams.serve(takenOver(call), { tenant, record: head.record, lastSeq, audience, modes, bufferMs, expiresAt });
   } else {
     if (modes.has('values')) surface.past.requireFoldable(head, atSeq);
     const range = { head, atSeq, after: lastSeq ?? -1, audience, modes, form: formOf(bufferMs) };

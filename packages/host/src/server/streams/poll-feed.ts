@@ -22,10 +22,7 @@ export class PollFeed {
 
   constructor(log: EventLog) {
     this.#log = log;
-    this.#unfollow = log.follow(
-      (commit) => this.#onCommit(commit),
-      ({ runId }) => this.#runs.has(runId),
-    );
+    this.#unfollow = log.follow((commit) => this.#onCommit(commit), { waits: ({ runId }) => this.#runs.has(runId) });
   }
 
   /** Writes documents after a position, now or once there are any, and ends when the run has. */

@@ -84,10 +84,9 @@ export class SnapshotFeed {
   }
 
   #follow(runId: RunId): Followed {
-    this.#unfollow ??= this.#log.follow(
-      (commit) => this.#onCommit(commit),
-      (of) => this.#runs.has(of.runId),
-    );
+    this.#unfollow ??= this.#log.follow((commit) => this.#onCommit(commit), {
+      waits: (of) => this.#runs.has(of.runId),
+    });
     const known = this.#runs.get(runId);
     if (known !== undefined) return known;
     const ready = this.#ports.load(runId).then((view) => {

@@ -59,7 +59,10 @@ export class Deliveries implements Part {
     this.#lease = lease;
     this.#replays = new ReplayedRuns(log);
     this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state, lease.fence) });
-    this.#unfollow = log.follow((commit) => this.#heard(commit));
+    // Rows are counted, whatever they are.
+    this.#unfollow = log.follow((commit) => this.#heard(commit), {
+      types: () => (this.#entries.size === 0 ? [] : null),
+    });
   }
 
   /** Starts what was subscribed since the last time, and stops what was removed. */

@@ -3,8 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContextId, RunId } from '@cairn/protocol';
 import { afterEach, expect, it } from 'vitest';
-import type { Wants } from '../../feed/followers.ts';
-import type { Commit } from '../../ports/event-log.ts';
+import type { Commit, Interest } from '../../ports/event-log.ts';
 import { creation, row } from '../../ports/samples.kit.ts';
 import { connect, Database } from '../database.ts';
 import { storeFacts } from '../records/store-facts.ts';
@@ -23,7 +22,7 @@ async function nodes(count: number, url: string): Promise<readonly PostgresStore
 }
 
 /** What a follower heard, and a promise for the moment when it has heard so many rows. */
-function heardBy(store: PostgresStore, wants?: Wants) {
+function heardBy(store: PostgresStore, interest?: Interest) {
   const places: string[] = [];
   const cursors = new Map<ContextId, number[]>();
   let wanted = Number.POSITIVE_INFINITY;
@@ -34,7 +33,7 @@ function heardBy(store: PostgresStore, wants?: Wants) {
       cursors.set(contextId, [...(cursors.get(contextId) ?? []), cursor]);
     }
     if (places.length >= wanted) done();
-  }, wants);
+  }, interest);
   const has = (count: number): Promise<void> =>
     new Promise((resolve) => {
       [wanted, done] = [count, resolve];
@@ -45,11 +44,12 @@ function heardBy(store: PostgresStore, wants?: Wants) {
 
 it.each([
   ['nobody waits for', undefined],
-  ['somebody waits for', () => true],
+  ['somebody waits for', () => true] as const,
   ['somebody waits for half of', ({ contextId }: { contextId: ContextId }) => contextId === 'ctx_1'],
-])('tells every node of every row once, in order, of contexts that all write to and %s', async (_, wants) => {
+])('tells every node of every row once, in order, of contexts that all write to and %s', async (_, waits) => {
   const stores = await nodes(3, await freshDatabase());
-  const heard = stores.map((store) => heardBy(store, wants));
+  const heard = stores.map((store) => heardBy(store));
+  if (waits !== undefined) for (const { log } of stores) log.follow(() => undefined, { waits });
   const runs = Array.from({ length: 6 }, (_, i) => `run_${i}` as RunId);
   const contextOf = (i: number): ContextId => `ctx_${i % 2}` as ContextId;
   await Promise.all(
@@ -76,7 +76,7 @@ it('tells what somebody waits for while a transaction of another program is unde
   const url = await freshDatabase();
   const [a, b] = await nodes(2, url);
   if (a === undefined || b === undefined) throw new Error('There are two nodes.');
-  const heard = heardBy(b, () => true);
+  const heard = heardBy(b, { waits: () => true });
   const pool = connect({ url, connections: 1 });
   try {
     await new Database(pool).transaction(async (queries) => {
@@ -88,6 +88,47 @@ it('tells what somebody waits for while a transaction of another program is unde
     await pool.end();
   }
   expect(heard.places).toEqual(['run_a:0']);
+});
+
+it('tells whole commits of what somebody waits for, and of all others the rows whose types somebody needs', async () => {
+  const [a, b] = await nodes(2, await freshDatabase());
+  if (a === undefined || b === undefined) throw new Error('There are two nodes.');
+  const [waited, other] = ['run_a' as RunId, 'run_b' as RunId];
+  const patient = heardBy(b, { waits: ({ runId }) => runId === waited });
+  const choosy = heardBy(b, { types: () => ['x'] });
+  for (const runId of [waited, other]) {
+    const { create, ...first } = creation(runId);
+    const contextId = `ctx_${runId}` as ContextId;
+    await a.log.append({ ...first, ...(create && { create: { ...create, contextId } }) });
+  }
+  for (let i = 0; i < 20; i += 1)
+    for (const runId of [other, waited]) await a.log.append({ runId, rows: [row('x'), row('y'), row('x')] });
+  const seqs = Array.from({ length: 61 }, (_, seq) => seq);
+  await Promise.all([patient.has(61), choosy.has(61 + 40)]);
+  expect(patient.places).toEqual(seqs.map((seq) => `${waited}:${seq}`));
+  const ofOther = choosy.places.filter((place) => place.startsWith(other));
+  expect(ofOther).toEqual(seqs.filter((seq) => seq > 0 && seq % 3 !== 2).map((seq) => `${other}:${seq}`));
+  expect(choosy.places.filter((place) => place.startsWith(waited))).toEqual(seqs.map((seq) => `${waited}:${seq}`));
+});
+
+it('tells of many contexts that somebody waits for, of any length', async () => {
+  const [a, b] = await nodes(2, await freshDatabase());
+  if (a === undefined || b === undefined) throw new Error('There are two nodes.');
+  const heard = heardBy(b, { waits: () => true });
+  const runs = Array.from({ length: 20 }, (_, i) => `run_${i}` as RunId);
+  const long = Array.from({ length: 70 }, () => row('x'));
+  await Promise.all(
+    runs.map(async (runId) => {
+      await a.log.append(
+        creation(runId, { create: { tenant: 't', contextId: `ctx_${runId}` as ContextId, originRunId: runId } }),
+      );
+      await a.log.append({ runId, rows: long });
+    }),
+  );
+  await heard.has(20 * 71);
+  expect(heard.places.toSorted()).toEqual(
+    runs.flatMap((runId) => Array.from({ length: 71 }, (_, seq) => `${runId}:${seq}`)).toSorted(),
+  );
 });
 
 it('brings the rows of a commit in its notification when it is quiet, with the cursors that they got', async () => {

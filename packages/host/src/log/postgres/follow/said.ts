@@ -5,7 +5,7 @@
  */
 import type { Cause, ContextId, RunId } from '@cairn/protocol';
 import { utf8Size } from '../../../utf8.ts';
-import type { Wants } from '../../feed/followers.ts';
+import type { Commit } from '../../ports/event-log.ts';
 import type { Row } from '../../ports/rows.ts';
 import type { Admission } from '../commit/admission.ts';
 import type { Statement } from '../database.ts';
@@ -17,7 +17,7 @@ const MAX_PAYLOAD_BYTES = 7_500;
 const MAX_ROWS = 16;
 
 /** What a commit wrote to. */
-export type Place = Parameters<Wants>[0];
+export type Place = Pick<Commit, 'runId' | 'contextId'>;
 
 type SaidRow = readonly [
   at: number,
@@ -60,15 +60,20 @@ export function say(name: string, places: Iterable<Place>): string {
 const pairs = (places: Iterable<Place>) =>
   Array.from(places, ({ runId, contextId }): readonly [RunId, ContextId] => [runId, contextId]);
 
-/** The statement that notifies of a batch, to be sent right behind its commit. */
-export function tell(channel: string, name: string, { batch, admitted }: Admission): Statement {
+/** The statement that notifies of a batch, to be sent right behind its commit, and of what was written before it. */
+export function tell(
+  channel: string,
+  name: string,
+  { batch, admitted }: Admission,
+  written: readonly Place[] = [],
+): Statement {
   const places = [...batch.groups.values()].map(({ runId, head }) => ({ runId, contextId: head.record.contextId }));
-  const bare = say(name, places);
+  const bare = say(name, new Map([...written, ...places].map((place) => [place.runId, place])).values());
   const [group, other] = batch.groups.values();
   const rows = admitted.flatMap((one) => one.rows);
   const [first, last] = [rows[0], rows.at(-1)];
   const key = group?.before?.key;
-  const isAlone = other === undefined && key !== undefined && rows.length <= MAX_ROWS;
+  const isAlone = written.length === 0 && other === undefined && key !== undefined && rows.length <= MAX_ROWS;
   if (!isAlone || first === undefined || last === undefined) return { text: NOTIFY, values: [channel, bare] };
   const said = JSON.stringify([name, pairs(places), { first: first.seq, rows: rows.map(saidRow) }] satisfies Said);
   if (utf8Size(said) > MAX_PAYLOAD_BYTES) return { text: NOTIFY, values: [channel, bare] };

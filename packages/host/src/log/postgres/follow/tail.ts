@@ -1,12 +1,14 @@
 /**
- * Tells the followers of a node of every commit, its own and those of other nodes, each once and the rows of a context in
- * order. Own commits are told at once. Others are read from the log, up to where it is settled.
+ * Tells the followers of a node of commits, its own and those of other nodes, each once and the rows of a context in order.
+ * Own commits are told at once. Of others, contexts that somebody waits for are read whole, at any time. Of the rest, a
+ * look at the log up to where it is settled brings the rows of the types that somebody needs.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
 import type { Followers } from '../../feed/followers.ts';
 import type { Commit } from '../../ports/event-log.ts';
 import { MAX_PAGE_BYTES } from '../../ports/event-log.ts';
 import type { Row } from '../../ports/rows.ts';
+import { scalars, texts } from '../commit/array-literal.ts';
 import type { Delivered } from '../commit/group-commit.ts';
 import type { Queries } from '../database.ts';
 import { type Horizon, sampleOf } from '../horizon.ts';
@@ -14,27 +16,44 @@ import { ROW_COLUMNS, type RowColumns, rowOf, views } from '../rows/columns.ts';
 import { OwnRanges } from './own-ranges.ts';
 import type { News } from './said.ts';
 
-/** Rows of other nodes read at once. */
+/** Rows of other nodes read at once, and rows that are looked at for it. */
 const PAGE_ROWS = 500;
+const LOOKED_ROWS = 5_000;
 
 const { columns, size } = views.all;
 
 type Found = [...RowColumns, runId: RunId, contextId: ContextId];
 
-/** As it is looked up: rows of imported runs, which are told to nobody, have no run. */
-type Looked = [last: number, running: string, ...RowColumns, runId: RunId | null, contextId: ContextId | null];
+/**
+ * As it is looked up. The first one has no row, and the runs of all that were looked at. Rows of imported runs, which are
+ * told to nobody, have no run.
+ */
+type Looked = [
+  last: number,
+  running: string,
+  through: number,
+  runs: string,
+  ...RowColumns,
+  runId: RunId | null,
+  contextId: ContextId | null,
+];
 
-const LOOK = `SELECT last, running, ${ROW_COLUMNS}, run_id, context_id
-  FROM cairn.look($1::bigint, $2::integer, ${PAGE_ROWS}, ${MAX_PAGE_BYTES})`;
+const LOOK = `SELECT last, running, through, runs, ${ROW_COLUMNS}, run_id, context_id
+  FROM cairn.look($1::bigint, $2::integer, ${PAGE_ROWS}, ${MAX_PAGE_BYTES}, ${LOOKED_ROWS}, $3::text[])`;
 
-/** Bodies beyond the page are not sent. Imported runs are told to nobody. */
-const OF_CONTEXT = `SELECT ${ROW_COLUMNS}, run_id, context_id FROM (
-    SELECT *, sum(size) OVER (ORDER BY cursor) - size AS before FROM (
-      SELECT ${columns}, ${size} AS size, r.id AS run_id, r.context AS context_id
-      FROM cairn.events e JOIN cairn.runs r ON r.key = e.run AND r.imported_at IS NULL
-      WHERE e.context = (SELECT key FROM cairn.contexts WHERE id = $3::text) AND e.cursor > $1::bigint AND e.cursor < $2::bigint
-      ORDER BY e.cursor LIMIT ${PAGE_ROWS}) found
-  ) counted WHERE before < ${MAX_PAGE_BYTES} ORDER BY cursor`;
+/** One after the other by key, however large the tables are. Bodies beyond the page are not sent. */
+const OF_CONTEXTS = `SELECT ${ROW_COLUMNS}, run_id, context_id FROM (
+    SELECT *, sum(size) OVER (ORDER BY place, cursor) - size AS before FROM (
+      SELECT w.place, found.* FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (id, after, place)
+        CROSS JOIN LATERAL (
+          SELECT ${columns}, ${size} AS size, r.id AS run_id, r.context AS context_id
+          FROM cairn.events e CROSS JOIN LATERAL (
+            SELECT id, context FROM cairn.runs WHERE key = e.run AND imported_at IS NULL OFFSET 0) r
+          WHERE e.context = (SELECT key FROM cairn.contexts WHERE contexts.id = w.id) AND e.cursor > w.after
+            AND e.cursor < $3::bigint
+          ORDER BY e.cursor LIMIT ${PAGE_ROWS}) found
+        ORDER BY w.place, found.cursor LIMIT ${PAGE_ROWS}) page
+  ) counted WHERE before < ${MAX_PAGE_BYTES} ORDER BY place, cursor`;
 
 export interface TailPorts {
   readonly queries: Queries;
@@ -46,7 +65,7 @@ export interface TailPorts {
 export class Tail {
   readonly #ports: TailPorts;
   readonly #own = new OwnRanges();
-  /** All rows up to here were told. */
+  /** All rows up to here were told, as far as somebody needed them. */
   #position: number;
   /** The newest row that was told of each context, where it is after the position. */
   readonly #told = new Map<ContextId, number>();
@@ -77,7 +96,7 @@ export class Tail {
     }
   }
 
-  /** Reads what others wrote, as far as it is settled. Returns whether more is there already. One reads at a time. */
+  /** Looks for what others wrote, as far as it is settled. Returns whether more is there already. One looks at a time. */
   read(): Promise<boolean> {
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = null;
@@ -86,16 +105,15 @@ export class Tail {
   }
 
   /** Tells what others wrote in some contexts. Their rows become visible in order, so that nothing else matters. */
-  async readContexts(contexts: readonly ContextId[]): Promise<void> {
-    // One after the other: commits need the connections.
-    for (const contextId of contexts) await this.#fill(contextId, Number.MAX_SAFE_INTEGER);
+  readContexts(contexts: readonly ContextId[]): Promise<void> {
+    return this.#fill(contexts, Number.MAX_SAFE_INTEGER);
   }
 
   /** Tells rows of one context. Returns false if others come before them that were not told. */
   tellNews({ before, rows }: News): boolean {
     const [first] = rows;
     if (first === undefined || before > this.#toldOf(first.contextId)) return false;
-    this.#tellRows(rows);
+    this.#tellRows(rows, (commit) => this.#ports.followers.tell(commit));
     return true;
   }
 
@@ -106,14 +124,20 @@ export class Tail {
       this.#tellOwn(contextId, commits);
       return null;
     }
-    return this.#fill(contextId, first).then(() => this.#tellOwn(contextId, commits));
+    return this.#fill([contextId], first).then(() => this.#tellOwn(contextId, commits));
   }
 
-  async #fill(contextId: ContextId, through: number): Promise<void> {
-    for (;;) {
-      const found = await this.#ports.queries.rows<Found>(OF_CONTEXT, [this.#toldOf(contextId), through, contextId]);
-      this.#tellRows(found.map(rowFound));
-      if (found.length < PAGE_ROWS && !isCut(found)) return;
+  /** Tells whole commits, up to a cursor. */
+  async #fill(contexts: readonly ContextId[], before: number): Promise<void> {
+    for (let open = contexts; open.length > 0; ) {
+      const told = open.map((contextId) => this.#toldOf(contextId));
+      const found = await this.#ports.queries.rows<Found>(OF_CONTEXTS, [texts(open), scalars(told), before]);
+      const rows = found.map(rowFound);
+      this.#tellRows(rows, (commit) => this.#ports.followers.tell(commit));
+      const last = rows.at(-1);
+      if (last === undefined || (rows.length < PAGE_ROWS && !isCut(found))) return;
+      // The page ended there.
+      open = open.slice(open.indexOf(last.contextId));
     }
   }
 
@@ -129,24 +153,39 @@ export class Tail {
   }
 
   async #readAll(): Promise<boolean> {
-    const { queries, horizon, writer } = this.#ports;
+    const { queries, horizon, followers, writer } = this.#ports;
     for (;;) {
       this.#moveTo(this.#own.endAfter(this.#position));
+      const types = followers.types();
+      const needed = types === null ? null : texts([...types]);
       const begun = horizon.begin();
-      const [first, ...answer] = await queries.rows<Looked>(LOOK, [this.#position, writer]);
+      const [first, ...answer] = await queries.rows<Looked>(LOOK, [this.#position, writer, needed]);
       if (first === undefined) return false;
-      const sample = sampleOf(first[0], first[1]);
-      const settled = Math.min(horizon.take(sample, begun), sample.last);
+      const [end, running, through, runs] = first;
+      const settled = Math.min(horizon.take(sampleOf(end, running), begun), through);
       // A transaction that begins from here on draws greater cursors than those that were found.
       await Promise.all(this.#underWay);
-      const found = answer.map(([, , ...columnsOf]) => columnsOf);
+      const found = answer.map(([, , , , ...columnsOf]) => columnsOf);
       const rows = found.filter(([, cursor]) => cursor <= settled);
-      this.#tellRows(rows.filter((row): row is Found => row[12] !== null).map(rowFound));
+      const waitedFor = this.#waitedFor(runs);
+      const others = rows.filter((row): row is Found => row[13] !== null && !waitedFor.has(row[13]));
+      // Without the rest of their commits, they are for those that need no more.
+      const tell = (commit: Commit) => (types === null ? followers.tell(commit) : followers.tellSome(commit));
+      this.#tellRows(others.map(rowFound), tell);
+      // Their rows come whole, and need not be settled.
+      await this.readContexts([...waitedFor]);
       const last = rows.at(-1);
       const isFull = last !== undefined && rows.length === found.length && (rows.length >= PAGE_ROWS || isCut(rows));
       this.#moveTo(isFull ? last[1] : settled);
-      if (!isFull) return rows.length < found.length;
+      if (!isFull && (settled < through || through === end)) return rows.length < found.length;
     }
+  }
+
+  #waitedFor(runs: string): ReadonlySet<ContextId> {
+    const looked: readonly (readonly [RunId, ContextId])[] = JSON.parse(runs);
+    const { followers } = this.#ports;
+    const waitedFor = looked.filter(([runId, contextId]) => followers.isWanted({ runId, contextId }));
+    return new Set(waitedFor.map(([, contextId]) => contextId));
   }
 
   #moveTo(position: number): void {
@@ -164,24 +203,24 @@ export class Tail {
   }
 
   /** Rows of one run that follow each other are one commit. */
-  #tellRows(found: readonly Row[]): void {
+  #tellRows(found: readonly Row[], tell: (commit: Commit) => void): void {
     let rows: Row[] = [];
-    const tell = (): void => {
+    const tellThem = (): void => {
       const last = rows.at(-1);
       if (last === undefined) return;
       const { runId, contextId } = last;
       const commit = { runId, contextId, rows };
       rows = [];
       this.#note(contextId, last.cursor);
-      this.#ports.followers.tell(commit);
+      tell(commit);
     };
     for (const row of found) {
       if (row.cursor <= this.#toldOf(row.contextId)) continue;
       const last = rows.at(-1);
-      if (last !== undefined && (last.runId !== row.runId || last.seq + 1 !== row.seq)) tell();
+      if (last !== undefined && (last.runId !== row.runId || last.seq + 1 !== row.seq)) tellThem();
       rows.push(row);
     }
-    tell();
+    tellThem();
   }
 }
 

@@ -4,7 +4,6 @@
  * by itself.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
-import type { Wants } from '../../feed/followers.ts';
 import type { Admission } from '../commit/admission.ts';
 import type { Pool, Queries, Statement } from '../database.ts';
 import { Paced } from './paced.ts';
@@ -13,11 +12,11 @@ import { type Heard, hear, type News, NOTIFY, type Place, say, tell } from './sa
 /** Commits within this time share a notification, and notifications within it a look. */
 const GATHER_MS = 10;
 
+/** A notification waits so much longer for a commit that takes it along, which costs half as much as one by itself. */
+const RIDE_MS = 5;
+
 /** The same for commits that nobody here waits for, so that a busy cluster is not busy with looking. */
 const PATIENT_MS = 100;
-
-/** Most contexts read by themselves. */
-const MAX_CONTEXTS = 8;
 
 /** Until the first look for what was not settled at the last one. */
 const SETTLE_MS = 2;
@@ -39,7 +38,7 @@ export interface WakeUpPorts {
   /** Names this node among those that notify. */
   readonly name: string;
   /** Whether somebody here waits for rows of a run or a context. */
-  readonly isWanted: Wants;
+  readonly isWanted: (place: Place) => boolean;
   /** Tells rows that a notification brought. Returns false if others come before them. */
   readonly tellNews: (news: News) => boolean;
   /** Tells what others wrote in these contexts. */
@@ -84,12 +83,15 @@ export class WakeUps {
     void this.#listen();
   }
 
-  /** The notification of a batch, to be sent right behind its commit, when it is quiet. Otherwise `notify` follows. */
+  /**
+   * The notification of a batch, to be sent right behind its commit: of what was gathered before it, or with its rows when
+   * it is quiet. Null if one was sent a moment ago: `notify` follows.
+   */
   behind(admission: Admission): Statement | null {
     const { channel, name } = this.#ports;
-    if (this.#gathering !== null || this.#isClosed || this.#waitMs > 0) return null;
+    if (this.#isClosed || this.#waitMs > 0) return null;
     this.#noteSent();
-    return tell(channel, name, admission);
+    return tell(channel, name, admission, this.#takeWritten());
   }
 
   /** There is something to read for others. */
@@ -97,14 +99,8 @@ export class WakeUps {
     for (const place of places) this.#written.set(place.runId, place);
     if (this.#gathering !== null || this.#isClosed) return;
     const wait = this.#waitMs;
-    if (wait <= 0) {
-      this.#send();
-      return;
-    }
-    this.#gathering = setTimeout(() => {
-      this.#gathering = null;
-      this.#send();
-    }, wait);
+    if (wait <= 0) this.#send();
+    else this.#gathering = setTimeout(() => this.#send(), wait + RIDE_MS);
   }
 
   async close(): Promise<void> {
@@ -127,11 +123,18 @@ export class WakeUps {
     this.#sentAt ??= this.#lastSentAt;
   }
 
+  #takeWritten(): readonly Place[] {
+    if (this.#gathering !== null) clearTimeout(this.#gathering);
+    this.#gathering = null;
+    const written = [...this.#written.values()];
+    this.#written.clear();
+    return written;
+  }
+
   #send(): void {
     const { queries, channel, name } = this.#ports;
     this.#noteSent();
-    const said = say(name, this.#written.values());
-    this.#written.clear();
+    const said = say(name, this.#takeWritten());
     // Whoever is not told looks by itself.
     this.#sending = queries.rows(NOTIFY, [channel, said]).catch(() => {});
   }
@@ -174,21 +177,16 @@ export class WakeUps {
     this.#looks.ask(isServed ? this.#looks.sinceMs + PATIENT_MS : PATIENT_MS);
   }
 
-  /** Reads what is wanted. Beyond a few contexts, one look is less work. */
   async #readWanted(): Promise<void> {
     const contexts = [...this.#wanted];
     this.#wanted.clear();
-    if (contexts.length > MAX_CONTEXTS) {
-      this.#looks.ask(GATHER_MS);
-      return;
-    }
     await this.#unlessFaulty(() => this.#ports.readContexts(contexts));
   }
 
   async #lookNow(): Promise<void> {
     const wasBehind = this.#isBehind;
     this.#isBehind = (await this.#unlessFaulty(this.#ports.look)) ?? false;
-    if (this.#isBehind) this.#looks.ask(wasBehind ? GATHER_MS : this.#looks.sinceMs + SETTLE_MS);
+    if (this.#isBehind) this.#looks.ask(wasBehind ? PATIENT_MS : this.#looks.sinceMs + SETTLE_MS);
   }
 
   async #unlessFaulty<Result>(read: () => Promise<Result>): Promise<Result | undefined> {

@@ -4,6 +4,7 @@ import { batchFunctions } from './batch-functions.ts';
 import { clusterTables } from './cluster-tables.ts';
 import { commitFunction } from './commit-function.ts';
 import { horizonFunction } from './horizon-function.ts';
+import { lookFunction } from './look-function.ts';
 import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
 import { queueFunction } from './queue-function.ts';
 import { recordTables } from './record-tables.ts';
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
     sql: `CREATE INDEX runs_imported_children ON cairn.runs (tenant, key)
       WHERE parent IS NOT NULL AND imported_at IS NOT NULL`,
   },
+  { name: 'looks that bring what is needed', sql: lookFunction },
 ];

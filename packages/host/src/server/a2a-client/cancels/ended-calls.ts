@@ -23,8 +23,10 @@ const endsOfTasks: ReadonlySet<string> = new Set(['remote_task_failed', 'remote_
 /** Every tool call of the host passes here, so the payload is only searched. */
 const ofPeer = `"toolId":"${A2A_SCOPE}`;
 
+export const END_OF_CALL = 'agent.toolReturned';
+
 export const isEndOfCall = ({ type, payload }: Pick<Row, 'type' | 'payload'>): boolean =>
-  type === 'agent.toolReturned' && payload.includes(ofPeer);
+  type === END_OF_CALL && payload.includes(ofPeer);
 
 /** The task that the end of a call leaves behind; null if it leaves none. */
 export async function leftTask(log: Pick<EventLog, 'head' | 'read'>, row: Row): Promise<LeftTask | null> {

@@ -11,7 +11,7 @@ import type { Row } from '../../../log/ports/rows.ts';
 import type { Store } from '../../../log/ports/store.ts';
 import { backoffMs } from '../../webhooks/pump.ts';
 import { StateKeeper } from '../../webhooks/state-keeper.ts';
-import { isEndOfCall, type LeftTask, leftTask } from './ended-calls.ts';
+import { END_OF_CALL, isEndOfCall, type LeftTask, leftTask } from './ended-calls.ts';
 
 /** What a peer made of a request to cancel. `ended`: nothing is at work there any more. */
 export type CancelAnswer = 'ended' | { readonly reason: string; readonly isFinal: boolean };
@@ -83,7 +83,7 @@ export class PeerCancels {
   /** Goes on where the last host stopped. */
   async open(): Promise<void> {
     const { log, changes, subscriptions } = this.#ports.store;
-    this.#unfollow = log.follow((commit) => this.#heard(commit));
+    this.#unfollow = log.follow((commit) => this.#heard(commit), { types: () => [END_OF_CALL] });
     const [record] = await subscriptions.list(CANCELS);
     this.#isOpen = true;
     if (record === undefined) {

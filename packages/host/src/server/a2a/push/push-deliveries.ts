@@ -79,7 +79,9 @@ export class PushDeliveries implements Part {
     this.#ports = ports;
     this.#lease = lease;
     this.#keeper = new StateKeeper({ ...ports, save: (id, state) => subscriptions.saveState(id, state, lease.fence) });
-    this.#unfollow = log.follow((commit) => this.#heard(commit));
+    this.#unfollow = log.follow((commit) => this.#heard(commit), {
+      waits: ({ contextId }) => this.#byContext.has(contextId),
+    });
   }
 
   /** Tells receivers that are new what they have not been told, and forgets those that were removed. */
