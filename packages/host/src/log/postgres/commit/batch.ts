@@ -90,7 +90,6 @@ export class Batch {
     const isNew = append.create !== undefined;
     const isChanged = isNew || head.record !== previous.record;
     if (isNew) this.lock(`starts ${tenant}`, false);
-    if (isChanged && !isNew && group.before !== null) this.#add('records', { g, ...recordJson(head.record) });
     if (isChanged && isListed(head.record)) this.#add('listed', { g });
     if (isChanged && head.record.scopeId !== null && head.record.scopeId !== (isNew ? null : previous.record.scopeId))
       this.lock(`scope ${JSON.stringify([tenant, head.record.scopeId])}`, true);
@@ -136,6 +135,9 @@ export class Batch {
     const more: Record<string, readonly Json[]> = Object.fromEntries(this.#more);
     const created = groups.filter(({ before }) => before === null);
     const relied = groups.filter(reliesOnMore);
+    // A statement writes a row once: the last of several appends says what the record is.
+    const changed = groups.filter(({ before, head }) => before !== null && head.record !== before.head.record);
+    if (changed.length > 0) more.records = changed.map(({ place, head }) => ({ g: place, ...recordJson(head.record) }));
     if (created.length > 0) more.created = created.map(createdJson);
     if (relied.length > 0) more.relied = relied.map(reliedJson);
     if (this.#locks.size > 0) more.locks = [...this.#locks].map(([k, x]) => ({ k, x }));
