@@ -12,7 +12,7 @@ const begun = (runId: RunId, name: string) =>
 const WAITING =
   "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
-it('commits other runs while a batch waits, and a run that waits keeps its order', async () => {
+it('commits other runs while a batch waits, however little, and a run that waits keeps its order', async () => {
   const url = await freshDatabase();
   const store = await openPostgresStore({ url, connections: 4, elapsedMs });
   const pool = connect({ url, connections: 1 });
@@ -35,7 +35,7 @@ it('commits other runs while a batch waits, and a run that waits keeps its order
     for (let waiting = 0; waiting === 0; ) [[waiting] = [0]] = await other.rows<[number]>(WAITING);
     const second = log.append({ runId: runA, rows: [row('second')] });
     void second.then(() => ended.push('second of a'));
-    await log.append({ runId: runB, rows: Array.from({ length: 16 }, () => row('of b')) });
+    await log.append({ runId: runB, rows: [row('of b')] });
     ended.push('b');
     return { first, second };
   });

@@ -9,7 +9,7 @@ import type { Commit } from '../../ports/event-log.ts';
 import { MAX_PAGE_BYTES } from '../../ports/event-log.ts';
 import type { Row } from '../../ports/rows.ts';
 import { scalars, texts } from '../commit/array-literal.ts';
-import type { Delivered } from '../commit/group-commit.ts';
+import type { Delivered } from '../commit/delivered.ts';
 import type { Queries } from '../database.ts';
 import { type Horizon, sampleOf } from '../horizon.ts';
 import { ROW_COLUMNS, type RowColumns, rowOf, views } from '../rows/columns.ts';
