@@ -1,6 +1,8 @@
 /** Work that an engine waits for before it closes. */
+import { PassingSet } from '../../passing-map.ts';
+
 export class WorkInProgress {
-  readonly #all = new Set<Promise<unknown>>();
+  readonly #all = new PassingSet<Promise<unknown>>();
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = work();

@@ -27,7 +27,8 @@ export class Relatives {
   tell(state: RunState, tell: (state: RunState, relatives: readonly RunId[]) => void): void {
     const relatives = this.toTell(state);
     if (relatives.length > 0) tell(state, relatives);
-    if (state.orphans.length === 0) this.#told.clear();
-    else for (const orphan of relatives) this.#told.add(orphan);
+    if (state.orphans.length > 0) for (const orphan of relatives) this.#told.add(orphan);
+    // To clear a set that is empty makes it a new table.
+    else if (this.#told.size > 0) this.#told.clear();
   }
 }

@@ -1,6 +1,7 @@
 /** The engine's runtime: keeps one mailbox for each run it steps, and posts commands to them as facts. */
 import { isCairnError, type RunId, type RunSnapshot } from '@cairn/protocol';
 import type { Claim } from '../../log/ports/queue.ts';
+import { PassingMap } from '../../passing-map.ts';
 import { type EntryRedaction, entryRedaction } from '../attempts/entry-redaction.ts';
 import { WorkInProgress } from '../attempts/work-in-progress.ts';
 import type { ForkPorts } from '../branching/fork-ports.ts';
@@ -62,7 +63,7 @@ class Runtime implements Engine {
   readonly #redactor: Redactor | null;
   readonly #secretsOf: SecretsOf;
   readonly #redaction: EntryRedaction;
-  readonly #mailboxes = new Map<RunId, Mailbox>();
+  readonly #mailboxes = new PassingMap<RunId, Mailbox>();
   readonly #steps: StepTypes;
   readonly #workflows: WorkflowRegistry;
   readonly #loader: RunLoader;

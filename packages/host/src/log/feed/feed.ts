@@ -1,5 +1,6 @@
 /** The live feed: each subscriber gets every event of its range once and in order, at its own pace, from ring or log. */
 import type { ContextId } from '@cairn/protocol';
+import { PassingMap, PassingSet } from '../../passing-map.ts';
 import type { Commit } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
 import type { RunRecord } from '../ports/run-index.ts';
@@ -85,11 +86,11 @@ export class LiveFeed {
   readonly inTurn: InTurn;
   readonly #store: FeedStore;
   readonly #limits: FeedLimits;
-  readonly #contexts = new Map<ContextId, Followed>();
+  readonly #contexts = new PassingMap<ContextId, Followed>();
   /** Contexts whose new events are offered as soon as the whole transaction is known. */
-  readonly #fresh = new Set<Followed>();
+  readonly #fresh = new PassingSet<Followed>();
   /** Contexts whose new events wait for more. */
-  readonly #held = new Set<Followed>();
+  readonly #held = new PassingSet<Followed>();
   readonly #beginnings = new Beginnings();
   readonly #pages = new KeptPages();
   /** Characters in all rings. */
@@ -249,7 +250,7 @@ export class LiveFeed {
     return true;
   }
 
-  #offer(waiting: Set<Followed>): void {
+  #offer(waiting: PassingSet<Followed>): void {
     const contexts = [...waiting];
     waiting.clear();
     for (const followed of contexts) {

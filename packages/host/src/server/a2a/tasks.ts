@@ -9,6 +9,7 @@ import type { Lens } from '../../log/feed/lens.ts';
 import type { Chunk } from '../../log/feed/sink.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
+import { PassingSet } from '../../passing-map.ts';
 import type { Caller } from '../access/auth.ts';
 import { takenOver } from '../http/large-response.ts';
 import type { Call } from '../http/routes.ts';
@@ -45,7 +46,7 @@ interface TaskLens extends Lens {
 
 export class A2aTasks {
   readonly #ports: TaskPorts;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new PassingSet<() => void>();
 
   constructor(ports: TaskPorts) {
     this.#ports = ports;

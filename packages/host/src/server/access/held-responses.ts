@@ -1,10 +1,11 @@
 /** Open streams and long polls by the session or read token that opened them, so that they end with it. */
 import type { ServerResponse } from 'node:http';
+import { PassingMap } from '../../passing-map.ts';
 import type { Caller } from './auth.ts';
 import { type Endable, endedName } from './ended-sessions.ts';
 
 export class HeldResponses {
-  readonly #open = new Map<string, Set<ServerResponse>>();
+  readonly #open = new PassingMap<string, Set<ServerResponse>>();
 
   /** Until the response closes. A key cannot be ended, so its responses are not kept. */
   hold({ tenant, endableId }: Pick<Caller, 'tenant' | 'endableId'>, response: ServerResponse): void {

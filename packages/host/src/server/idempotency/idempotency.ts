@@ -19,6 +19,7 @@ import {
   type RequestKey,
   responseRecord,
 } from '../../log/ports/idempotency.ts';
+import { PassingMap } from '../../passing-map.ts';
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -101,7 +102,7 @@ export function idempotencyKeyOf(header: string | readonly string[] | undefined)
 export class Idempotency {
   readonly #ports: IdempotencyPorts;
   /** Lets duplicates at this node wait for the response; what makes them safe is the record in the store. */
-  readonly #inFlight = new Map<string, Promise<unknown>>();
+  readonly #inFlight = new PassingMap<string, Promise<unknown>>();
 
   constructor(ports: IdempotencyPorts) {
     this.#ports = ports;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
+import { PassingMap } from '../../passing-map.ts';
 import type { Caller } from '../access/auth.ts';
 import type { ClusterNode } from '../cluster/cluster-node.ts';
 import type { Session } from './inbound.ts';
@@ -31,7 +32,7 @@ type Canceler = Pick<Caller, 'tenant' | 'principal'>;
 export class OpenCalls {
   readonly #ports: OpenCallPorts;
   /** Two clients without sessions may use the same ids. */
-  readonly #watches = new Map<string, Set<RunWatch>>();
+  readonly #watches = new PassingMap<string, Set<RunWatch>>();
 
   constructor(ports: OpenCallPorts) {
     this.#ports = ports;

@@ -6,6 +6,7 @@ import type { FairTurns } from '../../fair-turns.ts';
 import type { LiveFeed } from '../../log/feed/feed.ts';
 import type { Chunk, ChunkText, Sink, Subscription } from '../../log/feed/sink.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
+import { PassingSet } from '../../passing-map.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
 import { Batches } from './batches.ts';
 import { ChunkWriter } from './chunk-writer.ts';
@@ -57,7 +58,7 @@ const HEADERS = {
 };
 
 export class EventStreams {
-  readonly #open = new Set<Stream>();
+  readonly #open = new PassingSet<Stream>();
   readonly #ports: StreamPorts;
   readonly #chunks = new ChunkWriter();
   #cancelTick: (() => void) | null = null;

@@ -6,6 +6,7 @@ import { type RunRange, seqOf } from '../../log/feed/range.ts';
 import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
+import { PassingMap } from '../../passing-map.ts';
 
 /** Most of one chunk; the next poll asks for the next. */
 const PAGE = { limit: 500, maxBytes: 1_048_576 };
@@ -17,7 +18,7 @@ type PollSubscriber = Subscriber<PollSource>;
 
 export class PollFeed {
   readonly #log: EventLog;
-  readonly #runs = new Map<RunId, Set<PollSubscriber>>();
+  readonly #runs = new PassingMap<RunId, Set<PollSubscriber>>();
   readonly #unfollow: () => void;
 
   constructor(log: EventLog) {

@@ -11,6 +11,7 @@ import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
 import type { Commit, EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import { PassingMap } from '../../passing-map.ts';
 import { renderedInTurns } from '../http/json-pieces.ts';
 import { FollowedState, SmallStates, type StateText, stateChunk, stateDocument } from './followed-state.ts';
 
@@ -56,7 +57,7 @@ interface Followed {
 export class SnapshotFeed {
   readonly #ports: SnapshotPorts;
   readonly #log: EventLog;
-  readonly #runs = new Map<RunId, Followed>();
+  readonly #runs = new PassingMap<RunId, Followed>();
   #unfollow: (() => void) | null = null;
 
   constructor(ports: SnapshotPorts) {

@@ -1,6 +1,7 @@
 /** Heads of the runs this process writes. The folder lock makes this bounded cache authoritative. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { invariant, type RunId } from '@cairn/protocol';
+import { PassingMap } from '../../../passing-map.ts';
 import type { FullHead } from '../../admit.ts';
 import { chainStart } from '../../chain.ts';
 import type { InterruptRecord, RunRecord } from '../../ports/run-index.ts';
@@ -41,7 +42,7 @@ export class HeadCache {
   readonly #saveRun: StatementSync;
   readonly #saveLease: StatementSync;
   /** Entries with an unsaved record or lease, with the state the table has. */
-  readonly #unsaved = new Map<CachedHead, FullHead>();
+  readonly #unsaved = new PassingMap<CachedHead, FullHead>();
   readonly #listed: ListedRuns;
 
   constructor(db: DatabaseSync, listed: ListedRuns) {
