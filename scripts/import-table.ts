@@ -5,6 +5,7 @@
 
 import { logRooms } from './log-rooms.ts';
 import type { Room } from './room.ts';
+import { smallFileRooms } from './small-file-rooms.ts';
 import { studioRooms } from './studio-rooms.ts';
 
 const cli = 'packages/host/src/cli';
@@ -30,17 +31,6 @@ const offlineFiles = [
 const enginePorts = ['workflow/node-type', 'ports', 'core/state', 'values/schemas', 'core/interrupts'].map(
   (file) => `packages/host/src/engine/${file}.ts`,
 );
-/** Small files beside the rooms. */
-const beside = [
-  'escape-text',
-  'fair-turns',
-  'growing-text',
-  'lru-map',
-  'nearest',
-  'shared-lru-map',
-  'thrown-code',
-  'token-buckets',
-];
 const server = [
   'protocol',
   'log',
@@ -54,8 +44,7 @@ const server = [
   'telemetry',
   'bridges/a2a',
   'bridges/ai-sdk',
-  ...beside,
-  ...['peer-findings', 'utf8'],
+  ...smallFileRooms.map(({ name }) => name),
 ];
 /** The definition of a route, for rooms beside the server that have their own routes. */
 const route = 'packages/host/src/server/http/routes.ts';
@@ -84,14 +73,6 @@ const everything = [
 const unrestricted: Pick<Room, 'packages' | 'builtins' | 'world'> = { packages: 'any', builtins: 'any', world: 'any' };
 
 /** A single file of the host that imports nothing. */
-const ofHost = (name: string, world: Room['world'] = []): Room => ({
-  name,
-  path: `packages/host/src/${name}.ts`,
-  imports: [],
-  packages: [],
-  builtins: [],
-  world,
-});
 
 export const rooms: readonly Room[] = [
   { name: 'protocol', path: 'packages/protocol/src', imports: [], packages: ['zod'], builtins: [], world: [] },
@@ -121,14 +102,16 @@ export const rooms: readonly Room[] = [
     world: [],
   },
   ...studioRooms,
-  ...beside.map((name) => ofHost(name)),
-  ofHost('utf8', ['node']),
-  { ...ofHost('peer-findings'), imports: ['protocol'] },
+  ...smallFileRooms,
   ...logRooms,
   {
     name: 'engine',
     path: 'packages/host/src/engine',
-    imports: ['protocol', 'log/ports', 'fair-turns', 'lru-map', 'nearest', 'shared-lru-map', 'token-buckets', 'utf8'],
+    imports: [
+      'protocol',
+      'log/ports',
+      ...['fair-turns', 'lru-map', 'nearest', 'passing-map', 'shared-lru-map', 'token-buckets', 'utf8'],
+    ],
     packages: ['@marcbachmann/cel-js', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],
     world: [],

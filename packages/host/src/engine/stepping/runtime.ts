@@ -93,11 +93,7 @@ class Runtime implements Engine {
     this.#forks = { ...this.#creation, loader: this.#loader, nudge: () => this.#scheduler.nudge() };
     this.#ports = this.#mailboxPorts(leaseMs);
     this.#scheduler = new Scheduler({
-      store,
-      clock,
-      owner,
-      leaseMs,
-      report,
+      ...{ store, clock, owner, leaseMs, report },
       held: () => this.#mailboxes.size,
       settle: (claims) => settleTakenOver({ ...this.#ports, adopt: (claim) => this.#adopt(claim) }, claims),
       adopt: (claim) => void this.#adopt(claim),
