@@ -137,7 +137,8 @@ test('a tenant has a few bundles at a time, on however many connections, and mor
   connection.send(`${request}Authorization: Bearer ${keys.alice}\r\n\r\n`.repeat(6));
   const statuses: unknown[] = [];
   while (statuses.length < 6) statuses.push((await connection.response())?.status);
-  expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
+  // Which of them are too many is up to the order in which the store answers.
+  expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 429, 429]);
   expect((await bundleOf(host, runId)).status).toBe(200);
 });
 
