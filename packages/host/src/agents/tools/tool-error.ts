@@ -33,9 +33,10 @@ export function outcomeOf(settled: Settled): Json {
 }
 
 /** Rebuilds the error of a record. Every entry throws the same error, including the first. */
-function thrownAgain({ code, message, retryable }: ToolError): Error {
+function thrownAgain({ code, message, retryable, reason }: ToolError): Error {
   const known: ErrorCode = Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'tool_failed';
-  return retryable ? new RetryableError(known, { message }) : new TerminalError(known, { message });
+  const about = { message, ...(reason !== undefined && { details: { reason } }) };
+  return retryable ? new RetryableError(known, about) : new TerminalError(known, about);
 }
 
 export const failed = (code: ErrorCode, message: string, retryable = false) =>

@@ -223,6 +223,8 @@ export type ToolError = {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retryable: boolean;
+  /** What the person said who rejected a question. */
+  readonly reason?: string;
 };
 
 /** The recorded result of one ctx call of an earlier entry, by ordinal (from 0). */

@@ -187,6 +187,27 @@ describe('a question of a peer', () => {
     expect(returned(there1)).toMatchObject({ outcome: 'blue' });
   });
 
+  test('that people here reject is rejected there, and the task goes on without an answer', async () => {
+    there.work = async (context) => {
+      try {
+        return await context.ask({ prompt: 'Which colour?', options: ['red', 'blue'] });
+      } catch (error) {
+        return `Without: ${error instanceof Error ? error.message : ''}`;
+      }
+    };
+    const runId = await started('desk');
+    const entry = await asked();
+    await client.runs.answer(runId, entry.interruptId, { action: 'reject', feedback: 'No colours.' });
+    await eventsOf(client, runId);
+    expect(await client.runs.get(runId)).toMatchObject({ status: 'completed' });
+    const run = await eventsOf(theirs, String(entry.remote?.runId));
+    const refusal = run.find(({ type }) => type === 'interrupt.resolved');
+    const resumeValue = { action: 'reject', feedback: 'No colours.' };
+    expect(refusal?.payload).toMatchObject({ outcome: 'rejected', resumeValue, resolvedBy: 'beta' });
+    expect(returned(run)).toMatchObject({ outcome: 'Without: The question was rejected: No colours.' });
+    expect(run.at(-1)?.type).toBe('run.completed');
+  });
+
   test('that only the user there may answer is not answered by this host, which the other does not trust', async () => {
     there.work = async (context) => await context.ask({ prompt: 'Sure?', requireUser: true });
     const runId = await started('desk');

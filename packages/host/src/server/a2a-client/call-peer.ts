@@ -8,11 +8,12 @@ import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import type { CallOrigin } from '../peers/call-origin.ts';
+import { passedOn } from '../peers/passed-question.ts';
 import { messageMetadata } from './message-metadata.ts';
 import { peerError } from './peer-error.ts';
 import type { PeerSettings } from './peer-settings.ts';
 import type { OutboundMessage, PeerTask } from './peer-task.ts';
-import { answerTo, choicesFor, GIVE_UP, promptFor, questionIn, type RemoteQuestion } from './remote-question.ts';
+import { choicesFor, contentOf, GIVE_UP, promptFor, questionIn, type RemoteQuestion } from './remote-question.ts';
 import { RemoteTask, textOf } from './remote-task.ts';
 import type { RemotePart } from './remote-update.ts';
 import { sentOnce } from './sent-once.ts';
@@ -70,7 +71,7 @@ export async function callPeer(ports: CallPorts, input: PeerInput, context: Host
       continue;
     }
     const { taskId, question, isOfSource } = settled;
-    const answer: Json = await context.ask({
+    const said = await passedOn(context, {
       name: `question ${next.round}`,
       prompt: promptFor(name, question),
       ...shapeOf(question),
@@ -84,8 +85,8 @@ export async function callPeer(ports: CallPorts, input: PeerInput, context: Host
       subkind: question.kind === 'auth' ? 'auth' : question.isApproval ? 'approval' : undefined,
     });
     const isAuth = question.kind === 'auth';
-    if (isAuth && answer === GIVE_UP) throw notSignedIn(name);
-    const outgoing = isAuth ? null : answerTo(question, answer);
+    if (isAuth && ('refused' in said || said.answer === GIVE_UP)) throw notSignedIn(name);
+    const outgoing = isAuth ? null : contentOf(question, said);
     const of = { taskId, mark: isAuth ? '' : question.mark };
     // The task belongs to the run that asked first: a fork neither answers nor ends it, and has one of its own.
     next = isOfSource ? again : { round: next.round + 1, outgoing, of };

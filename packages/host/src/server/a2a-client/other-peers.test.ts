@@ -76,7 +76,8 @@ const peers: Record<string, PeerOptions> = {
     },
   },
   asker: {
-    script: ({ params }, answer) => {
+    script: ({ method, params }, answer) => {
+      if (method === 'CancelTask') return answer.result(task('CANCELED'));
       const { parts, taskId } = params.message as JsonObject;
       if (taskId !== undefined) return answer.result({ task: task('COMPLETED', `You said ${JSON.stringify(parts)}`) });
       return answer.result({ task: task('INPUT_REQUIRED', 'Your name?') });
@@ -281,6 +282,19 @@ describe('a call of a peer', () => {
       await client.runs.answer(runId, String(interruptId), { answers: { answer: 'Una' } });
     });
     expect(returned(events)).toMatchObject({ outcome: 'You said [{"text":"Una"}]' });
+  });
+
+  test('whose question people reject ends here, and its task there is cancelled: no message says it', async () => {
+    const { runId } = await client.runs.create({ workflowId: 'asker' });
+    const before = sends('asker').length;
+    const events = await followed(runId, async ({ type, payload }) => {
+      if (type !== 'interrupt.requested') return;
+      const { interruptId } = payload as JsonObject;
+      await client.runs.answer(runId, String(interruptId), { action: 'reject', feedback: 'No.' });
+    });
+    expect(returned(events)).toMatchObject({ error: { code: 'input_rejected' } });
+    expect(await open.get('asker')?.got('CancelTask')).toMatchObject({ params: { id: 'task-1' } });
+    expect(sends('asker')).toHaveLength(before + 1);
   });
 
   test('has people sign in at the peer, and sends nothing for it', async () => {

@@ -1,6 +1,7 @@
 /** What a task of a peer asks, as a question for people here, and the message that carries the answer back. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { schemaRefusal } from '../../engine/values/schemas.ts';
+import type { Said } from '../peers/passed-question.ts';
 import type { OutboundMessage } from './peer-task.ts';
 import type { RemoteTask } from './remote-task.ts';
 import { textOf } from './remote-task.ts';
@@ -72,12 +73,17 @@ const approvalChoices = [
   { value: 'reject', label: 'Reject' },
 ];
 
-/** The content of the message that answers. Text never decides an approval. */
-export function answerTo(
-  { inputId, isApproval }: RemoteQuestion,
-  answer: Json,
-): Pick<OutboundMessage, 'text' | 'data'> {
+/**
+ * The content of the message that answers. Text never decides an approval. The protocol has no word for a refusal, but
+ * Cairn hosts have, which say an id with their questions: for any other peer this throws, and the task there is cancelled.
+ */
+export function contentOf({ inputId, isApproval }: RemoteQuestion, said: Said): Pick<OutboundMessage, 'text' | 'data'> {
   const named = inputId === null ? {} : { inputId };
+  if ('refused' in said) {
+    if (inputId === null) throw said.refused;
+    return { text: null, data: { ...named, reject: true, ...(said.reason !== undefined && { reason: said.reason }) } };
+  }
+  const { answer } = said;
   if (isApproval) return { text: null, data: { ...named, action: answer } };
   if (inputId !== null) return { text: null, data: { ...named, value: answer } };
   return typeof answer === 'string' ? { text: answer, data: undefined } : { text: null, data: asObject(answer) };

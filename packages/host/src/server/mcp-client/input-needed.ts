@@ -1,9 +1,10 @@
 /** What an MCP server asks people before it continues a call, and the answers that the repeated request carries. */
 
-import { declinable, type Json, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
+import { declinable, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
-import { QUESTION_META, type QuestionMeta, questionMeta } from '../peers/question-meta.ts';
+import { passedOn, type Said } from '../peers/passed-question.ts';
+import { QUESTION_META, type QuestionMeta, questionMeta, REASON_META } from '../peers/question-meta.ts';
 import type { Questions } from './held-calls.ts';
 
 /** Maximum rounds of questions in one call. */
@@ -99,7 +100,7 @@ export async function answersTo(
 ): Promise<AnsweredInput> {
   const inputResponses: Record<string, JsonObject> = {};
   for (const { key, message, schema, inputId, requireUser, isApproval } of questions) {
-    const content: Json = await context.ask({
+    const said = await passedOn(context, {
       name: `${round}/${key}`,
       // A person must see who asks, because the text is not from this host.
       prompt: `The MCP server ${serverId} asks: ${message}`,
@@ -109,9 +110,17 @@ export async function answersTo(
       subkind: isApproval === true ? 'approval' : undefined,
       timeoutMs: isHeld === true ? answerMs : undefined,
     });
-    inputResponses[key] = content === null ? { action: 'decline' } : { action: 'accept', content };
+    inputResponses[key] = replyTo(said);
   }
   return { ...(requestState === null ? {} : { requestState }), inputResponses };
+}
+
+/** An answer of null declines, and so does a refusal. */
+function replyTo(said: Said): JsonObject {
+  if ('answer' in said)
+    return said.answer === null ? { action: 'decline' } : { action: 'accept', content: said.answer };
+  const { reason } = said;
+  return { action: 'decline', ...(reason !== undefined && { _meta: { [REASON_META]: reason } }) };
 }
 
 export const endlessQuestions = (serverId: string): TerminalError =>

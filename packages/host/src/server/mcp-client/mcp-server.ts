@@ -47,7 +47,7 @@ interface Answered {
 /** Such a server asks one question at a time. */
 const replyOf = ({ inputResponses }: AnsweredInput): ElicitResult => {
   const [given] = Object.values(inputResponses);
-  if (given?.action === 'decline') return { action: 'decline' };
+  if (given?.action === 'decline') return { ...given, action: 'decline' };
   const content = isJsonObject(given?.content) ? given.content : {};
   return { action: 'accept', content: content as ElicitResult['content'] };
 };

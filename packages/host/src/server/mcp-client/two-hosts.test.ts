@@ -29,6 +29,7 @@ const agents = servers.flatMap((server) => [
   caller(server, 'desk', 'agent.host.desk', { message: 'Hello?' }),
   caller(server, 'slow', 'slow'),
   caller(server, 'gate', 'gate'),
+  caller(server, 'ask', 'ask'),
 ]);
 
 const calls = servers.map((server) =>
@@ -153,6 +154,26 @@ test.each(servers)('to decline an approval there rejects it: %s', async (server)
   expect(returned).toMatchObject({ error: { code: 'tool_failed' }, remote: { hostId: ALPHA } });
   const there = await other.ended(String(objectOrEmpty(returned?.remote).runId));
   expect(there.find(({ type }) => type === 'approval.received')).toMatchObject({ payload: { action: 'reject' } });
+});
+
+describe.each(servers)('to decline a plain question there is a refusal there: %s', (server) => {
+  test.each<[string, JsonObject, JsonObject]>([
+    ['by null', { answers: { answer: null } }, { action: 'reject' }],
+    ['with a reason', { action: 'reject', feedback: 'No time.' }, { action: 'reject', feedback: 'No time.' }],
+  ])('%s', async (_, answer, recorded) => {
+    const runId = await startOf(`${server}.ask`);
+    for await (const { type, nodeId } of client.follow(runId)) {
+      if (type === 'node.suspended') await client.runs.answer(runId, nodeId ?? '', answer);
+    }
+    const [returned] = payloadsIn(await eventsOf(client, runId), 'agent.toolReturned');
+    const message = expect.stringContaining('The question was rejected');
+    expect(returned).toMatchObject({ error: { code: 'tool_failed', message }, remote: { hostId: ALPHA } });
+    const there = await other.ended(String(objectOrEmpty(returned?.remote).runId));
+    expect(there.find(({ type }) => type === 'interrupt.resolved')).toMatchObject({
+      payload: { outcome: 'rejected', resumeValue: recorded, resolvedBy: 'beta' },
+    });
+    expect(there.at(-1)).toMatchObject({ type: 'run.failed', payload: { error: { code: 'input_rejected' } } });
+  });
 });
 
 test.each(servers)(

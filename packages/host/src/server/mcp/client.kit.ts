@@ -138,6 +138,7 @@ const workflows = [
   ),
   one('gate', { typeId: 'core.approvalGate', config: { title: 'Pay?' } }),
   one('ask', { typeId: 'core.clarificationGate', config: { questions } }),
+  one('talk', { typeId: 'core.conversationGate', config: { prompt: 'Well?' } }),
   one('fail', { typeId: 'core.fail' }),
   one('slow', { typeId: 'core.delay', config: { delayMs: 3_600_000 } }),
 ];

@@ -13,7 +13,7 @@ describe.each(eras)('a client of %s', (era) => {
   test('lists workflows and agents in order, with the schemas of their inputs', async () => {
     const { tools } = await (await host.client(era)).listTools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...['ask', 'fail', 'gate', 'greet', 'slow'],
+      ...['ask', 'fail', 'gate', 'greet', 'slow', 'talk'],
       ...['agent.host.desk', 'agent.host.plain'],
     ]);
     expect(tools.find(({ name }) => name === 'greet')).toMatchObject({
@@ -174,6 +174,24 @@ describe.each(eras)('a client of %s', (era) => {
     const runId = runOf(await client.callTool({ name: 'gate', arguments: {} }));
     const events = await eventsOf(host, runId);
     expect(events.find(({ type }) => type === 'approval.received')).toMatchObject({ payload: { action: 'reject' } });
+  });
+
+  test('rejects any other question that its user declines', async () => {
+    const client = await host.client(era, { onForm: () => ({ action: 'decline' }) });
+    const result = await client.callTool({ name: 'ask', arguments: {} });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: 'The question was rejected.' }],
+      _meta: { code: 'input_rejected' },
+    });
+    expect(await host.rest('GET', `/v1/runs/${runOf(result)}`)).toMatchObject({ status: 'failed' });
+  });
+
+  test('leaves a turn of a conversation open, which nobody can decline', async () => {
+    const client = await host.client(era, { onForm: () => ({ action: 'decline' }) });
+    const result = await client.callTool({ name: 'talk', arguments: {} });
+    expect(result).toMatchObject({ isError: true, _meta: { code: 'waiting' } });
+    await host.rest('POST', `/v1/runs/${runOf(result)}/cancel`, {});
   });
 
   test('is told where to answer if it cannot, or its user does not', async () => {

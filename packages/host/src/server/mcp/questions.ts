@@ -8,7 +8,7 @@ import {
   withoutDecline,
 } from '@cairn/protocol';
 import type { Question } from '../../bridges/a2a/questions.ts';
-import { QUESTION_META, type QuestionMeta } from '../peers/question-meta.ts';
+import { QUESTION_META, type QuestionMeta, REASON_META } from '../peers/question-meta.ts';
 
 /** The parameters of `elicitation/create`. */
 export interface Form {
@@ -21,7 +21,7 @@ export interface Form {
 /** What a client answers to a form. */
 export type Reply =
   | { readonly action: 'accept'; readonly content: JsonObject }
-  | { readonly action: 'decline' }
+  | { readonly action: 'decline'; readonly reason?: string }
   | { readonly action: 'cancel' };
 
 /** Null for what no form asks: a sign-in, or the result of a tool of the client. */
@@ -123,19 +123,26 @@ function requiredOf(question: Question, properties: JsonObject): string[] {
 /** What the host is told; null if the client leaves the question open. */
 export function answerOf(question: Question, reply: Reply): AnswerInput | null {
   if (reply.action === 'cancel') return null;
-  if (isApproval(question)) {
-    if (reply.action === 'accept' && reply.content.approve === true) return { value: { action: 'accept' } };
-    const reason = reply.action === 'accept' ? reply.content.reason : undefined;
-    return { reject: true, ...(typeof reason === 'string' && { reason: reason.slice(0, 2_000) }) };
+  if (reply.action === 'decline') {
+    // The server that asks, behind this host, is told the same.
+    return canDecline(question.form.schema) ? { value: null } : rejection(reply.reason);
   }
-  // Any other question stays open, unless it says that it can be declined.
-  if (reply.action === 'decline') return canDecline(question.form.schema) ? { value: null } : null;
   const { content } = reply;
+  if (isApproval(question)) {
+    return content.approve === true ? { value: { action: 'accept' } } : rejection(content.reason);
+  }
   if (isFlat(question)) return { value: content };
   const { answer = null } = content;
   const { type } = schemaOf(question);
   return { value: typeof answer === 'string' && type !== undefined && !primitive.has(type) ? parsed(answer) : answer };
 }
+
+const MAX_REASON = 2_000;
+
+const rejection = (reason: Json | undefined): AnswerInput => ({
+  reject: true,
+  ...(typeof reason === 'string' && { reason: reason.slice(0, MAX_REASON) }),
+});
 
 /** Text that is no JSON is an answer, too: the schema of the question refuses it. */
 function parsed(text: string): Json {
@@ -149,7 +156,11 @@ function parsed(text: string): Json {
 /** Null for what is no reply to a form. */
 export function replyOf(value: unknown): Reply | null {
   if (!isJson(value)) return null;
-  if (value.action === 'decline' || value.action === 'cancel') return { action: value.action };
+  if (value.action === 'cancel') return { action: 'cancel' };
+  if (value.action === 'decline') {
+    const { [REASON_META]: reason } = isJson(value._meta) ? value._meta : {};
+    return { action: 'decline', ...(typeof reason === 'string' && { reason }) };
+  }
   if (value.action !== 'accept') return null;
   return { action: 'accept', content: isJsonObject(value.content) ? value.content : {} };
 }

@@ -245,6 +245,8 @@ async function answered(opened: OpenToolCall, given: { question: Question; reply
     await answerOpen(request.call, ports.inputs, { contextId, inputId: question.id, given: answer });
     if (!request.call.reply.sent) request.call.reply.code(200);
   } catch (error) {
+    // A turn of a conversation cannot be declined, for example.
+    if (reply.action === 'decline' && isCairnError(error, 'input_invalid')) return false;
     // Somebody was faster: the run goes on with that answer.
     if (!isCairnError(error, 'input_already_answered')) throw error;
   }

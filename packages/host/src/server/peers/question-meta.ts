@@ -15,3 +15,6 @@ export const questionMeta = z.object({
 });
 
 export type QuestionMeta = Readonly<z.infer<typeof questionMeta>>;
+
+/** What the person said who declined such a question, in `_meta` of the reply. The protocol has no place for it. */
+export const REASON_META = 'cairn.reason';

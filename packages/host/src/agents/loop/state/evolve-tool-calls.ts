@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type PayloadOf,
 } from '@cairn/protocol';
-import { rejectedError } from '../../../engine/core/answers/rejection.ts';
+import { reasonIn, rejectedError } from '../../../engine/core/answers/rejection.ts';
 import { cancelError } from '../../../engine/core/control/cancel-call.ts';
 import type { AttemptPlace } from '../../../engine/workflow/driven-calls.ts';
 import { asUntrusted } from '../../models/untrusted.ts';
@@ -163,11 +163,17 @@ export function answered(invocation: Invocation, payload: PayloadOf<'interrupt.r
     const answer = { ordinal, kind: question.kind, name: question.name };
     const isTimeout = reason === 'timeout';
     const isRejected = question.kind === 'ask' && outcome === 'rejected' && !isTimeout;
-    const refusal = isRejected ? rejectedError(resumeValue) : refusalOf(question, resumeValue, isTimeout);
+    const refusal = isRejected ? rejected(resumeValue) : refusalOf(question, resumeValue, isTimeout);
     const error = isCanceled ? canceled(resumeValue) : refusal;
     call.records.push(error === null ? { ...answer, outcome: answerTo(question, resumeValue) } : { ...answer, error });
     return;
   }
+}
+
+/** A tool may pass the question on: then it passes the reason on, too. */
+function rejected(value: Json): ToolError {
+  const reason = reasonIn(value);
+  return { ...rejectedError(value), ...(reason !== undefined && { reason }) };
 }
 
 /** Why the question has no answer; null when it has one. */

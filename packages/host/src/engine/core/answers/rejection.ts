@@ -22,11 +22,12 @@ export function rejectionDrafts(interrupt: InterruptView, { value, principal, no
 }
 
 /** What the asker is told. */
-export const rejectedError = (value: Json) => ({
-  code: 'input_rejected' as const,
-  message:
-    isJsonObject(value) && typeof value.feedback === 'string' && value.feedback !== ''
-      ? `The question was rejected: ${value.feedback}`
-      : 'The question was rejected.',
-  retryable: false,
-});
+export function rejectedError(value: Json) {
+  const reason = reasonIn(value);
+  const message = reason === undefined ? 'The question was rejected.' : `The question was rejected: ${reason}`;
+  return { code: 'input_rejected' as const, message, retryable: false };
+}
+
+/** What the person said who rejected a question; undefined if it was nothing. */
+export const reasonIn = (value: Json): string | undefined =>
+  isJsonObject(value) && typeof value.feedback === 'string' && value.feedback !== '' ? value.feedback : undefined;
