@@ -84,7 +84,7 @@ export interface DiffOptions extends CallOptions {
   readonly limit?: number;
 }
 
-export interface CausesOptions extends CallOptions {
+export interface CausesOptions extends PastOptions {
   /** The sequence of the event whose chain of causes is wanted; or the last one. */
   readonly of?: number | 'last';
   /** Continues a page after this sequence. */
@@ -191,8 +191,8 @@ export function runCalls(connection: Connection, timers: Timers): Runs {
     diff: (runId, against, options) =>
       read(connection, `${runPath(runId)}:diff${query({ against, limit: options?.limit })}`, options),
     ancestry: (runId, options) => read(connection, `${runPath(runId)}/ancestry`, options),
-    causes: (runId, { of, after, ...options } = {}) =>
-      read(connection, `/v1/host/cairn/runs/${segment(runId)}/causes${query({ of, after })}`, options),
+    causes: (runId, { of, after, atSeq, ...options } = {}) =>
+      read(connection, `/v1/host/cairn/runs/${segment(runId)}/causes${query({ of, after, atSeq })}`, options),
     chain: (runId, { after, ...options } = {}) =>
       read(connection, `/v1/host/cairn/runs/${segment(runId)}/chain${query({ after })}`, options),
     debugBundle: (runId, options) => read(connection, `${runPath(runId)}/debug-bundle`, options),

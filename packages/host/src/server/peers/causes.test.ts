@@ -87,6 +87,20 @@ test('leads from the last event of a child to the first of its parent, and to th
   expect(above.events.at(-1)).toMatchObject({ type: 'run.started', causationId: 'ev-17', causationHostId: beta });
 });
 
+test('atSeq shows the causes of a moment', async () => {
+  await using to = await host();
+  const runId = await to.ended({ workflowId: 'top' });
+  const { events, parent } = await to.causes(runId);
+  const then = await to.causes(runId, '?atSeq=2');
+  expect(then).toMatchObject({ events: events.slice(0, 3), next: null, parent });
+  const [last, same] = [await to.causes(runId, '?of=last&atSeq=2'), await to.causes(runId, '?of=2')];
+  expect(last).toEqual(same);
+  for (const query of ['?of=3&atSeq=2', '?atSeq=9999', '?atSeq=x']) {
+    const { status, body } = await to.ask('GET', `/v1/host/cairn/runs/${runId}/causes${query}`);
+    expect([status, body.error], query).toEqual([400, 'validation_error']);
+  }
+});
+
 test('shows only the place of an event that the caller may not see', async () => {
   await using to = await host();
   const runId = await to.ended({ workflowId: 'top' });

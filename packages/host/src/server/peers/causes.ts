@@ -13,7 +13,7 @@ import { z } from 'zod';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { derivedTraceId, parseTraceparent } from '../../telemetry/trace-context.ts';
-import { integerParam, visibleRun } from '../http/params.ts';
+import { atSeqParam, atSeqQuery, integerParam, requireEvent, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 
 export interface CausesPorts {
@@ -40,6 +40,7 @@ export const causesRoutes = (ports: CausesPorts): readonly Route[] => [
           .optional()
           .describe('Shows the chain of causes of the event with this sequence, or of the last one.'),
         after: z.coerce.number().int().min(0).optional().describe('Continues after this sequence.'),
+        atSeq: atSeqQuery,
       }),
       responses: { 200: { description: 'Events with their causes.', shape: causes } },
       errors: ['not_found', 'validation_error'],
@@ -50,7 +51,7 @@ export const causesRoutes = (ports: CausesPorts): readonly Route[] => [
 type CausedEvent = Causes['events'][number];
 
 async function causesOf(call: Call, { log, hostId }: CausesPorts): Promise<string> {
-  const head = await visibleRun(call, log);
+  const head = await headThen(call, log);
   const number = (name: string) => integerParam(queryParam(call, name), { name, min: 0, max: Number.MAX_SAFE_INTEGER });
   const of = queryParam(call, 'of') === 'last' ? head.seq : number('of');
   const page = of === undefined ? await pageAfter(head, log, number('after') ?? -1) : await chainOf(head, log, of);
@@ -70,13 +71,23 @@ async function causesOf(call: Call, { log, hostId }: CausesPorts): Promise<strin
   return JSON.stringify(body);
 }
 
+/** The run as it was: events and their causes never change, so only where it ends does. */
+async function headThen(call: Call, log: EventLog): Promise<RunHead> {
+  const atSeq = atSeqParam(call);
+  const head = await visibleRun(call, log);
+  if (atSeq === undefined) return head;
+  requireEvent(head, atSeq);
+  return { ...head, seq: atSeq };
+}
+
 interface Page {
   readonly rows: readonly Row[];
   readonly next: number | null;
 }
 
 async function pageAfter({ record: { runId }, seq }: RunHead, log: EventLog, after: number): Promise<Page> {
-  const rows = await log.read({ runId, after, limit: MAX_EVENTS });
+  // One more may have been written since, or follow what is asked for.
+  const rows = (await log.read({ runId, after, limit: MAX_EVENTS })).filter((row) => row.seq <= seq);
   const last = rows.at(-1)?.seq ?? seq;
   return { rows, next: last < seq ? last : null };
 }
