@@ -27,6 +27,16 @@ const identity = (name: string, schema: JsonObject): Amendment => ({
   why: 'interrupt.requested is the InterruptPayload plus the identity the engine assigns; the closed schema names none of it',
 });
 
+const texts: JsonObject = { type: 'array', items: text, minItems: 1 };
+const newer = (block: 'mcp' | 'a2a', name: string, schema: JsonObject): Amendment => ({
+  source: 'row 27',
+  schema: 'capabilities.schema.json',
+  at: ['properties', block, 'properties', name],
+  was: undefined,
+  now: schema,
+  why: 'the text has versions, profiles and addresses, which the older schema, being closed, refuses',
+});
+
 export const amendments: readonly Amendment[] = [
   {
     source: 'row 14',
@@ -52,6 +62,10 @@ export const amendments: readonly Amendment[] = [
     now: [...runStatuses],
     why: 'the run of a bundle is its snapshot, whose statuses this list does not have',
   },
+  ...['protocolVersions', 'profiles', 'features', 'serverUrls'].map((name) => newer('mcp', name, texts)),
+  newer('mcp', 'preferredVersion', text),
+  ...['protocolVersions', 'profiles'].map((name) => newer('a2a', name, texts)),
+  newer('a2a', 'preferredVersion', text),
   identity('runId', text),
   identity('nodeId', text),
   identity('interruptId', text),

@@ -156,7 +156,8 @@ function compared(data: OpenwopData): void {
       expect(body.dispatch).not.toHaveProperty('joinModes');
       expect(body.supportedTransports).toEqual(['rest', 'a2a', 'mcp']);
       expect(body.mcp).toMatchObject({ supported: true, serverMount: { transports: ['streamable-http'] } });
-      expect(body.a2a).toMatchObject({ supported: true, streaming: true, pushNotifications: true });
+      const versions = { protocolVersions: ['1.0'], preferredVersion: '1.0', profiles: ['a2a-1.0'] };
+      expect(body.a2a).toMatchObject({ supported: true, streaming: true, pushNotifications: true, ...versions });
     });
 
     test('answers 304 to a caller who has it', async () => {

@@ -72,7 +72,10 @@ export function causesFinding({ multiAgent }: Discovery): PeerFinding {
 
 /** `a2aVersions` are those of its agent card; empty if the card cannot be read, which a call would show. */
 export function callsFinding({ mcp, a2a }: Discovery, a2aVersions: readonly string[]): PeerFinding {
-  const served = [...(isServed(mcp) ? ['MCP'] : []), ...(isServed(a2a) ? [['A2A', ...a2aVersions].join(' ')] : [])];
+  const served = [
+    ...(isServed(mcp) ? [['MCP', ...versionsIn(mcp)].join(' ')] : []),
+    ...(isServed(a2a) ? [['A2A', ...a2aVersions].join(' ')] : []),
+  ];
   if (served.length > 0) return good('calls', served.join(', '));
   return doubtful('calls', 'it serves neither MCP nor A2A', 'Call it with POST /v1/runs.');
 }
@@ -81,6 +84,16 @@ export const servesA2a = ({ a2a }: Discovery): boolean => isServed(a2a);
 
 const isServed = (block: unknown): boolean =>
   typeof block === 'object' && block !== null && 'supported' in block && block.supported === true;
+
+/** Those of MCP that a discovery document names. Its words are untrusted. */
+function versionsIn(block: unknown): readonly string[] {
+  const named = typeof block === 'object' && block !== null && 'protocolVersions' in block && block.protocolVersions;
+  return Array.isArray(named) ? named.filter(isVersion).slice(0, MAX_VERSIONS) : [];
+}
+
+const MAX_VERSIONS = 8;
+
+const isVersion = (text: unknown): text is string => typeof text === 'string' && /^[\w.-]{1,16}$/.test(text);
 
 const PROXY = 'Look for a proxy between the hosts that removes traceparent.';
 

@@ -124,7 +124,7 @@ test('check shows capabilities and versions without a key, and what it could not
   await peer(['add', url]);
   const { code, out } = await peer(['check']);
   expect(code).toBe(0);
-  for (const word of ['beta', 'protocol 1.0', 'recorded, with ancestry', 'MCP', 'A2A 1.0', '--key-env'])
+  for (const word of ['beta', 'protocol 1.0', 'recorded, with ancestry', 'MCP 2026-07-28', 'A2A 1.0', '--key-env'])
     expect(out).toContain(word);
 });
 

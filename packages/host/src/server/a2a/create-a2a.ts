@@ -35,16 +35,21 @@ export function createA2a(ports: A2aPorts): A2a {
   };
 }
 
+const profiles: Readonly<Record<A2aVersion, string>> = { '1.0': 'a2a-1.0', '0.3': 'a2a-0.3-legacy' };
+
 /** What the discovery document says of A2A. */
 export function withA2a(document: Discovery, versions: readonly A2aVersion[], baseUrl: string): Discovery {
-  if (versions.length === 0) return document;
-  // The card names the versions: this block is closed.
+  const [preferredVersion] = versions;
+  if (preferredVersion === undefined) return document;
   const a2a = {
     supported: true,
     agentCardUrl: `${baseUrl}/.well-known/agent-card.json`,
     streaming: true,
     pushNotifications: true,
     durableTasks: true,
+    protocolVersions: versions,
+    preferredVersion,
+    profiles: versions.map((version) => profiles[version]),
   };
   const added = { supportedTransports: ['rest' as const, 'a2a' as const], a2a };
   const { capabilities } = document;

@@ -251,7 +251,7 @@ function surfaceOf(
     ...ports.gate.routes(baseUrl),
     ...limitRoutes(shares),
     ...ports.telemetry.routes(() => ({ streams: streams.size, polls: polls.size, tenants: tenantFigures(shares) })),
-    ...discoveryRoutes(() => withMcp(withA2a(discovery, a2aVersions, baseUrl()))),
+    ...discoveryRoutes(() => withMcp(withA2a(discovery, a2aVersions, baseUrl()), baseUrl())),
     ...apiDescriptionRoutes(() => routes),
   ];
   return { routes, webhooks, streams, polls, inbox, conversations, a2a, mcp };

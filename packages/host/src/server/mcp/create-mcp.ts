@@ -7,6 +7,7 @@ import { Elicitations } from './elicitations.ts';
 import { OpenCalls } from './open-calls.ts';
 import { type McpSurface, mcpResumeRoute, mcpRoute } from './routes.ts';
 import { createSigned } from './signed.ts';
+import { MODERN, mcpRevisions } from './versions.ts';
 
 export type McpPorts = Omit<McpSurface, 'signed' | 'elicitations' | 'openCalls'> & {
   readonly deriveKeys: DeriveKeys;
@@ -26,11 +27,16 @@ export function createMcp({ deriveKeys, ...ports }: McpPorts): Mcp {
   return { routes: [mcpRoute(surface), mcpResumeRoute(surface)], close: () => openCalls.close() };
 }
 
-/** What the discovery document says of MCP. The published schema of the block is closed; `server/discover` says the rest. */
-export function withMcp(document: Discovery): Discovery {
+/** What the discovery document says of MCP. */
+export function withMcp(document: Discovery, baseUrl: string): Discovery {
   const mcp = {
     supported: true,
     serverMount: { supported: true, transports: ['streamable-http'], samplingBridge: false, elicitationBridge: true },
+    protocolVersions: mcpRevisions,
+    preferredVersion: MODERN,
+    profiles: ['mcp-2026-07-28', 'mcp-2025-06-18-legacy'],
+    features: ['server-discover', 'mrtr', 'cacheable-lists'],
+    serverUrls: [`${baseUrl}/v1/mcp`],
   };
   const { supportedTransports = ['rest' as const], capabilities } = document;
   const added = { supportedTransports: [...supportedTransports, 'mcp' as const], mcp };

@@ -332,6 +332,11 @@ test('the client knows the host, and the discovery document says that it serves 
   expect(mcp).toEqual({
     supported: true,
     serverMount: { supported: true, transports: ['streamable-http'], samplingBridge: false, elicitationBridge: true },
+    protocolVersions: ['2026-07-28', '2025-11-25', '2025-06-18'],
+    preferredVersion: '2026-07-28',
+    profiles: ['mcp-2026-07-28', 'mcp-2025-06-18-legacy'],
+    features: ['server-discover', 'mrtr', 'cacheable-lists'],
+    serverUrls: [`${host.url}/v1/mcp`],
   });
 });
 
