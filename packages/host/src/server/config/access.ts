@@ -19,7 +19,11 @@ export const keySchema = z
     tenant: name.describe(
       "The tenant whose runs and workflows the key can use. Another tenant's resources return 404.",
     ),
-    principal: name.optional().describe('The principal of the key. The log records it with runs, answers and cancels.'),
+    principal: name
+      .optional()
+      .describe(
+        'The principal of the key. The log records it with runs, answers and cancels. Default for a key with `peer`: this `peer`.',
+      ),
     scopes: z
       .array(z.enum(scopes))
       .optional()

@@ -113,7 +113,8 @@ function accessKeys(listed: readonly KeyInput[], texts: readonly KeyText[], sour
 const accessKey = ({ sha256, tenant, principal, scopes: held, toolScopes, peer }: KeyInput, text = ''): AccessKey => ({
   sha256: sha256 ?? keyHash(text),
   tenant,
-  principal,
+  // The log says who answered. Without a name, a host would be the same caller as all other keys without one.
+  principal: principal ?? peer,
   scopes: held,
   toolScopes,
   peer,

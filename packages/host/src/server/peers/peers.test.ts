@@ -11,6 +11,7 @@ import { derivedTraceId, spanIdOf } from '../../telemetry/trace-context.ts';
 import { createHostOver, type Host } from '../create-host.ts';
 
 const keys = {
+  nameless: 'nameless-key-0123456789-abcdefghij',
   beta: 'beta-key-0123456789-abcdefghijklmnop',
   gamma: 'gamma-key-0123456789-abcdefghijklmno',
   auditor: 'auditor-key-0123456789-abcdefghijklm',
@@ -72,6 +73,7 @@ beforeAll(async () => {
       keys: [
         { key: keys.beta, tenant: 't', principal: 'beta', peer: 'hosts.example.org/beta' },
         { key: keys.gamma, tenant: 't', principal: 'gamma', peer: 'hosts.example.org/gamma' },
+        { key: keys.nameless, tenant: 't', peer: 'hosts.example.org/gamma' },
         { key: keys.ann, tenant: 't', principal: 'ann' },
         // Sees the rows of operators, too.
         { key: keys.auditor, tenant: 't', scopes: ['runs:read', 'runs:create', 'audit:read'] },
@@ -274,6 +276,21 @@ test('takes the answer of a host that is trusted for it, in its own runs alone',
     return ask('POST', `/v1/runs/${runId}/interrupts/ask`, { key: keys.gamma, body });
   };
   expect([(await answered(keys.gamma)).status, (await answered(keys.ann)).status]).toEqual([200, 403]);
+});
+
+test('a key of a host that has no name of its own is that of the host: its answers are not those of nobody', async () => {
+  const body = { resumeValue: { answers: { q: 'yes' } } };
+  const answered = async (starter: string) => {
+    const runId = await begun({ workflowId: 'for-user' }, starter);
+    const { status } = await ask('POST', `/v1/runs/${runId}/interrupts/ask`, { key: keys.nameless, body });
+    return { status, runId };
+  };
+  // Neither has a principal in the configuration.
+  expect((await answered(keys.auditor)).status).toBe(403);
+  const own = await answered(keys.nameless);
+  expect(own.status).toBe(200);
+  const resolved = (await events(own.runId)).find(({ type }) => type === 'interrupt.resolved');
+  expect(resolved?.payload).toMatchObject({ resolvedBy: 'hosts.example.org/gamma' });
 });
 
 test('does not start with itself as a peer', async () => {
