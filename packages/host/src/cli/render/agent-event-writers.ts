@@ -66,8 +66,9 @@ export const eventWriters: ReadonlyMap<string, EventWriter> = new Map(
       (payload.error === undefined || payload.error === null ? line : failure)(
         `${INDENT}${toolResultText(payload, style)}`,
       ),
-    'cairn.tool.progress': ({ style, line }, { progress, message }) => {
-      const share = typeof progress === 'number' ? `${Math.round(progress * 100)} % ` : '';
+    'cairn.tool.progress': ({ style, line }, { progress, message, indeterminate }) => {
+      if (indeterminate === true && message === undefined) return;
+      const share = typeof progress === 'number' && indeterminate !== true ? `${Math.round(progress * 100)} % ` : '';
       line(
         `${INDENT}${style.dim(`… ${share}${message === undefined ? '' : oneLine(message, VALUE_LENGTH)}`)}`.trimEnd(),
       );

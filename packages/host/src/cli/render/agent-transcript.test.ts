@@ -1,4 +1,4 @@
-import type { Json, RunEventDoc } from '@cairn/protocol';
+import type { Json, JsonObject, RunEventDoc } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AgentTranscript, type TranscriptOutput } from './agent-transcript.ts';
@@ -228,6 +228,13 @@ test('nothing that a model, a tool or an agent says can steer the terminal', () 
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not come through
     expect(told(events, columns)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
   }
+});
+
+test('progress of a call has no share where nobody knows how much is done', () => {
+  const progress = (payload: JsonObject) => told([event('cairn.tool.progress', payload)], null);
+  expect(progress({ progress: 0.5, message: 'Half.' })).toContain('50 % Half.');
+  expect(progress({ progress: 0, message: 'Reading.', indeterminate: true })).toMatch(/… Reading\.\s*$/);
+  expect(progress({ progress: 0, indeterminate: true })).toBe('');
 });
 
 /** Any JSON value. */

@@ -212,7 +212,9 @@ class LiveCall {
   }
 
   async open(): Promise<OpenPeer> {
-    this.#open ??= await this.#ports.open(this.#context, ({ words }) => this.#context.progress(Number.NaN, words));
+    this.#open ??= await this.#ports.open(this.#context, ({ words }) =>
+      this.#context.progress(Number.NaN, words, { indeterminate: true }),
+    );
     return this.#open;
   }
 

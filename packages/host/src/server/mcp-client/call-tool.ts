@@ -53,7 +53,10 @@ export async function callTool(
     ...options,
     timeout: (options.timeout ?? 0) + (knownFrom(client).kind === 'legacy' ? waitMs : 0),
     allowInputRequired: true,
-    onprogress: ({ progress, total, message }) => held.progress(shareOf(progress, total), message),
+    onprogress: ({ progress, total, message }) => {
+      const share = shareOf(progress, total);
+      held.progress(share, message, Number.isNaN(share) ? { indeterminate: true } : undefined);
+    },
     // Some arguments are repeated in headers, as the schema says.
     toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } },
   });

@@ -104,7 +104,8 @@ describe.each(servers)('over a %s revision', (server) => {
 
   test('the progress and the answer of an agent there come back', async () => {
     const events = await eventsOf(client, await startOf(`${server}.desk`));
-    expect(payloadsIn(events, 'cairn.tool.progress').length).toBeGreaterThan(0);
+    // Without a total, nobody knows how much of the work is done.
+    expect(payloadsIn(events, 'cairn.tool.progress')[0]).toMatchObject({ indeterminate: true });
     expect(payloadsIn(events, 'agent.toolReturned')).toMatchObject([{ outcome: { content: 'Done.' } }]);
   });
 
