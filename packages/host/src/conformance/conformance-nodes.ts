@@ -10,7 +10,7 @@ import {
 } from '../agents/prompts/prompt-chain.ts';
 import { noConfig } from '../engine/nodes/config-fields.ts';
 import { rehearsedGate } from '../engine/nodes/conversation-gate.ts';
-import type { NodeType } from '../engine/workflow/node-type.ts';
+import { defineNodeType, type NodeType } from '../engine/workflow/node-type.ts';
 import type { NodeTypePorts } from '../server/host-extension.ts';
 
 export const conformanceNodes = (ports: NodeTypePorts): readonly NodeType[] => [
@@ -34,17 +34,18 @@ export const requiresMissing: NodeType = {
 };
 
 /** Resolves and composes the configured prompts and outputs their hashes, without calling a model. */
-const mockAi = (options: PromptOptions): NodeType => ({
-  typeId: 'local.sample.demo.mock-ai',
-  config: z.strictObject(promptRefFields).refine(hasOneSystemPrompt, oneSystemPromptOnly),
-  promptRefs,
-  begin(context) {
-    const own = { layer: 'node' as const, text: '', whose: '' };
-    const { rows } = nodePrompts(context, own, options);
-    const hashes = rows.flatMap(({ type, payload }) => (type === 'prompt.composed' ? [payload.hash] : []));
-    return { kind: 'complete', outputs: { content: `mock:${hashes.join(',')}` }, drafts: rows };
-  },
-});
+const mockAi = (options: PromptOptions): NodeType =>
+  defineNodeType({
+    typeId: 'local.sample.demo.mock-ai',
+    config: z.strictObject(promptRefFields).refine(hasOneSystemPrompt, oneSystemPromptOnly),
+    promptRefs,
+    begin(context) {
+      const own = { layer: 'node' as const, text: '', whose: '' };
+      const { rows } = nodePrompts(context, own, options);
+      const hashes = rows.flatMap(({ type, payload }) => (type === 'prompt.composed' ? [payload.hash] : []));
+      return { kind: 'complete', outputs: { content: `mock:${hashes.join(',')}` }, drafts: rows };
+    },
+  });
 
 /** A capability outside the reserved list, which no model has. */
 const NEVER_PROVIDED = 'nonexistent-capability-9b3f';

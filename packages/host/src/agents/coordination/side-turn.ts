@@ -8,6 +8,7 @@ import type { AgentDefinition, CallContext } from '../../engine/ports.ts';
 import { parseStoredDefinition } from '../../engine/replay/recorded-types.ts';
 import type { Definitions } from '../../log/ports/definitions.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import { modelSettings } from '../loop/agent-config.ts';
 import { mockOf, selectionOf } from '../loop/settings.ts';
 import type { Credentials } from '../models/credentials.ts';
 import type { Model, ModelCall } from '../models/model-port.ts';
@@ -69,13 +70,13 @@ export async function sideTurn(ports: SideTurnPorts, turn: SideTurn): Promise<Si
   return { ...(answer !== null && { answer }), usage: usage === null ? null : usageOf(model, usage) };
 }
 
-/** The model that the agent has in its own node. */
+/** The model that the agent has in its own node. An agent that work was handed to has none. */
 async function modelOf({ models, definitions }: SideTurnPorts, { definition, started, request }: SideTurn) {
   const body = started.definitionHash === undefined ? null : await definitions.get(started.definitionHash);
   const nodes: readonly WorkflowNode[] = body === null ? [] : parseStoredDefinition(body).nodes;
   const node = nodes.find(({ agent }) => agent?.agentId === request.agentId);
   const view = { configurable: started.configurable ?? null, owner: null };
-  const settings = { node: node ?? nowhere, state: { view } };
+  const settings = { config: modelSettings.safeParse(node?.config).data ?? {}, state: { view } };
   const selection = selectionOf(settings, { modelClass: modelClassOf(definition.manifest.modelClass) });
   const { rehearsal } = definition;
   const mock = mockOf(settings);
@@ -86,9 +87,6 @@ async function modelOf({ models, definitions }: SideTurnPorts, { definition, sta
   });
   return { model, temperature: selection.temperature, credentialRef: selection.credentialRef };
 }
-
-/** An agent that work was handed to has no node of its own. */
-const nowhere = { id: '', typeId: '', config: {} } as WorkflowNode;
 
 const ANSWER = 'answer';
 const FORWARD = 'forward';

@@ -1,8 +1,8 @@
 /** The loop's view of an agent. It comes from the definition pinned by the run, or from the node's own prompt. */
-import { type AgentRef, isJsonObject, type Json, type JsonObject, modelClassOf, TerminalError } from '@cairn/protocol';
+import { type AgentRef, type Json, type JsonObject, modelClassOf, TerminalError } from '@cairn/protocol';
 import type { AgentDefinition } from '../../engine/ports.ts';
-import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import type { OwnPrompt } from '../prompts/node-prompts.ts';
+import type { AgentContext } from './agent-config.ts';
 
 export interface Agent {
   readonly agentId: string;
@@ -35,13 +35,13 @@ export interface Colleague {
 export const PEER_NODE = 'core.a2a.invoke';
 
 /** The agent a node starts with, before any handoff. */
-export const firstAgentId = (context: Pick<NodeContext, 'node' | 'agents'>): string =>
+export const firstAgentId = (context: Pick<AgentContext, 'node' | 'config' | 'agents'>): string =>
   context.node.agent?.agentId ?? peerAgentOf(context) ?? `host:prompt:${context.node.id}`;
 
 /** The agent of the peer that a node names, among those that the run pins. */
-export function peerAgentOf({ node, agents }: Pick<NodeContext, 'node' | 'agents'>): string | null {
+export function peerAgentOf({ node, config, agents }: Pick<AgentContext, 'node' | 'config' | 'agents'>): string | null {
   if (node.typeId !== PEER_NODE) return null;
-  const wanted = node.config.peer;
+  const wanted = config.peer;
   for (const [agentId, { peer }] of agents) {
     if (peer !== undefined && (wanted === undefined || peer === wanted)) return agentId;
   }
@@ -49,7 +49,7 @@ export function peerAgentOf({ node, agents }: Pick<NodeContext, 'node' | 'agents
 }
 
 /** Throws when the run does not pin this agent. */
-export function agentOf(context: NodeContext, agentId: string): Agent {
+export function agentOf(context: AgentContext, agentId: string): Agent {
   const definition = context.agents.get(agentId);
   const isPrompt = context.node.agent === undefined && context.node.typeId !== PEER_NODE;
   if (isPrompt) return promptAgent(context, agentId);
@@ -72,7 +72,7 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
     defaultThreshold: manifest.confidence?.defaultThreshold,
     isMemoryBound: manifest.memoryShape?.longTerm === true,
     taskSchema,
-    returnSchema: definition.returnSchema ?? outputSchemaOf(context),
+    returnSchema: definition.returnSchema ?? context.config.outputSchema,
     rehearsal,
     peer: definition.peer,
     colleagues: colleaguesOf(context, definition),
@@ -82,15 +82,12 @@ export function agentOf(context: NodeContext, agentId: string): Agent {
 type OwnWords = Pick<Agent, 'systemPrompt' | 'promptLayer'>;
 
 /** The overlay of a branch names an agent, or a node without an agent. It also replaces a template of the node. */
-function ownPrompt({ state: { fork } }: NodeContext, name: string, own: OwnWords): OwnWords {
+function ownPrompt({ state: { fork } }: AgentContext, name: string, own: OwnWords): OwnWords {
   const overlaid = fork !== undefined && Object.hasOwn(fork.prompts, name) ? fork.prompts[name] : undefined;
   return overlaid === undefined ? own : { systemPrompt: overlaid, promptLayer: 'run-configurable' };
 }
 
-const outputSchemaOf = ({ node: { config } }: Pick<NodeContext, 'node'>): JsonObject | undefined =>
-  isJsonObject(config.outputSchema) ? config.outputSchema : undefined;
-
-function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinition): Colleague[] {
+function colleaguesOf(context: AgentContext, { packName, manifest }: AgentDefinition): Colleague[] {
   const colleagues: Colleague[] = [];
   for (const [agentId, other] of context.agents) {
     if (agentId === manifest.agentId || other.packName !== packName) continue;
@@ -101,10 +98,9 @@ function colleaguesOf(context: NodeContext, { packName, manifest }: AgentDefinit
 }
 
 /** Builds the agent of a node that names none: it has a prompt, but no tools and no colleagues. */
-function promptAgent(context: NodeContext, agentId: string): Agent {
-  const { node } = context;
-  const { id, config } = node;
-  const systemPrompt = typeof config.systemPrompt === 'string' ? config.systemPrompt : '';
+function promptAgent(context: AgentContext, agentId: string): Agent {
+  const { id } = context.node;
+  const { systemPrompt = '', outputSchema } = context.config;
   return {
     agentId,
     ref: { agentId, name: id, modelClass: 'chat' },
@@ -115,7 +111,7 @@ function promptAgent(context: NodeContext, agentId: string): Agent {
     defaultThreshold: undefined,
     isMemoryBound: false,
     taskSchema: undefined,
-    returnSchema: outputSchemaOf({ node }),
+    returnSchema: outputSchema,
     rehearsal: undefined,
     peer: undefined,
     colleagues: [],

@@ -1,15 +1,15 @@
 /** Records a handoff when a node starts with a different agent than the node before it. */
 
 import type { Draft } from '../../engine/core/state.ts';
-import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { agentOf } from './agent.ts';
+import type { AgentContext } from './agent-config.ts';
 import { handoffRow } from './rows.ts';
 
 /**
  * Returns one row for each other agent whose node led here. Returns none if no agent acted before or the same agent
  * continues.
  */
-export function boundaryRows(context: NodeContext): readonly Draft[] {
+export function boundaryRows(context: AgentContext): readonly Draft[] {
   const { node, compiled, sources, state } = context;
   if (node.agent === undefined) return [];
   const isPinned = new Set(compiled.definition.nodes.filter(({ agent }) => agent !== undefined).map(({ id }) => id));

@@ -1,23 +1,13 @@
 /** Budgets of an agent node. The loop checks the node's limits and the run's before each call, never after. */
-import { isJsonObject, type Json, type JsonObject, row, TerminalError, type WorkflowNode } from '@cairn/protocol';
-import { z } from 'zod';
+import { type Json, row, TerminalError } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import type { Budget } from '../../engine/family/account.ts';
 import { spentBy } from '../../engine/family/budget.ts';
-import { wholeNumber } from '../../engine/nodes/config-fields.ts';
-import type { NodeContext } from '../../engine/workflow/node-type.ts';
+import type { AgentConfig, AgentContext } from './agent-config.ts';
 import type { LoopState } from './state/loop-state.ts';
 
 /** Default limit of model turns per node. */
 const DEFAULT_MAX_TURNS = 16;
-
-/** The limits a node may set. */
-export const limits = z.strictObject({
-  maxTurns: wholeNumber(1).optional(),
-  maxToolCalls: wholeNumber(0).optional(),
-  maxTokens: wholeNumber(1).optional(),
-  maxCostUsd: z.number().min(0).optional(),
-});
 
 export interface Breach {
   readonly kind: 'loop-iterations' | 'budget-tokens' | 'budget-cost' | 'budget-tool-calls';
@@ -28,15 +18,15 @@ export interface Breach {
 }
 
 /** Explains why a cost limit cannot be enforced; null when neither node nor run sets one. */
-export const unpriced = (node: WorkflowNode, budget: Budget, model: string): string | null =>
-  limitsOf({ node }).maxCostUsd === undefined && budget.maxCostUsd === undefined
+export const unpriced = ({ limits }: Pick<AgentConfig, 'limits'>, budget: Budget, model: string): string | null =>
+  limits?.maxCostUsd === undefined && budget.maxCostUsd === undefined
     ? null
     : `maxCostUsd is set and the price of ${model} is not known`;
 
 /** Throws when a cost limit is set and the model has no known price, before anything is spent. */
-export function checkPrice(context: NodeContext, isPriced: boolean, model: string): void {
-  const { node, state } = context;
-  const problem = isPriced ? null : unpriced(node, state.account.limits, model);
+export function checkPrice(context: AgentContext, isPriced: boolean, model: string): void {
+  const { node, config, state } = context;
+  const problem = isPriced ? null : unpriced(config, state.account.limits, model);
   if (problem === null) return;
   throw new TerminalError('config_validation_failed', {
     message: `Node ${node.id} cannot keep its budget: ${problem}.`,
@@ -45,16 +35,12 @@ export function checkPrice(context: NodeContext, isPriced: boolean, model: strin
   });
 }
 
-/** Needs no validation here: registering the workflow validates the config. */
-const limitsOf = ({ node: { config } }: Pick<NodeContext, 'node'>): JsonObject =>
-  isJsonObject(config.limits) ? config.limits : {};
-
 /** The limit that one more model turn would exceed, or null. */
-export function turnBreach(context: NodeContext, loop: LoopState): Breach | null {
-  const limits = limitsOf(context);
+export function turnBreach(context: AgentContext, loop: LoopState): Breach | null {
+  const { limits = {} } = context.config;
   const budget = context.state.account.limits;
   const all = spentBy(context.state);
-  const maxTurns = typeof limits.maxTurns === 'number' ? limits.maxTurns : DEFAULT_MAX_TURNS;
+  const { maxTurns = DEFAULT_MAX_TURNS } = limits;
   if (loop.turns >= maxTurns) {
     return { kind: 'loop-iterations', limit: maxTurns, observed: loop.turns + 1, whose: 'node' };
   }
@@ -80,12 +66,12 @@ function spent(
 }
 
 /** The limit that this many more tool calls would exceed, or null. */
-export function toolBreach(context: NodeContext, loop: LoopState, calls: number): Breach | null {
-  const limit = limitsOf(context).maxToolCalls;
+export function toolBreach(context: AgentContext, loop: LoopState, calls: number): Breach | null {
+  const limit = context.config.limits?.maxToolCalls;
   const budget = context.state.account.limits.maxToolCalls;
   const own = loop.toolCalls + calls;
   const whole = spentBy(context.state).toolCalls + calls;
-  if (typeof limit === 'number' && own > limit) {
+  if (limit !== undefined && own > limit) {
     return { kind: 'budget-tool-calls', limit, observed: own, whose: 'node' };
   }
   if (typeof budget === 'number' && whole > budget) {

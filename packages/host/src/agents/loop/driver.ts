@@ -1,6 +1,7 @@
 /** The node driver of the agent loop: it decides from the log and makes one recorded call after another. */
 import { MODEL_PERFORMER } from '../../engine/performer-ids.ts';
 import type { NodeDriver } from '../../engine/workflow/node-type.ts';
+import type { AgentConfig } from './agent-config.ts';
 import { callChange } from './calls/call-rows.ts';
 import { cancelledCall, clientAnswer } from './calls/client-calls.ts';
 import { aboutModel, askModelAgain, modelInput, modelReturned } from './calls/model-calls.ts';
@@ -12,7 +13,7 @@ import { evolveLoop } from './state/evolve-loop.ts';
 import { freshLoop, type LoopState } from './state/loop-state.ts';
 import { stoppedLoop } from './stopped.ts';
 
-export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState> {
+export function createAgentDriver(options: LoopOptions): NodeDriver<LoopState, AgentConfig> {
   return {
     fresh: freshLoop,
     runChange: callChange,

@@ -1,22 +1,23 @@
 /** The ways an invocation continues or ends: another turn, a handoff, a result or a failure. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
-import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
+import type { NodeAction } from '../../engine/workflow/node-type.ts';
 import type { Turn } from '../models/turn.ts';
 import { type Agent, agentOf } from './agent.ts';
+import type { LoopContext } from './agent-config.ts';
 import { type Breach, breachError, breachRow, turnBreach } from './budgets.ts';
 import type { HandedOn, StatedDecision } from './calls/loop-tools.ts';
 import { askModel } from './calls/model-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { repairsOf } from './repairs.ts';
+import { MAX_REPAIRS } from './repairs.ts';
 import { handoffRow, type InvocationOutcome, invocationCompletedRow, validConfidence } from './rows.ts';
 import { exceeds, MAX_ROW_BYTES, MAX_SAID_CHARACTERS } from './sizes.ts';
-import { callsOf, type Invocation, type LoopState } from './state/loop-state.ts';
+import { callsOf, type Invocation } from './state/loop-state.ts';
 import { inWords } from './task.ts';
 
 /** One decision about an invocation. */
 export interface LoopStep {
-  readonly context: DrivenContext<LoopState>;
+  readonly context: LoopContext;
   readonly invocation: Invocation;
   readonly agent: Agent;
   readonly options: LoopOptions;
@@ -44,7 +45,7 @@ const saidSoFar = (invocation: Invocation): number =>
 /** Handles a result that violates its schema: the model may correct it as often as the node allows, then the node fails. */
 export function repair(step: LoopStep, problems: readonly string[]): NodeAction {
   const { context, invocation, agent } = step;
-  if (invocation.repairs < repairsOf(context.node)) {
+  if (invocation.repairs < (context.config.retryOnInvalidJson ?? MAX_REPAIRS)) {
     const note = `Your result does not have the required shape: ${problems.join('; ')}. Give it once more, as JSON that fits the schema and nothing else.`;
     return askNext(step, { note, repairs: true });
   }

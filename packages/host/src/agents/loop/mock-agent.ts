@@ -103,7 +103,7 @@ function play(context: NodeContext<MockConfig>, options: LoopOptions) {
   const { node, config } = context;
   const from = emitterOf(context, config);
   const rows = reasoningRows(node.id, from.agentId, config, {
-    verbosity: verbosityOf(context, options),
+    verbosity: verbosityOf({ config: {}, state: context.state }, options),
     tokenLimit: options.reasoningTokenLimit,
   });
   rows.push(...toolRows(context, from.agentId, config, rows.length, options));

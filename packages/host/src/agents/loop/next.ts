@@ -3,10 +3,11 @@
 import { type PayloadOf, row } from '@cairn/protocol';
 import type { Draft, RunError } from '../../engine/core/state.ts';
 import { passedOn } from '../../engine/nodes/values.ts';
-import type { DrivenContext, NodeAction } from '../../engine/workflow/node-type.ts';
+import type { NodeAction } from '../../engine/workflow/node-type.ts';
 import { PEER_PROVIDER } from '../models/peer-model.ts';
 import type { ModelFailure } from '../models/turn.ts';
 import { type Agent, agentOf, firstAgentId } from './agent.ts';
+import type { LoopContext } from './agent-config.ts';
 import { breachError, breachRow, checkPrice, turnBreach } from './budgets.ts';
 import { idOfInvocation, placeOf } from './calls/call-ids.ts';
 import { askModel, modelError, modelFor, retryModel, retryWait, toolsShown, waitToRetry } from './calls/model-calls.ts';
@@ -15,13 +16,11 @@ import { askNext, endBadly, type LoopStep } from './invocation-end.ts';
 import type { InvocationBasis, LoopOptions } from './loop-options.ts';
 import { promptRows } from './prompt.ts';
 import { groupOf } from './settings.ts';
-import { type LoopState, openCalls, type TurnCall } from './state/loop-state.ts';
+import { openCalls, type TurnCall } from './state/loop-state.ts';
 import { nodeTask, taskProblems } from './task.ts';
 import { actOnTurn, actOnVerdict, afterCalls } from './turn-end.ts';
 
-type Context = DrivenContext<LoopState>;
-
-export function nextOfLoop(context: Context, options: LoopOptions): NodeAction | null {
+export function nextOfLoop(context: LoopContext, options: LoopOptions): NodeAction | null {
   const { invocation } = context.inner;
   if (invocation === null) return begin(context, options);
   const at: Place = { context, invocation, options };
@@ -48,7 +47,7 @@ type Place = Pick<LoopStep, 'context' | 'invocation' | 'options'>;
 const stepOf = (at: Place): LoopStep => ({ ...at, agent: agentOf(at.context, at.invocation.agentId), rows: [] });
 
 /** Starts the node's first invocation, or that of a colleague. All checks run before the first row is written. */
-function begin(context: Context, options: LoopOptions): NodeAction {
+function begin(context: LoopContext, options: LoopOptions): NodeAction {
   const { inner, node } = context;
   const agent = agentOf(context, inner.handedOn?.agentId ?? firstAgentId(context));
   const problems = inner.handedOn === null ? taskProblems(agent, passedOn(context.inputs)) : [];
@@ -76,13 +75,13 @@ function begin(context: Context, options: LoopOptions): NodeAction {
   return { kind: 'wait', drafts: [...first, ...drafts], effects };
 }
 
-function basisOf(context: Context, agent: Agent, options: LoopOptions): InvocationBasis {
+function basisOf(context: LoopContext, agent: Agent, options: LoopOptions): InvocationBasis {
   const { provider, model, prices } = modelFor(context, agent, options);
   return { provider, model, isPriced: prices !== null, toolCount: toolsShown(context, agent, options).length };
 }
 
 function startedRow(
-  context: Context,
+  context: LoopContext,
   agent: Agent,
   { provider, model, toolCount, invocationId }: InvocationBasis & { readonly invocationId: string },
 ): Draft {
@@ -99,9 +98,7 @@ function startedRow(
     toolSurfaceCount: toolCount,
     memoryBound: agent.isMemoryBound,
     group,
-    ...(group === 'isolated'
-      ? {}
-      : { task: context.inner.handedOn?.message ?? nodeTask(context.inputs, context.node.config) }),
+    ...(group === 'isolated' ? {} : { task: context.inner.handedOn?.message ?? nodeTask(context) }),
   };
   return row('agent.invocation.started', payload, { nodeId: context.node.id });
 }

@@ -1,20 +1,11 @@
 /** `core.a2a.invoke`: a node that acts as the agent of an A2A peer. The peer comes from the configuration of the host. */
-import { z } from 'zod';
-import { jsonSchema, text } from '../../engine/nodes/config-fields.ts';
-import { agentSharing } from '../../engine/workflow/agent-sharing.ts';
+import type { z } from 'zod';
 import { defineNodeType, type NodeAction, type NodeContext } from '../../engine/workflow/node-type.ts';
 import { peerAgentId } from '../peer-agents.ts';
 import { PEER_NODE, peerAgentOf } from './agent.ts';
+import { peerConfig } from './agent-config.ts';
 import { createAgentDriver } from './driver.ts';
 import type { LoopOptions } from './loop-options.ts';
-
-const peerConfig = z.strictObject({
-  peer: text.optional(),
-  skill: text.max(256).optional(),
-  prompt: text.optional(),
-  agentSharing: agentSharing.optional(),
-  outputSchema: jsonSchema.optional(),
-});
 
 type PeerConfig = z.infer<typeof peerConfig>;
 

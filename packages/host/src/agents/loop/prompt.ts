@@ -1,32 +1,32 @@
 /** The prompts of an agent in its node: the agent's own, or the templates that the node references. */
 
 import type { Draft } from '../../engine/core/state.ts';
-import type { DrivenContext, NodeContext } from '../../engine/workflow/node-type.ts';
 import { nodePrompts } from '../prompts/node-prompts.ts';
 import { type Agent, firstAgentId } from './agent.ts';
+import type { AgentContext, LoopContext } from './agent-config.ts';
 import type { LoopOptions } from './loop-options.ts';
-import type { Invocation, LoopState } from './state/loop-state.ts';
+import type { Invocation } from './state/loop-state.ts';
 import { nodeTask } from './task.ts';
 
 type PromptOptions = Pick<LoopOptions, 'prompts' | 'sha256'>;
 
 /** Rows that record which prompts the agent gets and why, as references and hashes. */
-export const promptRows = (context: NodeContext, agent: Agent, options: PromptOptions): readonly Draft[] =>
+export const promptRows = (context: AgentContext, agent: Agent, options: PromptOptions): readonly Draft[] =>
   promptsOf(context, agent, options).rows;
 
 /** The system prompt and the first user message of an invocation. */
 export function openingWords(
-  context: DrivenContext<LoopState>,
+  context: LoopContext,
   agent: Agent,
   { task }: Pick<Invocation, 'task'>,
   options: PromptOptions,
 ): { readonly system: string; readonly text: string } {
   const { system, user, examples } = promptsOf(context, agent, options);
-  const text = task ?? user ?? nodeTask(context.inputs, context.node.config);
+  const text = task ?? user ?? nodeTask(context);
   return { system, text: [...examples, text].join('\n\n') };
 }
 
-function promptsOf(context: NodeContext, agent: Agent, options: PromptOptions) {
+function promptsOf(context: AgentContext, agent: Agent, options: PromptOptions) {
   const { agentId, systemPrompt, promptLayer } = agent;
   const own = { layer: promptLayer, text: systemPrompt, whose: nameOf(agent), agentId };
   // The node's references apply only to the agent it names; a colleague uses its own prompt.
@@ -34,9 +34,9 @@ function promptsOf(context: NodeContext, agent: Agent, options: PromptOptions) {
   return nodePrompts(isFirst ? context : withoutReferences(context), own, options);
 }
 
-function withoutReferences(context: NodeContext): NodeContext {
+function withoutReferences(context: AgentContext): AgentContext {
   const { defaults: _, ...definition } = context.compiled.definition;
-  return { ...context, node: { ...context.node, config: {} }, compiled: { ...context.compiled, definition } };
+  return { ...context, config: {}, compiled: { ...context.compiled, definition } };
 }
 
 /** An agent's own prompt takes the agent's name. */

@@ -5,11 +5,12 @@ import { schemaProblems } from '../../engine/values/schemas.ts';
 import { taskText } from '../models/task-text.ts';
 import { hostileArguments } from '../tools/hostile-arguments.ts';
 import type { Agent } from './agent.ts';
+import type { AgentContext } from './agent-config.ts';
 
 /** The task of a node: its inputs as text, or its configured prompt when it has none. */
-export function nodeTask(inputs: JsonObject, config: JsonObject): string {
+export function nodeTask({ inputs, config }: Pick<AgentContext, 'inputs' | 'config'>): string {
   const text = taskText(passedOn(inputs));
-  return text === '' && typeof config.prompt === 'string' ? config.prompt : text;
+  return text === '' ? (config.prompt ?? text) : text;
 }
 
 /** The text of a handoff: the message, followed by its data as JSON. */

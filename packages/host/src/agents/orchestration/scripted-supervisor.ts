@@ -1,13 +1,7 @@
 /** A supervisor that plays the decisions in its config, for tests of orchestration. */
-import {
-  type FoldEvent,
-  type Json,
-  type OrchestratorDecision,
-  orchestratorDecision,
-  type WorkflowNode,
-} from '@cairn/protocol';
+import { type FoldEvent, type Json, type OrchestratorDecision, orchestratorDecision } from '@cairn/protocol';
 import { z } from 'zod';
-import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
+import type { ConfiguredNode, DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
 import { escalation } from '../loop/escalation.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
 import { decidedRow } from '../loop/rows.ts';
@@ -30,7 +24,8 @@ export const hasScript = (config: Readonly<Record<string, unknown>>): boolean =>
   fields.some((name) => config[name] !== undefined);
 
 /** True with a script, or without an agent to ask. */
-export const isScripted = ({ config, agent }: WorkflowNode): boolean => hasScript(config) || agent === undefined;
+export const isScripted = ({ node, config }: Pick<ConfiguredNode<Script>, 'node' | 'config'>): boolean =>
+  hasScript(config) || node.agent === undefined;
 
 /** The plan when nothing is scripted: one no-op worker, then terminate. */
 const usualPlan = [

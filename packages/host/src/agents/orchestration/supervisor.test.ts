@@ -184,9 +184,11 @@ test('a supervisor asks the user as often as the host allows, and then its node 
 });
 
 test('an agent that supervises and has asked enough is not offered to ask again', () => {
-  const node = { ...supervised([]).nodes[0], config: {} } as WorkflowNode;
+  const node = supervised([]).nodes[0] as WorkflowNode;
+  const config = {};
   const agents = new Map([['host:boss', testDefinition()]]);
-  const schemaOf = (mayAsk: boolean) => JSON.stringify(briefed(node, agents, mayAsk).get('host:boss')?.returnSchema);
+  const schemaOf = (mayAsk: boolean) =>
+    JSON.stringify(briefed({ node, config }, agents, mayAsk).get('host:boss')?.returnSchema);
   expect(schemaOf(true)).toContain('ask-user');
   expect(schemaOf(false)).not.toContain('ask-user');
   expect(schemaOf(false)).toContain('next-worker');

@@ -6,14 +6,14 @@ import { orchestratorDecision, row, type WorkflowNode } from '@cairn/protocol';
 import { z } from 'zod';
 import type { RunError } from '../../engine/core/state.ts';
 import {
+  type ConfiguredNode,
   type DrivenContext,
   defineNodeType,
   type NodeAction,
   type NodeDriver,
-  type NodeToCheck,
   type Problem,
 } from '../../engine/workflow/node-type.ts';
-import { agentFields } from '../loop/agent-node.ts';
+import { agentFields } from '../loop/agent-config.ts';
 import { recordedCalls } from '../loop/calls/recorded-calls.ts';
 import { createAgentDriver } from '../loop/driver.ts';
 import type { LoopOptions } from '../loop/loop-options.ts';
@@ -45,13 +45,13 @@ export function createSupervisor(options: LoopOptions) {
   const agent = createAgentDriver(options);
   const scripted = scriptedDriver(options);
   /** Makes the decision schema the return schema of the node's agents. */
-  function asked<Context extends DrivenContext>(context: Context): Context {
-    const { node, agents } = context;
-    if (isScripted(node)) return context;
-    return { ...context, agents: briefed(node, agents, hasQuestionsLeft(context, options)) };
+  function asked<Context extends DrivenContext<Inner, SupervisorConfig>>(context: Context): Context {
+    if (isScripted(context)) return context;
+    return { ...context, agents: briefed(context, context.agents, hasQuestionsLeft(context, options)) };
   }
-  const driverOf = ({ node }: DrivenContext): Omit<NodeDriver<Inner, SupervisorConfig>, 'fresh'> =>
-    isScripted(node) ? scripted : agent;
+  const driverOf = (
+    context: DrivenContext<Inner, SupervisorConfig>,
+  ): Omit<NodeDriver<Inner, SupervisorConfig>, 'fresh'> => (isScripted(context) ? scripted : agent);
   const driver: NodeDriver<Inner, SupervisorConfig> = {
     fresh: (node) => ({ ...agent.fresh(node), ...scripted.fresh(node) }),
     runChange: (event) =>
@@ -80,7 +80,7 @@ export function createSupervisor(options: LoopOptions) {
     config: supervisorConfig,
     driver,
     actsAsAgent: (node) => !isScripted(node),
-    promptRefs: (compiled) => (isScripted(compiled.node) ? [] : promptRefs(compiled)),
+    promptRefs: (compiled) => (isScripted(compiled) ? [] : promptRefs(compiled)),
     checkRun: (node, run) => (isScripted(node) ? [] : costProblems(node, run, options)),
     modelOf: (node, run) => modelNameOf(node, run, options),
     check: (node) => check(node, options.isConformanceHost),
@@ -169,8 +169,8 @@ const supervisorConfig = z.strictObject({ ...scriptFields, ...supervisorFields }
 
 type SupervisorConfig = z.infer<typeof supervisorConfig>;
 
-function check({ config, node }: NodeToCheck<SupervisorConfig>, mayBeScripted: boolean): Problem[] {
-  if (!isScripted(node)) return [];
+function check({ config, node }: ConfiguredNode<SupervisorConfig>, mayBeScripted: boolean): Problem[] {
+  if (!isScripted({ config, node })) return [];
   const message = 'must name the agent that supervises, as { "agentId": … }';
   return [
     ...(mayBeScripted ? [] : [{ path: ['agent'], message }]),

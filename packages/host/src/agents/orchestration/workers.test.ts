@@ -1,11 +1,12 @@
-import type { JsonObject, WorkflowNode } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { compileSchema } from '../../engine/values/schemas.ts';
 import { testDefinition } from '../agent-definition.kit.ts';
-import { briefed, workerList } from './workers.ts';
+import { briefed, type WorkersConfig, workerList } from './workers.ts';
 
-const supervisor = (config: JsonObject): WorkflowNode =>
-  ({ id: 'boss', typeId: 'core.orchestrator.supervisor', config, inputs: {}, agent: { agentId: 'a' } }) as never;
+const supervisor = (config: WorkersConfig) => {
+  const node = { id: 'boss', typeId: 'core.orchestrator.supervisor', inputs: {}, agent: { agentId: 'a' } };
+  return { node: node as never, config };
+};
 
 const brief = testDefinition({ systemPrompt: 'Be brief.', returnSchema: { type: 'string' } });
 const agents = new Map([

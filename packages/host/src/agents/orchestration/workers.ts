@@ -1,8 +1,9 @@
 /** Briefs a supervisor about its workers: in its system prompt and in the schema of its decision. */
-import { type JsonObject, orchestratorDecision, type WorkflowNode } from '@cairn/protocol';
+import { type JsonObject, orchestratorDecision } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Agents } from '../../engine/pins/pinned.ts';
 import type { AgentDefinition } from '../../engine/ports.ts';
+import type { ConfiguredNode } from '../../engine/workflow/node-type.ts';
 
 /** The workers that a supervisor may dispatch. */
 export const workerList = z
@@ -19,6 +20,12 @@ export const workerList = z
 
 type Worker = z.infer<typeof workerList>[number];
 
+export interface WorkersConfig {
+  readonly workers?: readonly Worker[] | undefined;
+}
+
+type Supervisor = Pick<ConfiguredNode<WorkersConfig>, 'node' | 'config'>;
+
 const schemaOf = (schema: z.ZodType): JsonObject => z.toJSONSchema(schema) as JsonObject;
 
 /** Computed once: the schema never changes. */
@@ -32,11 +39,11 @@ interface Brief {
 /** Keyed by config object: a definition is compiled once, so the object is stable. */
 const briefs = { asking: new WeakMap<object, Brief>(), silent: new WeakMap<object, Brief>() };
 
-function briefOf({ config }: WorkflowNode, mayAsk: boolean): Brief {
+function briefOf(config: WorkersConfig, mayAsk: boolean): Brief {
   const kept = mayAsk ? briefs.asking : briefs.silent;
   const known = kept.get(config);
   if (known !== undefined) return known;
-  const workers = workerList.safeParse(config.workers).data ?? [];
+  const { workers = [] } = config;
   const brief = { schema: decisionSchema(workers, mayAsk), words: wordsFor(workers, mayAsk) };
   kept.set(config, brief);
   return brief;
@@ -70,8 +77,8 @@ const wordsFor = (workers: readonly Worker[], mayAsk: boolean): string =>
  * The run's agents as used in a supervisor node. Each must return a decision; the node's own agent also gets the worker
  * list.
  */
-export function briefed(node: WorkflowNode, agents: Agents, mayAsk = true): Agents {
-  const { schema, words } = briefOf(node, mayAsk);
+export function briefed({ node, config }: Supervisor, agents: Agents, mayAsk = true): Agents {
+  const { schema, words } = briefOf(config, mayAsk);
   const told = new Map<string, AgentDefinition>();
   for (const [agentId, definition] of agents) {
     const { systemPrompt } = definition;

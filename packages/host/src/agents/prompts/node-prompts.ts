@@ -5,6 +5,7 @@ import type { PromptTemplate, Sha256 } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { composePrompt } from './compose-prompt.ts';
 import {
+  type PromptConfig,
   type PromptLayer,
   type PromptSlot,
   type PromptSource,
@@ -41,7 +42,7 @@ export interface NodePrompts {
 }
 
 /** Throws for an unknown template or an unfilled required slot, which fails the node. */
-export function nodePrompts(context: NodeContext, own: OwnPrompt, options: PromptOptions): NodePrompts {
+export function nodePrompts(context: NodeContext<PromptConfig>, own: OwnPrompt, options: PromptOptions): NodePrompts {
   const rows: Draft[] = [];
   const where = { nodeId: context.node.id };
   const texts = (kind: PromptKind): string[] =>

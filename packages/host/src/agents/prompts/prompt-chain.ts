@@ -1,7 +1,7 @@
 /** Resolves a prompt from an ordered chain of layers, and records which layer supplied it. */
-import type { Json, JsonObject, PayloadOf } from '@cairn/protocol';
+import type { JsonObject, PayloadOf } from '@cairn/protocol';
 import { z } from 'zod';
-import type { CompiledNode, NodeContext } from '../../engine/workflow/node-type.ts';
+import type { CompiledNode, ConfiguredNode, NodeContext } from '../../engine/workflow/node-type.ts';
 import { type PromptKind, type PromptRef, parsePromptRef, promptKinds, promptRef, refText } from './prompt-template.ts';
 
 /** The layers in order of precedence, highest first. Only a branch has the first: what its overlay says. */
@@ -66,6 +66,9 @@ export const promptRefFields = {
   fewShotPromptRefs: z.array(promptRef).optional(),
 } satisfies Record<(typeof nodeFields)[PromptKind], z.ZodType>;
 
+/** The references of a node that may name templates. */
+export type PromptConfig = z.infer<z.ZodObject<typeof promptRefFields>>;
+
 /** A node has an inline system prompt or a reference, not both. */
 export const hasOneSystemPrompt = (config: { readonly systemPrompt?: unknown; readonly systemPromptRef?: unknown }) =>
   config.systemPrompt === undefined || config.systemPromptRef === undefined;
@@ -76,20 +79,26 @@ export const oneSystemPromptOnly = {
 };
 
 /** Every template that a node or its workflow names, in short form. */
-export const promptRefs = ({ node, definition }: Pick<CompiledNode, 'node' | 'definition'>): readonly string[] =>
+export const promptRefs = ({
+  config,
+  definition,
+}: Pick<ConfiguredNode<PromptConfig>, 'config' | 'definition'>): readonly string[] =>
   promptKinds.flatMap((kind) =>
-    referredPrompts({ node, compiled: { definition } }, kind)
+    referredPrompts({ config, compiled: { definition } }, kind)
       .flatMap((sources) => Object.values(sources))
       .flatMap((source) => ('ref' in source ? [refText(source.ref)] : [])),
   );
 
 /** The references of a node and its workflow for a kind of prompt. Most kinds have one slot. */
 export function referredPrompts(
-  { node, compiled }: Pick<NodeContext, 'node'> & { readonly compiled: Pick<CompiledNode, 'definition'> },
+  {
+    config,
+    compiled,
+  }: Pick<NodeContext<PromptConfig>, 'config'> & { readonly compiled: Pick<CompiledNode, 'definition'> },
   kind: PromptKind,
 ): Partial<Record<PromptLayer, PromptSource>>[] {
-  const asked = node.config[nodeFields[kind]];
-  const refs: readonly (Json | undefined)[] = Array.isArray(asked) ? asked : [asked];
+  const asked = config[nodeFields[kind]];
+  const refs = Array.isArray(asked) ? asked : [asked];
   const promptRefs = compiled.definition.defaults?.promptRefs as JsonObject | undefined;
   const fallback = parsePromptRef(promptRefs?.[kind]);
   return refs.map((value) => {

@@ -1,5 +1,5 @@
 /** Schemas of prompt templates and of references to them. */
-import { type Json, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { anyJsonObject } from '../../engine/nodes/config-fields.ts';
 import type { PromptTemplate } from '../../engine/ports.ts';
@@ -75,7 +75,7 @@ const notARef = 'must be a prompt reference, as prompt:name@1.0.0';
 export const promptRef = z.union([z.string().regex(shortForm, notARef), longForm], notARef);
 
 /** Parses a reference in either form; null when it is invalid. */
-export function parsePromptRef(value: Json | undefined): PromptRef | null {
+export function parsePromptRef(value: unknown): PromptRef | null {
   if (typeof value === 'string') {
     const [, id, pinned] = shortForm.exec(value) ?? [];
     if (id === undefined) return null;

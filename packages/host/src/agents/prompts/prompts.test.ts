@@ -152,9 +152,9 @@ test('no place with a prompt resolves to none, which is recorded too', () => {
 });
 
 test('a node refers to one template of each kind and to several examples; its workflow gives defaults', () => {
-  const node = { config: { systemPromptRef: 'prompt:a', fewShotPromptRefs: ['prompt:b', 'prompt:c'] } };
+  const config = { systemPromptRef: 'prompt:a', fewShotPromptRefs: ['prompt:b', 'prompt:c'] };
   const definition = { defaults: { promptRefs: { system: 'prompt:z', user: 'prompt:y' } } };
-  const at = { node, compiled: { definition } } as never;
+  const at = { config, compiled: { definition } } as never;
   expect(referredPrompts(at, 'system')).toEqual([
     { node: { ref: { templateId: 'a' } }, 'workflow-defaults': { ref: { templateId: 'z' } } },
   ]);
@@ -181,7 +181,8 @@ const options = { prompts: new PromptRegistry([]), sha256 };
 const own = { layer: 'agent-intrinsic' as const, text: 'You are Ada.', whose: 'prompt:ada', agentId: 'core.a.ada' };
 const nodeWith = (config: JsonObject, promptRefs?: JsonObject) =>
   ({
-    node: { id: 'n', config },
+    node: { id: 'n' },
+    config,
     compiled: { definition: { ...(promptRefs && { defaults: { promptRefs } }) } },
     inputs: { topic: 'stones' },
     state: { view: { variables: {} } },

@@ -1,13 +1,14 @@
 /** The driver of a prompt node: that of a tool call if the node names one, else that of an agent. */
-import type { WorkflowNode } from '@cairn/protocol';
-import type { DrivenContext, NodeDriver } from '../../engine/workflow/node-type.ts';
-import { callsTool } from './tool-node.ts';
+import type { NodeDriver } from '../../engine/workflow/node-type.ts';
+import type { AgentConfig } from '../loop/agent-config.ts';
+import { callsTool } from './tool-config.ts';
 
-export function eitherDriver(agent: NodeDriver, tool: NodeDriver): NodeDriver {
-  const of = (node: WorkflowNode) => (callsTool(node) ? tool : agent);
-  const by = ({ node }: DrivenContext) => of(node);
+type Driver = NodeDriver<object, AgentConfig>;
+
+export function eitherDriver(agent: Driver, tool: Driver): Driver {
+  const by = ({ config }: { readonly config: AgentConfig }) => (callsTool(config) ? tool : agent);
   return {
-    fresh: (node) => of(node).fresh(node),
+    fresh: (node) => by(node).fresh(node),
     // The rows of tool calls are the same.
     runChange: (event) => agent.runChange?.(event) ?? null,
     ...(agent.recorded === undefined ? {} : { recorded: agent.recorded }),

@@ -2,10 +2,11 @@
  * Drives a node that calls one tool of an MCP server. It writes the rows of an agent's tool call, so that everything that
  * holds for those holds here: who may call, questions, cancellation, interrupted calls, replays.
  */
-import { type FoldEvent, isJsonObject, type Json, type JsonObject, type WorkflowNode } from '@cairn/protocol';
+import { type FoldEvent, isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import type { RunError } from '../../engine/core/state.ts';
 import type { AttemptPlace } from '../../engine/workflow/driven-calls.ts';
-import type { DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
+import type { ConfiguredNode, DrivenContext, NodeAction, NodeDriver } from '../../engine/workflow/node-type.ts';
+import type { AgentConfig } from '../loop/agent-config.ts';
 import { budgetElsewhere } from '../loop/calls/call-budget.ts';
 import { placeOf, toolCallId, turnId } from '../loop/calls/call-ids.ts';
 import { callChange } from '../loop/calls/call-rows.ts';
@@ -23,18 +24,24 @@ import { abandonedCalls } from '../loop/stopped.ts';
 import type { Turn } from '../models/turn.ts';
 import type { ToolCallInput } from '../tools/tool.ts';
 import { MCP_SCOPE, type ToolLookup } from '../tools/tool-registry.ts';
+import type { ToolCallConfig } from './tool-config.ts';
 
 /** The state of a loop without a model, and how its one call ended. */
 export interface ToolNodeState extends LoopState {
   ended: { readonly value: Json } | { readonly error: RunError } | null;
 }
 
-type Context = DrivenContext<ToolNodeState>;
+/** The settings of a tool node, or of a prompt node that calls a tool. */
+type ToolNodeConfig = AgentConfig & CallSettings;
+
+type CallSettings = { readonly [Name in keyof ToolCallConfig]?: ToolCallConfig[Name] | undefined };
+
+type Context = DrivenContext<ToolNodeState, ToolNodeConfig>;
 
 /** Calls of a node that names no agent are those of the host. */
 const NO_AGENT = 'core.system';
 
-export function createToolDriver(options: LoopOptions): NodeDriver<ToolNodeState> {
+export function createToolDriver(options: LoopOptions): NodeDriver<ToolNodeState, ToolNodeConfig> {
   return {
     fresh,
     runChange: callChange,
@@ -70,7 +77,7 @@ const noTurn: Turn = {
   specification: '',
 };
 
-const fresh = ({ agent }: WorkflowNode): ToolNodeState => ({
+const fresh = ({ node: { agent } }: ConfiguredNode): ToolNodeState => ({
   ...freshLoop(),
   ended: null,
   invocation: {
@@ -159,36 +166,27 @@ function judgedCall(context: Context, toolId: string, options: LoopOptions) {
   return judgeCall({ ...access, registry }, { id: '', name: toolId, input }, 0);
 }
 
-/** The settings of both kinds of nodes. */
-interface ToolSettings {
-  readonly serverId?: Json | undefined;
-  readonly toolName: Json | undefined;
-  readonly arguments?: Json | undefined;
-  readonly timeoutMs?: Json | undefined;
-}
+/** The settings of the call, for both kinds of nodes. */
+const settingsOf = ({ mcp, ...own }: ToolNodeConfig): CallSettings =>
+  mcp === undefined ? own : { ...mcp, toolName: mcp.tool };
 
-function settingsOf({ config }: WorkflowNode): ToolSettings {
-  if (!isJsonObject(config.mcp)) return { ...config, toolName: config.toolName };
-  return { ...config.mcp, toolName: config.mcp.tool };
-}
-
-function toolIdOf({ node }: Pick<Context, 'node'>, { mcp }: LoopOptions): string | null {
-  const { serverId = mcp?.serverOf(node.id) ?? null, toolName } = settingsOf(node);
+function toolIdOf({ node, config }: Pick<Context, 'node' | 'config'>, { mcp }: LoopOptions): string | null {
+  const { serverId = mcp?.serverOf(node.id) ?? null, toolName } = settingsOf(config);
   return serverId === null ? null : `${MCP_SCOPE}${serverId}/${toolName}`;
 }
 
 /** Inputs come before settings. What an edge passes on without a name is no argument. */
-function argumentsOf({ node, inputs }: Pick<Context, 'node' | 'inputs'>): JsonObject {
-  const { arguments: set } = settingsOf(node);
+function argumentsOf({ config, inputs }: Pick<Context, 'config' | 'inputs'>): JsonObject {
+  const { arguments: set = {} } = settingsOf(config);
   const { input: _, arguments: given, ...named } = inputs;
-  return { ...(isJsonObject(set) ? set : {}), ...(isJsonObject(given) ? given : {}), ...named };
+  return { ...set, ...(isJsonObject(given) ? given : {}), ...named };
 }
 
 /** The tool is that of the recorded call: the servers of a host may change. */
 function inputOf(context: Context, options: LoopOptions): ToolCallInput {
   const { agentId, ...invocation } = openInvocation(context.inner);
   const [open] = callsOf({ agentId, ...invocation });
-  const { timeoutMs } = settingsOf(context.node);
+  const { timeoutMs } = settingsOf(context.config);
   const toolId = open?.toolId ?? toolIdOf(context, options) ?? '';
   return {
     toolId,
@@ -198,7 +196,7 @@ function inputOf(context: Context, options: LoopOptions): ToolCallInput {
     records: open?.records ?? [],
     principal: principalOf(context),
     ...budgetElsewhere(context, toolId),
-    ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
 }
 

@@ -29,22 +29,28 @@ export const clientToolSet = z.strictObject({
   tools: z.array(clientTool).max(MAX_CLIENT_TOOLS),
 });
 
+type ClientToolSet = z.infer<typeof clientToolSet>;
+
 export interface ClientTools {
   readonly timeoutMs: number;
   readonly tools: readonly Tool[];
 }
 
-/** Kept with the definition that has them. */
-const known = new WeakMap<JsonObject, ClientTools | null>();
+/** Kept with the config that has them. */
+const known = new WeakMap<object, ClientTools>();
 
 /** The client's tools of a node; null if it has none. */
-export function clientToolsOf({ config }: { readonly config: JsonObject }): ClientTools | null {
-  if (config.clientTools === undefined) return null;
-  const found = known.get(config);
+export function clientToolsOf({
+  clientTools,
+}: {
+  readonly clientTools?: ClientToolSet | undefined;
+}): ClientTools | null {
+  if (clientTools === undefined) return null;
+  const found = known.get(clientTools);
   if (found !== undefined) return found;
-  const { data } = clientToolSet.safeParse(config.clientTools);
-  const made = data === undefined ? null : { timeoutMs: data.timeoutMs, tools: data.tools.map(toolOf) };
-  known.set(config, made);
+  const { timeoutMs, tools } = clientTools;
+  const made = { timeoutMs, tools: tools.map(toolOf) };
+  known.set(clientTools, made);
   return made;
 }
 

@@ -91,7 +91,7 @@ export function startedDraft(start: {
   refuse(definition, problems);
   const budget = child?.child.budget ?? narrowed(rootBudget(configurable, start.limits), start.request.callBudget);
   refuse(definition, nodeProblems(start.workflow, { configurable, budget }));
-  const channels = channelDeclarations(definition);
+  const channels = channelDeclarations(start.workflow);
   const payload: PayloadDraft<'run.started'> = {
     workflowId: definition.id,
     workflowVersion: definition.version,
@@ -229,8 +229,9 @@ function configurableProblems(definition: WorkflowDefinition, configurable: Json
 /** Collects the problems that nodes report for this run. */
 function nodeProblems({ nodes, agents }: Workflow, run: { configurable: JsonObject; budget: Budget }): string[] {
   const problems: string[] = [];
-  for (const { id, node, type } of nodes.values()) {
-    for (const problem of type.checkRun?.(node, { ...run, agents }) ?? []) problems.push(`node ${id}: ${problem}`);
+  for (const node of nodes.values()) {
+    const found = node.type.checkRun?.(node, { ...run, agents }) ?? [];
+    problems.push(...found.map((problem) => `node ${node.id}: ${problem}`));
   }
   return problems;
 }
@@ -240,10 +241,11 @@ function firstAgent(
   { nodes, agents }: Workflow,
   run: { configurable: JsonObject; budget: Budget },
 ): { readonly agentId: string; readonly model?: string } | null {
-  for (const { node, type } of nodes.values()) {
+  for (const compiled of nodes.values()) {
+    const { node, type } = compiled;
     if (type.hostAgent !== undefined) return { agentId: type.hostAgent };
-    if (type.actsAsAgent?.(node) !== true || node.agent === undefined || node.disabled === true) continue;
-    const model = type.modelOf?.(node, { ...run, agents }) ?? null;
+    if (type.actsAsAgent?.(compiled) !== true || node.agent === undefined || node.disabled === true) continue;
+    const model = type.modelOf?.(compiled, { ...run, agents }) ?? null;
     return { agentId: node.agent.agentId, ...(model === null ? {} : { model }) };
   }
   return null;
@@ -260,13 +262,13 @@ function defaultVariables(definition: WorkflowDefinition, inputs: JsonObject, un
 }
 
 /** Includes channels declared only by the nodes that write them, because their writes cannot carry a time to live. */
-function channelDeclarations(definition: WorkflowDefinition): Readonly<Record<string, ChannelDeclaration>> | undefined {
-  const channels: Record<string, ChannelDeclaration> = { ...definition.channels };
-  for (const { typeId, config } of definition.nodes) {
-    const name = config.channelName;
-    if (typeId !== 'core.channelWrite' || typeof name !== 'string' || own(channels, name) !== undefined) continue;
-    const reducer = typeof config.reducer === 'string' ? config.reducer : 'replace';
-    channels[name] = { reducer, ...(typeof config.ttlMs === 'number' ? { ttlMs: config.ttlMs } : {}) };
+function channelDeclarations(workflow: Workflow): Readonly<Record<string, ChannelDeclaration>> | undefined {
+  const channels: Record<string, ChannelDeclaration> = { ...workflow.definition.channels };
+  for (const { type, config } of workflow.nodes.values()) {
+    const written = type.channel?.(config);
+    if (written === undefined || Object.hasOwn(channels, written.name)) continue;
+    const { name, ...declaration } = written;
+    channels[name] = declaration;
   }
   return Object.keys(channels).length === 0 ? undefined : channels;
 }

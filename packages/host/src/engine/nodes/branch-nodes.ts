@@ -5,12 +5,12 @@ import { scopeOf } from '../core/scope.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import type { Expression, Scope } from '../values/expressions.ts';
 import { type Condition, compileCondition } from '../workflow/conditions.ts';
-import { defineNodeType, type NodeContext, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
+import { type ConfiguredNode, defineNodeType, type NodeContext, type Problem } from '../workflow/node-type.ts';
 import { anyJson, compiledExpression, expression, wholeNumber } from './config-fields.ts';
 import { passedOn } from './values.ts';
 
 /** Reports edges that leave by a port the node never activates. No run would ever follow them. */
-function portProblems({ node, definition }: NodeToCheck, ports: readonly string[]): Problem[] {
+function portProblems({ node, definition }: ConfiguredNode, ports: readonly string[]): Problem[] {
   return definition.edges
     .filter((edge) => edge.sourceNodeId === node.id && !ports.includes(edge.sourceOutput ?? 'output'))
     .map((edge) => ({

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { resolvedDraft, resumedDraft } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
 import {
+  type ConfiguredNode,
   type DrivenContext,
   defineNodeType,
   type NodeAction,
   type NodeDriver,
-  type NodeToCheck,
   type Problem,
 } from '../workflow/node-type.ts';
 import { isReservedName } from '../workflow/reserved-names.ts';
@@ -48,7 +48,7 @@ const config = z
 type Config = z.infer<typeof config>;
 type Context = DrivenContext<Conversing, Config>;
 
-function check({ config, node, definition }: NodeToCheck<Config>): Problem[] {
+function check({ config, node, definition }: ConfiguredNode<Config>): Problem[] {
   const { channel = USUAL_CHANNEL, participants } = config;
   const problems = channelProblems(node, channel, definition);
   if (isReservedName(channel)) problems.push(`the name ${channel} is reserved`);

@@ -17,7 +17,7 @@ import { variableChanged } from '../core/variable-changed.ts';
 import { refusePlain } from '../sensitive/refuse-plain.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
-import { defineNodeType, type NodeToCheck, type Problem } from '../workflow/node-type.ts';
+import { type ConfiguredNode, defineNodeType, type Problem } from '../workflow/node-type.ts';
 import { isReservedName } from '../workflow/reserved-names.ts';
 import { anyJson, expression, renamed, text } from './config-fields.ts';
 
@@ -32,7 +32,7 @@ const variable = {
   variableName: anyJson.optional().describe('Another name for `name`.'),
 };
 
-function nameProblems({ config: { name }, definition }: NodeToCheck<{ readonly name: string }>): Problem[] {
+function nameProblems({ config: { name }, definition }: ConfiguredNode<{ readonly name: string }>): Problem[] {
   const path = ['config', 'name'];
   if (isReservedName(name)) return [{ path, message: `the variable name ${name} is reserved` }];
   if (definition.channels?.[name] === undefined) return [];
@@ -82,6 +82,11 @@ export const channelWrite = defineNodeType({
     ttlMs: channelDeclaration.shape.ttlMs,
     value: anyJson.optional(),
     agentSharing: agentSharing.optional(),
+  }),
+  channel: ({ channelName: name, reducer = 'replace', ttlMs }) => ({
+    name,
+    reducer,
+    ...(ttlMs === undefined ? {} : { ttlMs }),
   }),
   check({ config, node, definition }) {
     const { channelName: name } = config;

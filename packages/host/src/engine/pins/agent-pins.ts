@@ -45,8 +45,9 @@ export function createAgentPins(agentSource: AgentSource | null): AgentPins {
 /** The agents of the workflow's nodes, each with the first node that acts as it. */
 function actingAgents({ nodes }: Workflow): ReadonlyMap<string, string> {
   const acting = new Map<string, string>();
-  for (const { node, type } of nodes.values()) {
-    if (type.actsAsAgent?.(node) !== true || node.agent === undefined || node.disabled === true) continue;
+  for (const compiled of nodes.values()) {
+    const { node, type } = compiled;
+    if (type.actsAsAgent?.(compiled) !== true || node.agent === undefined || node.disabled === true) continue;
     if (!acting.has(node.agent.agentId)) acting.set(node.agent.agentId, node.id);
   }
   return acting;
@@ -71,8 +72,9 @@ export function namedAgents(workflow: Workflow): ReadonlySet<string> {
 
 /** Throws when a node names another version of its agent than the pinned one. No version is substituted. */
 function refuseOtherVersions({ nodes }: Workflow, pins: Pins): void {
-  for (const { node, type } of nodes.values()) {
-    if (type.actsAsAgent?.(node) !== true || node.agent?.version === undefined || node.disabled === true) continue;
+  for (const compiled of nodes.values()) {
+    const { node, type } = compiled;
+    if (type.actsAsAgent?.(compiled) !== true || node.agent?.version === undefined || node.disabled === true) continue;
     const { agentId, version } = node.agent;
     const found = pins[agentId]?.ref.version;
     if (found === version) continue;

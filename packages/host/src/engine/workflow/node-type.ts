@@ -17,6 +17,7 @@
  * compiled workflow refer to the node types, and share this file.
  */
 import type {
+  ChannelDeclaration,
   FoldEvent,
   InterruptView,
   JsonObject,
@@ -53,6 +54,8 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   readonly expressions?: readonly string[];
   /** The variables of the run that a node sets and reads by its config. */
   variables?(config: Config): { readonly sets?: readonly string[]; readonly reads?: readonly string[] };
+  /** The channel that a node writes, for workflows that do not declare it. */
+  channel?(config: Config): ChannelDeclaration & { readonly name: string };
   /** Settings whose values earlier hosts ignored when they had another type. A stored definition may have them. */
   readonly onceIgnored?: readonly string[];
   /** Starts the node. A thrown CairnError fails the node. */
@@ -62,21 +65,21 @@ export interface NodeType<Config = unknown, Inner extends object = object> {
   /** Continues the node after its timer fires. */
   fired?(context: NodeContext<Config>, timer: Timer): NodeAction;
   /** Checks the config against the rest of the definition when the workflow is registered. */
-  check?(node: NodeToCheck<Config>): readonly Problem[];
+  check?(node: ConfiguredNode<Config>): readonly Problem[];
   /** Checks a node against the options of a new run when the run is created. */
-  checkRun?(node: WorkflowNode, run: NewRunFacts): readonly string[];
+  checkRun?(node: ConfiguredNode<Config>, run: NewRunFacts): readonly string[];
   /** The model of a node that acts as an agent, in a new run; null if none is configured. */
-  modelOf?(node: WorkflowNode, run: NewRunFacts): string | null;
+  modelOf?(node: ConfiguredNode<Config>, run: NewRunFacts): string | null;
   /** For nodes that request an effect: whether the effect may be repeated. */
   readonly safety?: StepSafety;
   /** For nodes that make many calls: takes over after `begin`. */
   readonly driver?: NodeDriver<Inner, Config>;
   /** Whether a node acts as the agent it names. That agent must then exist when a run starts. */
-  actsAsAgent?(node: WorkflowNode): boolean;
+  actsAsAgent?(node: ConfiguredNode<Config>): boolean;
   /** Only the host makes such nodes, and its tasks are of this agent. No catalogue shows the type. */
   readonly hostAgent?: string;
   /** The prompt templates that a node refers to, in short form. A run pins them when it starts. */
-  promptRefs?(node: Pick<CompiledNode, 'node' | 'definition'>): readonly string[];
+  promptRefs?(node: ConfiguredNode<Config>): readonly string[];
   /** The ids of further agents that a config names. */
   otherAgents?(config: Config): readonly string[];
   /** Its nodes carry out the latest decision of a supervisor. */
@@ -102,8 +105,8 @@ export const defineNodeType = <const TypeId extends string, Config, Written, Inn
 /** The node types a host can run, by typeId. */
 export type NodeTypeRegistry = ReadonlyMap<string, NodeType>;
 
-/** A node of a definition that is being registered. */
-export interface NodeToCheck<Config = unknown> {
+/** A node of a definition, and its `config` as parsed by the node type. */
+export interface ConfiguredNode<Config = unknown> {
   readonly config: Config;
   readonly node: WorkflowNode;
   readonly definition: WorkflowDefinition;
@@ -183,7 +186,7 @@ export interface DrivenContext<Inner extends object = object, Config = unknown> 
  */
 export interface NodeDriver<Inner extends object = object, Config = unknown> {
   /** The state at the start of an attempt. Plain JSON: it is checkpointed with the run. */
-  fresh(node: WorkflowNode): Inner;
+  fresh(node: ConfiguredNode<Config>): Inner;
   /**
    * The change that a row makes to the run: the driver declares which of its rows open and close calls. The engine
    * itself handles `cairn.step.requested` and `cairn.step.returned`.

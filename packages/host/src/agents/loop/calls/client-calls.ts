@@ -16,24 +16,22 @@ import { cancelError } from '../../../engine/core/control/cancel-call.ts';
 import { askDrafts, canceledDraft, resolveDrafts } from '../../../engine/core/interrupts.ts';
 import type { Draft } from '../../../engine/core/state.ts';
 import type { SentAnswer } from '../../../engine/workflow/driven-calls.ts';
-import type { DrivenContext } from '../../../engine/workflow/node-type.ts';
 import { exceedsUtf8 } from '../../../utf8.ts';
 import { clientToolsOf } from '../../tools/client-tools.ts';
 import { MAX_RESULT_BYTES } from '../../tools/json-result.ts';
+import type { LoopContext } from '../agent-config.ts';
 import { toolReturnedRow } from '../rows.ts';
-import { callsOf, type LoopState, openInvocation, type ToolCall, type ToolsStage } from '../state/loop-state.ts';
-
-type Context = DrivenContext<LoopState>;
+import { callsOf, openInvocation, type ToolCall, type ToolsStage } from '../state/loop-state.ts';
 
 /**
  * All calls of the turn that wait for the client are asked for at once: it may execute them side by side. `asksPeople` says
  * that a question follows.
  */
-export function clientQuestions(context: Context, { calls, turn }: ToolsStage, asksPeople: boolean): Draft[] {
-  const { node, state } = context;
+export function clientQuestions(context: LoopContext, { calls, turn }: ToolsStage, asksPeople: boolean): Draft[] {
+  const { node, config, state } = context;
   const asking = calls.filter(({ progress }) => progress.kind === 'asking' && progress.question.kind === 'client');
   if (asking.length === 0) return [];
-  const timeoutMs = clientToolsOf(node)?.timeoutMs;
+  const timeoutMs = clientToolsOf(config)?.timeoutMs;
   return asking.flatMap(({ callId, toolId, index }, ahead) => {
     const toolName = clientToolNamed(toolId) ?? toolId;
     const correlation = { toolCallId: callId, toolName, arguments: turn.toolCalls[index]?.input ?? {} };
@@ -44,7 +42,7 @@ export function clientQuestions(context: Context, { calls, turn }: ToolsStage, a
 }
 
 /** The row that ends an answered call that is not entered again; null for a call that goes on with its answer. */
-export function endOfAnswered(context: Context, call: ToolCall): Draft | null {
+export function endOfAnswered(context: LoopContext, call: ToolCall): Draft | null {
   const { progress, records } = call;
   const last = records.at(-1);
   if (progress.kind !== 'answered' || last === undefined) return null;
@@ -55,7 +53,7 @@ export function endOfAnswered(context: Context, call: ToolCall): Draft | null {
 }
 
 function endedRow(
-  { node, inner }: Context,
+  { node, inner }: LoopContext,
   { toolId, callId, attempt, calledSeq, retries }: ToolCall,
   { last, durationMs }: { readonly last: ToolCall['records'][number]; readonly durationMs: number | undefined },
 ): Draft {
@@ -66,7 +64,11 @@ function endedRow(
 }
 
 /** Checks what a client sends as the result of its call, and takes the rejection of what a tool asks. Else null. */
-export function clientAnswer(_context: Context, interrupt: InterruptView, sent: SentAnswer): readonly Draft[] | null {
+export function clientAnswer(
+  _context: LoopContext,
+  interrupt: InterruptView,
+  sent: SentAnswer,
+): readonly Draft[] | null {
   if (!isClientCall(interrupt)) return rejectionDrafts(interrupt, sent);
   const { interruptId, nodeId, kind, seq: cause } = interrupt;
   const { eventPayload } = parseExternalAnswer(sent.value);
@@ -97,7 +99,7 @@ function resultProblem({ result, error, ...others }: JsonObject): string | null 
 
 /** The rows that cancel a call which waits for a person or for its client; null if the node has no such call. */
 export function cancelledCall(
-  context: Context,
+  context: LoopContext,
   callId: string,
   { by, reason, at }: CallCancel,
 ): readonly Draft[] | null {

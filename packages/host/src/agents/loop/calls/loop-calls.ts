@@ -1,10 +1,10 @@
 /** Reads a turn's calls to the loop's own tools: what they state, and why the loop refuses one. */
-import type { DrivenContext } from '../../../engine/workflow/node-type.ts';
 import type { ModelToolCall, Turn } from '../../models/turn.ts';
 import { loopTools } from '../../tools/tool-registry.ts';
 import { type Agent, agentOf } from '../agent.ts';
+import type { LoopContext } from '../agent-config.ts';
 import type { FailedTool } from '../rows.ts';
-import { type LoopState, openInvocation } from '../state/loop-state.ts';
+import { openInvocation } from '../state/loop-state.ts';
 import { taskProblems } from '../task.ts';
 import {
   confidenceProblem,
@@ -27,9 +27,7 @@ export interface Statements {
   readonly isConfidenceRefused: boolean;
 }
 
-type Context = DrivenContext<LoopState>;
-
-export function statementsOf(context: Context, turn: Turn, agent: Agent): Statements {
+export function statementsOf(context: LoopContext, turn: Turn, agent: Agent): Statements {
   const decisions: StatedDecision[] = [];
   const handoffs: HandedOn[] = [];
   const refused: Refused[] = [];
@@ -53,7 +51,7 @@ export function statementsOf(context: Context, turn: Turn, agent: Agent): Statem
 }
 
 function readCall(
-  context: Context,
+  context: LoopContext,
   agent: Agent,
   call: ModelToolCall,
   isDecision: boolean,

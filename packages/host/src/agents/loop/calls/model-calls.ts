@@ -2,26 +2,24 @@
 import { isoTime, type Json, type PayloadOf, row, TerminalError } from '@cairn/protocol';
 import type { Draft, Effect, OpenCall, RunError } from '../../../engine/core/state.ts';
 import type { CallResult } from '../../../engine/workflow/driven-calls.ts';
-import type { DrivenContext } from '../../../engine/workflow/node-type.ts';
 import { toolSurface } from '../../allowlist.ts';
 import { failureOf, ModelError } from '../../models/model-error.ts';
 import type { Model } from '../../models/model-port.ts';
 import type { ModelFailure, ModelOutcome, ModelRequest, ModelTool } from '../../models/turn.ts';
 import { type Agent, agentOf } from '../agent.ts';
+import type { LoopContext } from '../agent-config.ts';
 import { type Asking, modelAsked } from '../internal-events.ts';
 import type { LoopOptions } from '../loop-options.ts';
 import { openingWords } from '../prompt.ts';
 import { heardBy, mockOf, peerOf, selectionOf, verbosityOf } from '../settings.ts';
 import { exceeds, MAX_ROW_BYTES } from '../sizes.ts';
-import { type Invocation, type LoopState, openInvocation, type TurnCall } from '../state/loop-state.ts';
+import { type Invocation, openInvocation, type TurnCall } from '../state/loop-state.ts';
 import { modelCallId, placeOf } from './call-ids.ts';
 import { loopToolsOf } from './loop-tools.ts';
 import { accessIn } from './tool-access.ts';
 
-type Context = DrivenContext<LoopState>;
-
 /** Finds the model that an invocation keeps. Throws when none is configured. */
-export function modelFor(context: Context, agent: Agent, { models }: LoopOptions): Model {
+export function modelFor(context: LoopContext, agent: Agent, { models }: LoopOptions): Model {
   const { rehearsal, peer } = agent;
   const mock = mockOf(context);
   try {
@@ -48,7 +46,7 @@ export interface Asked {
 
 /** Requests the first attempt of the next turn. `note` is a message from the loop itself, sent with the request. */
 export function askModel(
-  context: Context,
+  context: LoopContext,
   invocation: Asking,
   say: { readonly note?: string; readonly repairs?: boolean; readonly confidenceRefused?: boolean } = {},
 ): Asked {
@@ -69,7 +67,7 @@ export function askModel(
 
 /** A model turn has no side effects, so it is `idempotent`: a repeated request only costs twice. */
 function requestPayload(
-  context: Context,
+  context: LoopContext,
   invocation: Pick<Invocation, 'agentId' | 'provider' | 'model'>,
   { callId, attempt }: { readonly callId: string; readonly attempt: number },
 ): PayloadOf<'cairn.model.requested'> {
@@ -85,7 +83,7 @@ function requestPayload(
 
 /** The model that an invocation keeps, unless the overlay of a branch names another one while it is open. */
 function chosenModel(
-  context: Context,
+  context: LoopContext,
   { provider, model }: Pick<Invocation, 'provider' | 'model'>,
 ): Pick<Invocation, 'model'> & Partial<Pick<Invocation, 'provider'>> {
   const { fork } = context.state;
@@ -97,7 +95,7 @@ function chosenModel(
 }
 
 /** Requests the turn again after its attempt was interrupted. First closes the output that readers saw of it. */
-export function askModelAgain(context: Context, { callId, attempt }: OpenCall): readonly Draft[] {
+export function askModelAgain(context: LoopContext, { callId, attempt }: OpenCall): readonly Draft[] {
   const invocation = openInvocation(context.inner);
   const nodeId = context.node.id;
   return [
@@ -108,13 +106,13 @@ export function askModelAgain(context: Context, { callId, attempt }: OpenCall): 
 }
 
 /** Describes, for human review, a turn whose attempts were interrupted repeatedly. */
-export function aboutModel({ inner }: DrivenContext<LoopState>) {
+export function aboutModel({ inner }: LoopContext) {
   const { agentId, provider, model } = openInvocation(inner);
   return { agentId, model: `${provider}/${model}` };
 }
 
 /** Builds the input of a model call. */
-export function modelInput(context: Context, options: LoopOptions): ModelRequest {
+export function modelInput(context: LoopContext, options: LoopOptions): ModelRequest {
   const invocation = openInvocation(context.inner);
   const agent = agentOf(context, invocation.agentId);
   const { messages, turns, startedSeq } = invocation;
@@ -138,7 +136,7 @@ export function modelInput(context: Context, options: LoopOptions): ModelRequest
 }
 
 /** The tools the agent may use in this run, plus the loop's own tools. */
-export function toolsShown(context: Context, agent: Agent, options: LoopOptions): readonly ModelTool[] {
+export function toolsShown(context: LoopContext, agent: Agent, options: LoopOptions): readonly ModelTool[] {
   const shown = toolSurface(accessIn(context, agent.allowlist, options)).map(
     ({ name, tool: { id, description, inputSchema } }): ModelTool => ({ toolId: id, name, description, inputSchema }),
   );
@@ -146,7 +144,7 @@ export function toolsShown(context: Context, agent: Agent, options: LoopOptions)
 }
 
 /** The row that records the result of a turn. */
-export function modelReturned(context: Context, { callId, attempt }: OpenCall, result: CallResult): Draft {
+export function modelReturned(context: LoopContext, { callId, attempt }: OpenCall, result: CallResult): Draft {
   const outcome = 'outcome' in result ? recordable(result.outcome) : { error: thrown(result) };
   const nodeId = context.node.id;
   return row('cairn.model.returned', { nodeId, callId, attempt, ...outcome }, { nodeId });
@@ -182,7 +180,7 @@ export function retryWait({ failures }: TurnCall, { retryable, retryAfterMs = 0 
 }
 
 /** Sets the retry timer of a failed turn and closes the output that readers saw of it. */
-export function waitToRetry(context: Context, call: TurnCall, failure: ModelFailure, waitMs: number): Draft[] {
+export function waitToRetry(context: LoopContext, call: TurnCall, failure: ModelFailure, waitMs: number): Draft[] {
   const { stream } = openInvocation(context.inner);
   const nodeId = context.node.id;
   const { callId, attempt, failures } = call;
@@ -207,7 +205,7 @@ export function waitToRetry(context: Context, call: TurnCall, failure: ModelFail
 }
 
 /** Requests the next attempt of a failed turn. */
-export function retryModel(context: Context, invocation: Invocation, { callId, attempt }: TurnCall): Asked {
+export function retryModel(context: LoopContext, invocation: Invocation, { callId, attempt }: TurnCall): Asked {
   const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
   return {
     drafts: [...modelAsked(context, invocation, 0), row('cairn.model.requested', payload, { nodeId: context.node.id })],

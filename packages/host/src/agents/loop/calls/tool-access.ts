@@ -1,24 +1,27 @@
 /** The tools that an agent of a node may use: those of the host, and those of the client that the node names. */
-import type { WorkflowNode } from '@cairn/protocol';
-import type { NewRunFacts, NodeContext } from '../../../engine/workflow/node-type.ts';
+import type { ConfiguredNode, NewRunFacts } from '../../../engine/workflow/node-type.ts';
 import { listsTool, type ToolAccess } from '../../allowlist.ts';
 import { clientToolsOf, withClientTools } from '../../tools/client-tools.ts';
 import { loopTools } from '../../tools/tool-registry.ts';
+import type { AgentConfig, AgentContext } from '../agent-config.ts';
 import type { LoopOptions } from '../loop-options.ts';
 
 export function accessIn(
-  { node, state }: Pick<NodeContext, 'node' | 'state'>,
+  { config, state }: Pick<AgentContext, 'config' | 'state'>,
   allowlist: readonly string[] | undefined,
   options: LoopOptions,
 ): ToolAccess {
   const access = options.toolAccess(state.view, allowlist);
-  const offered = clientToolsOf(node);
+  const offered = clientToolsOf(config);
   return offered === null ? access : { ...access, registry: withClientTools(access.registry, offered) };
 }
 
 /** A tool that nobody may call is a mistake of its sender: neither the agent nor a colleague that it may hand off to. */
-export function clientToolProblems(node: WorkflowNode, { agents }: NewRunFacts): readonly string[] {
-  const offered = clientToolsOf(node);
+export function clientToolProblems(
+  { node, config }: ConfiguredNode<AgentConfig>,
+  { agents }: NewRunFacts,
+): readonly string[] {
+  const offered = clientToolsOf(config);
   if (offered === null) return [];
   const { agentId = 'the agent' } = node.agent ?? {};
   const listOf = (id: string) => agents.get(id)?.manifest.toolAllowlist ?? [];

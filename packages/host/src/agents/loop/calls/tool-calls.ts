@@ -2,6 +2,7 @@
  * The tool calls of a turn: authorizes them, builds their input, records results, and asks the questions of suspended
  * tools.
  */
+
 import {
   clientToolNamed,
   type ErrorCode,
@@ -16,11 +17,12 @@ import {
 import type { Draft, Effect, OpenCall } from '../../../engine/core/state.ts';
 import { TOOL_PERFORMER } from '../../../engine/performer-ids.ts';
 import type { CallResult } from '../../../engine/workflow/driven-calls.ts';
-import type { DrivenContext, NodeAction } from '../../../engine/workflow/node-type.ts';
+import type { NodeAction } from '../../../engine/workflow/node-type.ts';
 import { authorize, type ToolAccess } from '../../allowlist.ts';
 import type { ModelToolCall, Turn } from '../../models/turn.ts';
 import type { PersonQuestion, ToolCallInput, ToolOutcome } from '../../tools/tool.ts';
 import type { Agent } from '../agent.ts';
+import type { LoopContext } from '../agent-config.ts';
 import type { LoopOptions } from '../loop-options.ts';
 import { questionRows } from '../question-rows.ts';
 import { type FailedTool, toolCalledRow, toolReturnedRow } from '../rows.ts';
@@ -32,8 +34,6 @@ import { placeOf, toolCallId, turnId } from './call-ids.ts';
 import { clientQuestions, endOfAnswered } from './client-calls.ts';
 import { loopToolCalled } from './loop-tools.ts';
 import { accessIn } from './tool-access.ts';
-
-type Context = DrivenContext<LoopState>;
 
 /** A tool call that the loop refuses, with the error returned to the model. */
 export interface Refused {
@@ -107,7 +107,7 @@ export function malformedCall(access: ToolAccess, { name, input }: ModelToolCall
  * this decision.
  */
 export function callRows(
-  context: Context,
+  context: LoopContext,
   agent: Agent,
   calls: readonly (Allowed | Refused)[],
   { before, options }: { readonly before: number; readonly options: LoopOptions },
@@ -136,17 +136,17 @@ export function callRows(
 }
 
 /** The turn whose calls are made or open. */
-const currentTurn = (context: Context): string => turnId(placeOf(context), context.inner.turns - 1);
+const currentTurn = (context: LoopContext): string => turnId(placeOf(context), context.inner.turns - 1);
 
 /** The loop's state of a call that is open in the engine. */
-function callOf({ inner }: Context, callId: string): ToolCall {
+function callOf({ inner }: LoopContext, callId: string): ToolCall {
   const call = callsOf(openInvocation(inner)).find((one) => one.callId === callId);
   invariant(call !== undefined, 'agent-tool-call-open', { callId });
   return call;
 }
 
 /** Builds the input of a tool call. */
-export function toolInput(context: Context, { callId }: OpenCall, options: LoopOptions): ToolCallInput {
+export function toolInput(context: LoopContext, { callId }: OpenCall, options: LoopOptions): ToolCallInput {
   const { stage, agentId } = openInvocation(context.inner);
   const { toolId, index, records } = callOf(context, callId);
   const asked = 'turn' in stage ? stage.turn.toolCalls[index] : undefined;
@@ -160,7 +160,7 @@ export function toolInput(context: Context, { callId }: OpenCall, options: LoopO
 }
 
 /** Describes, for human review, an interrupted call that may have written. */
-export function aboutTool(context: Context, call: OpenCall, options: LoopOptions): JsonObject {
+export function aboutTool(context: LoopContext, call: OpenCall, options: LoopOptions): JsonObject {
   const { toolId, input, agentId } = toolInput(context, call, options);
   const schema = accessIn(context, undefined, options).registry.get(toolId)?.inputSchema;
   return { tool: toolId, agentId, inputs: inDeclaredOrder(input, schema?.properties) };
@@ -175,7 +175,7 @@ function inDeclaredOrder(input: Json, properties: Json | undefined): Json {
 
 /** The rows that record the result of a call, or its suspension on a question, unless too many were asked. */
 export function toolReturned(
-  context: Context,
+  context: LoopContext,
   open: OpenCall,
   result: CallResult,
   options: LoopOptions,
@@ -200,7 +200,7 @@ const questionsOf = (loop: LoopState): number =>
   callsOf(openInvocation(loop)).filter(({ progress }) => progress.kind === 'asking' && progress.question.kind === 'ask')
     .length;
 
-function returnedRow(context: Context, open: OpenCall, outcome: ToolOutcome, options: LoopOptions): Draft {
+function returnedRow(context: LoopContext, open: OpenCall, outcome: ToolOutcome, options: LoopOptions): Draft {
   const { callId, attempt, requestedAt } = open;
   const { toolId, calledSeq, retries } = callOf(context, callId);
   const { agentId } = openInvocation(context.inner);
@@ -250,7 +250,7 @@ export function callAgain(
  * Resumes or ends answered calls, or asks for what calls wait for. Returns null while all open calls run or wait. The calls
  * of clients are asked for first, so that their questions are numbered before the next one.
  */
-export function goOnWithCalls(context: Context, stage: ToolsStage): NodeAction | null {
+export function goOnWithCalls(context: LoopContext, stage: ToolsStage): NodeAction | null {
   const nodeId = context.node.id;
   const drafts: Draft[] = [];
   const effects: Effect[] = [];
@@ -275,5 +275,5 @@ function nextQuestion({ calls }: ToolsStage): PersonQuestion | null {
 }
 
 /** A node asks people one question at a time, so an answer to the node is unambiguous. */
-const hasOpenQuestion = ({ state, node }: Context): boolean =>
+const hasOpenQuestion = ({ state, node }: LoopContext): boolean =>
   Object.values(state.view.interrupts).some((open) => open.nodeId === node.id && !isClientCall(open));

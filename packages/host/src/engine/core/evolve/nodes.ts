@@ -31,7 +31,7 @@ export function nodeStarted(state: RunState, workflow: Workflow, event: EventOf<
   };
   if (known !== undefined) dropFacts(state, nodeId);
   const { driver } = node.type;
-  if (driver !== undefined) state.inner[nodeId] = driver.fresh(node.node);
+  if (driver !== undefined) state.inner[nodeId] = driver.fresh(node);
   if (timeoutMs === undefined) return;
   setTimer(state, {
     timerId: payloadId(state.view.idToken, 'timer', `timeout:${nodeId}#${visit}.${attempt}`),
