@@ -281,6 +281,6 @@ export { errorInfo } from './views/task-errors.ts';
 export { taskFace } from './views/task-face.ts';
 export { pendingOf } from './views/task-questions.ts';
 export { questionStatus } from './views/task-status.ts';
-export { isPrivateRow } from './views/thoughts.ts';
+export { audienceIn } from './views/thoughts.ts';
 export type { UsageView } from './views/usage.ts';
 export { waitingInterrupts } from './views/waiting-interrupts.ts';

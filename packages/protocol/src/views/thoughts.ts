@@ -1,5 +1,6 @@
 /** Thoughts that follow from what an agent does: plans, reflections, observations, and the choices of supervisors. */
-import type { EventOf, FoldEvent } from '../events/event.ts';
+import { audienceOf } from '../events/audiences.ts';
+import type { Audience, EventOf, FoldEvent } from '../events/event.ts';
 import type { Draft } from '../events/row.ts';
 import { payloadId } from '../ids.ts';
 import { SUPERVISOR } from './children.ts';
@@ -133,8 +134,11 @@ export function isPrivateThought(
   return confidence !== undefined && confidence < (thoughtPolicy?.minConfidence ?? 0);
 }
 
-/** Whether a row holds the text of a private thought: only operators see it in any view. */
-export function isPrivateRow(view: RunView, event: FoldEvent | Draft): boolean {
+/** The audience of a row: that of its type, except for the text of a private thought, which only operators see. */
+export const audienceIn = (view: RunView, event: FoldEvent | Draft): Audience =>
+  hasPrivateThought(view, event) ? 'operator' : audienceOf(event.type);
+
+function hasPrivateThought(view: RunView, event: FoldEvent | Draft): boolean {
   if (event.type === 'agent.reasoning.delta') return isPrivateThought(view, {});
   return event.type === 'agent.reasoned' && isPrivateThought(view, event.payload);
 }

@@ -1,5 +1,5 @@
 /** Turns drafts into rows: stamps seq and time, folds the event, writes the task face, and serialises once. */
-import { eventOf, isPrivateRow, TerminalError, taskFace } from '@cairn/protocol';
+import { audienceIn, eventOf, TerminalError, taskFace } from '@cairn/protocol';
 import { newRow } from '../../log/ports/new-row.ts';
 import { MAX_EVENT_BYTES, type NewRow } from '../../log/ports/rows.ts';
 import { exceedsUtf8, utf8Size } from '../../utf8.ts';
@@ -21,7 +21,7 @@ export function stamp(state: RunState, workflow: Workflow, drafts: readonly Draf
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
     const payload = payloads[i] as string;
-    const audience = isPrivateRow(state.view, draft) ? 'operator' : draft.audience;
+    const audience = audienceIn(state.view, draft);
     const { type, nodeId, cause } = draft;
     const row = newRow({ at, type, nodeId, cause, audience, payload }, face);
     state.logBytes += row.bytes;

@@ -2,7 +2,7 @@
  * Steps a replay: a fork that repeats the recorded run. It decides as the engine does and takes every fact from the
  * record. It starts no attempt and no child, waits for no timer and asks nobody.
  */
-import { audienceOf, type FoldEvent, isPrivateRow, type RunId, taskFace } from '@cairn/protocol';
+import { audienceIn, type FoldEvent, type RunId, taskFace } from '@cairn/protocol';
 import type { RunFork } from '../../log/ports/event-log.ts';
 import { newRow } from '../../log/ports/new-row.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
@@ -261,7 +261,7 @@ export class ReplayFork {
   #fold({ state, workflow }: Run, event: FoldEvent, { at, type, nodeId, cause, payload }: RecordedRow): void {
     evolve(state, workflow, event);
     const face = taskFace(state.view, event);
-    const audience = isPrivateRow(state.view, event) ? 'operator' : audienceOf(type);
+    const audience = audienceIn(state.view, event);
     const fields = { at, type, audience, payload, nodeId: nodeId ?? undefined, cause: cause ?? undefined };
     const row = newRow(fields, face);
     state.logBytes += row.bytes;
