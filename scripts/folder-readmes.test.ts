@@ -4,19 +4,23 @@ import { expect, test } from 'vitest';
 import { testFile } from './import-table.ts';
 
 const root = dirname(import.meta.dirname);
-const packages = ['protocol', 'client', 'host'].map((name) => join(root, 'packages', name, 'src'));
+const packages = ['protocol', 'client', 'host', 'studio'].map((name) => join(root, 'packages', name, 'src'));
 
 const isSource = (name: string): boolean => /\.tsx?$/.test(name) && !testFile.test(name);
 
 /** A folder with fewer sources needs no guide. */
 const FEW = 3;
 
-const folders = packages.flatMap((folder) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
+const inside = (folder: string, recursive: boolean): readonly string[] =>
+  readdirSync(folder, { recursive, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((inner) => readdirSync(inner).filter(isSource).length > FEW),
-);
+    .map((entry) => join(entry.parentPath, entry.name));
+
+const folders = [
+  ...packages.flatMap((folder) => inside(folder, true)),
+  ...inside(join(root, 'e2e'), false),
+  join(root, 'packages/host/test/kit'),
+].filter((folder) => readdirSync(folder).filter(isSource).length > FEW);
 
 /** A README may name a file from its own folder or from the sources of the host. */
 const bases = (path: string): readonly string[] => [join(root, path), join(root, 'packages/host/src')];
