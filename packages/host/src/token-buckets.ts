@@ -32,7 +32,7 @@ export class TokenBuckets {
     const spanMs = 1000 / perSecond;
     const known = this.#fullAt.get(name);
     if (known === undefined && this.#fullAt.size >= MAX_NAMES) this.#forget(now);
-    // Capped at the time for an empty bucket, so that a clock set back locks nobody out.
+    // Capped at the time for an empty bucket, so that a clock set back locks no caller out.
     const fullAt = Math.min(Math.max(known ?? now, now), now + burst * spanMs);
     const waitMs = fullAt - now - (burst - 1) * spanMs;
     // Spans are fractions of milliseconds; less than a thousandth is rounding error.

@@ -42,7 +42,7 @@ export interface AgentOptions {
   readonly rehearsal?: JsonObject;
   /**
    * Answers questions of the tasks below, before the user is asked, instead of a turn of the model. It gets only questions
-   * that anybody may answer: no approvals, no sign-ins, nothing that requires the user.
+   * that any principal may answer: no approvals, no sign-ins, nothing that requires the user.
    */
   readonly onInputRequired?: OnInputRequired;
 }

@@ -72,7 +72,7 @@ interface Asking {
 }
 
 /**
- * Asks until the host accepts the answer. A conversation continues until somebody closes it or the person ends the input.
+ * Asks until the host accepts the answer. A conversation continues until it is closed or the person ends the input.
  * Null if the person ended the input without an answer.
  */
 async function answeredHere(terminal: Terminal, first: Question, { signal, send, next }: Asking) {

@@ -8,7 +8,7 @@ export interface KeyFlags {
   readonly json?: boolean;
 }
 
-/** 256 bits: nobody can guess it, and it is as long as `masterKey` must be. */
+/** 256 bits: it cannot be guessed, and it is as long as `masterKey` must be. */
 const KEY_BYTES = 32;
 
 export function makeKey(terminal: Terminal, flags: KeyFlags): number {

@@ -33,7 +33,7 @@ export interface TreeOptions {
   readonly changed: () => Promise<void>;
   /** An unexpected error of a child run's follower. */
   readonly failed: (error: unknown) => void;
-  /** Whether questions of child runs are shown as lines, because nobody is asked here. */
+  /** Whether questions of child runs are shown as lines, because this command asks no person. */
   readonly showsQuestions: boolean;
 }
 
@@ -165,7 +165,7 @@ export class RunTree {
     if (line !== null) transcript.addLine(event.nodeId ?? '', line, place);
   }
 
-  /** The end of a child run, and its questions if nobody is asked here. */
+  /** The end of a child run, and its questions if this command asks no person. */
   #childLine(event: RunEventDoc, view: RunView): string | null {
     const { style, showsQuestions } = this.#options;
     if (event.type !== 'interrupt.requested' || !showsQuestions) return endLine(event, view, style);

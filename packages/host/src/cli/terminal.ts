@@ -21,7 +21,7 @@ export interface Terminal {
   part(stream: 'out' | 'err', text: string): void;
   /** Shows a line on stderr in place of the one that it showed before; an empty one removes it. For screens only. */
   redraw(line: string): void;
-  /** Asks the person for one line; null if nobody is there or the input has ended. Rejects when the signal aborts. */
+  /** Asks the person for one line; null without a person at the terminal or after the end of the input. Rejects when the signal aborts. */
   ask(question: string, signal: AbortSignal): Promise<string | null>;
   exit(code: number): void;
   /** Registers a handler for Ctrl-C and SIGTERM. */

@@ -14,7 +14,7 @@ export interface WatchOptions {
   readonly transcript: AgentTranscript | null;
 }
 
-/** Returns the run when it has ended, or when it waits for an answer that nobody gives here. */
+/** Returns the run when it has ended, or when it waits for an answer that this command does not give. */
 export async function watchRun(
   terminal: Terminal,
   client: Client,

@@ -48,7 +48,7 @@ export interface CrashRecord {
   composed(): void;
   /** The decision is durable: the process survived it. */
   decided(runId: RunId, causes: readonly string[]): void;
-  /** Forgets all deaths of a run. */
+  /** Clears the crashes that were counted for a run. */
   forget(runId: RunId): void;
   /** Whether the owners that had these runs died in a decision of one of them. Returns the deaths of all of these runs. */
   takenOver?(runs: readonly TakenOver[]): Promise<readonly Death[]>;
@@ -127,7 +127,7 @@ export interface CallContext extends StepContext {
   reusable(key: string): Promise<Json | null>;
   /** Resolves once all emitted rows are durable. Rejects if the attempt is over or a row is too large. */
   recorded(): Promise<void>;
-  /** The signal was aborted because somebody canceled this call: what it returns is dropped. */
+  /** The signal was aborted because this call was canceled: its result is dropped. */
   readonly isCanceled: boolean;
 }
 

@@ -152,7 +152,7 @@ const sameFields = <Record extends object>(a: Record, b: Record | undefined): bo
   b !== undefined &&
   (Object.keys(a) as (keyof Record)[]).every((field) => JSON.stringify(a[field]) === JSON.stringify(b[field]));
 
-/** Whether the interrupts of a run wait for nobody here: it was written elsewhere, or repeats what is recorded. */
+/** Whether the interrupts of a run take no answers here: it was written elsewhere, or repeats what is recorded. */
 export const asksNobody = ({ importedAt, fork }: Pick<RunRecord, 'importedAt' | 'fork'>): boolean =>
   importedAt !== null || fork?.mode === 'replay';
 

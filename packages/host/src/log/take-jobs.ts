@@ -5,7 +5,7 @@ import type { RunId } from '@cairn/protocol';
 export interface QueuedWork {
   /** The run that it concerns alone. Such work may overtake that of other runs. */
   readonly runId?: RunId;
-  /** Who pays for it, if it is of a run: the tenants take turns. Work of nobody waits for all that came before it. */
+  /** The tenant that pays for it, if it is of a run: tenants take turns. Work without a tenant waits for all that came before it. */
   readonly tenant?: string | undefined;
   /** Its size, which bounds a transaction. */
   readonly rows: number;
@@ -71,7 +71,7 @@ function filled<Job extends Queued>(queue: readonly Job[], maxRows: number): Omi
 }
 
 /**
- * The tenants take turns by what their work costs, so that one that queues many transactions delays nobody else. Work
+ * The tenants take turns by what their work costs, so that one that queues many transactions delays no other. Work
  * of a run keeps its order: the first of it in the queue says whose turn it uses.
  */
 export function inFairOrder<Job extends Queued>(queue: readonly Job[]): Job[] {

@@ -16,7 +16,7 @@ export interface LoopPorts {
 
 /**
  * Long work goes on until the turn is this long, requests and commits included. The part that exceeds it is the last of
- * the turn. A request of somebody else takes about eight turns from its start to its last event.
+ * the turn. A request of another caller takes about eight turns from its start to its last event.
  */
 const TURN_MS = 6;
 

@@ -15,7 +15,7 @@ interface NoticeOfRun {
 interface RunEnd {
   readonly type: TerminalType;
   readonly durationMs: number | null;
-  /** Why it failed or was cancelled; null if nobody said. */
+  /** Why it failed or was cancelled; null without a reason. */
   readonly reason: string | null;
 }
 

@@ -90,7 +90,7 @@ export class MetricFeed {
     this.#count(runId, run, rows);
   }
 
-  /** Forgets the runs that began first, beyond the limit. */
+  /** Drops the runs that began first, beyond the limit. */
   #forgetLarge(): void {
     let nodes = 0;
     for (const [runId, run] of [...this.#runs].reverse()) {

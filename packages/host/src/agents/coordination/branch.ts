@@ -41,7 +41,7 @@ function shared(row: Row, agentId: string): Row {
   return { ...row, payload: JSON.stringify({ ...payload, group }) };
 }
 
-/** The run was asked by somebody, whether a user or a run above it. */
+/** Whether a user or a run above it asked this run. */
 const asRoot = ({ inputs }: JsonObject): string => JSON.stringify(isJsonObject(inputs) ? { inputs } : {});
 
 const parsed = ({ payload }: Row): JsonObject => {

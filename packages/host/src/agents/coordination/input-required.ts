@@ -12,7 +12,7 @@ export interface InputRequired {
   readonly prompt: string;
   /** Each with its JSON Schema, if it has one. */
   readonly questions: readonly { readonly id: string; readonly question: string; readonly schema?: JsonObject }[];
-  /** Aborted when the time is over, or when somebody else has answered. */
+  /** Aborted when the time is over, or when the question has another answer. */
   readonly signal: AbortSignal;
 }
 

@@ -30,7 +30,7 @@ export function verbosityOf(
 export const groupOf = ({ config }: Pick<AgentContext, 'config'>): AgentGroup =>
   (config.agentSharing ?? 'isolated') as AgentGroup;
 
-/** What the agent hears before its task. A run of a single agent answers a message to its context. */
+/** The conversation that the agent gets before its task. A run of a single agent answers a message to its context. */
 export function heardBy(context: Pick<AgentContext, 'config' | 'compiled'>): AgentGroup {
   const isMessage = context.compiled.definition.metadata.source === 'run-api';
   return isMessage && context.config.agentSharing === undefined ? 'context' : groupOf(context);

@@ -85,7 +85,7 @@ export class ModelRegistry {
   }
 
   find({ selection, rehearsal, mock, peer }: WantedModel): Model {
-    // Nobody can have a model act in the name of a peer.
+    // No configured model can act in the name of a peer.
     if (peer !== undefined) return peerModel(peer);
     if (mock !== undefined) return mockModel(mock, this.#clock);
     const { provider, model } = this.#resolve(selection, rehearsal !== undefined);

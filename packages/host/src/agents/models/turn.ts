@@ -49,8 +49,8 @@ export type ModelSelection = {
 export type ReasoningVerbosity = 'summary' | 'full' | 'off';
 
 /**
- * Who shares an invocation's conversation: nobody, the run, or a named group. An agent that answers a message to a
- * context hears the `context`: the messages and results of its runs.
+ * The group that shares an invocation's conversation: none, the run, or a named one. An agent that answers a message to a
+ * context gets the `context`: the messages and results of its runs.
  */
 export type AgentGroup = 'isolated' | 'context' | 'shared' | `shared:${string}`;
 

@@ -1,4 +1,4 @@
-/** Fills the slots of a template with the values of somebody outside of any run. */
+/** Fills the slots of a template with given values, outside of any run. */
 import type { PromptTemplate } from '../../engine/ports.ts';
 import { slot } from './compose-prompt.ts';
 

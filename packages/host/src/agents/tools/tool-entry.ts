@@ -45,7 +45,7 @@ export class ToolEntry implements HostToolContext {
    * function has a while to end.
    */
   #phase: 'running' | 'asking' | 'stopping' | 'over' = 'running';
-  /** The call was given up while the function ran: nobody takes its result. */
+  /** The call was given up while the function ran: its result is dropped. */
   #isGivenUp = false;
   #end: (outcome: ToolOutcome) => void = () => undefined;
 

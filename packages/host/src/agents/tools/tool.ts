@@ -115,7 +115,7 @@ export interface HostToolContext extends ToolContext {
   readonly turnId: string;
   /** Whether an earlier entry into the function came further than this one is now. */
   readonly isReplayed: boolean;
-  /** Asks a person on behalf of somebody else, whom the question names. */
+  /** Asks a person on behalf of another party, which the question names. */
   ask<Answer = Json>(question: HostQuestion<Answer>): Promise<NoInfer<Answer>>;
   /** Writes rows of the node; resolves once they are durable. */
   record(rows: readonly Emission[]): Promise<void>;
@@ -171,7 +171,7 @@ export interface SignInRequest {
 /** A user who is signed in to a service. */
 export interface SignedIn {
   readonly provider: string;
-  /** Names the credential, for the log. It is of no use to anybody. */
+  /** Names the credential, for the log. It grants no access. */
   readonly credentialRef: string;
   /** What the user granted. It may be less than was asked for. */
   readonly scopes: readonly string[];

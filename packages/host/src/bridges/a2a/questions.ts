@@ -42,7 +42,7 @@ export function note(questions: Questions, event: TaskEvent): void {
     case 'auth-completed':
       questions.delete(event.authId);
       break;
-    // A sign-in that nobody completed.
+    // A sign-in that was not completed.
     case 'error':
       if (event.scope === 'auth' && event.refId !== undefined) questions.delete(event.refId);
       break;
@@ -84,7 +84,7 @@ function input(event: TaskEventOf<'input-required'>): Question {
       inputType === 'confirmation' ? 'approval' : inputType === 'tool-execution' ? 'external-event' : 'clarification',
     prompt,
     form: given({ inputId, inputType, schema, options, requireUser, expiresAt, toolCall }),
-    // Nobody is above a root task. The question of a subtask goes to the agent above it first.
+    // A root task has no task above it. The question of a subtask goes to the agent above it first.
     isForCaller: requireUser === true || parentTaskId === undefined,
   };
 }

@@ -52,7 +52,7 @@ function isBelow({ taskId, parents }: A2aView, event: TaskEvent): boolean {
   return true;
 }
 
-/** The task itself has said that it waits for somebody. */
+/** The task itself has reported that it waits for input. */
 export const isWaiting = ({ own }: A2aView): boolean => own === 'input-required' || own === 'auth-required';
 
 function ofTask(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {

@@ -17,7 +17,7 @@ export interface ShownRun {
   readonly knownResults?: ReadonlySet<string> | undefined;
 }
 
-/** A question or a sign-in that waits for somebody. */
+/** An open question or sign-in. */
 export interface Question {
   readonly asked: TaskEventOf<'input-required'> | TaskEventOf<'auth-required'>;
   /** The user may be asked. A question of a subtask goes to the agent above it first. */

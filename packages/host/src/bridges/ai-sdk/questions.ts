@@ -61,7 +61,7 @@ export class Questions {
     if (this.#asked.has(event.inputId)) return;
     const asked: Asked = { event, question: null };
     this.#asked.set(event.inputId, asked);
-    // The task above a subtask may answer; until it passes the question on, nobody else is to be asked.
+    // The task above a subtask may answer; until it passes the question on, the user is not asked.
     if (event.requireUser === true || event.parentTaskId === undefined) this.#show(asked);
   }
 
@@ -87,7 +87,7 @@ export class Questions {
     writer.add(told(asked.event, { status: outcome, providedBy }));
   }
 
-  /** The task is over: nobody waits for its answers. */
+  /** The task is over: it takes no answers. */
   endOf(taskId: string): void {
     for (const { event, question } of this.#asked.values()) {
       if (event.taskId !== taskId) continue;

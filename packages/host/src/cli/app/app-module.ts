@@ -67,7 +67,7 @@ export class AppModule {
     return `${url}?${LOAD}=${this.#load}`;
   }
 
-  /** Notes where a missing file should be, so that the load is repeated when somebody creates it. */
+  /** Notes where a missing file should be, so that the load is repeated when it is created. */
   #resolved<Found>(specifier: string, parentUrl: string, resolve: () => Found): Found {
     try {
       return resolve();
@@ -82,7 +82,7 @@ export class AppModule {
 
 const ABSENT: Stamp = 'absent';
 
-/** Changes whenever somebody writes the file. */
+/** Changes with each write of the file. */
 export function stampOf(file: string): Stamp {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? ABSENT : `${found.mtimeMs} ${found.size} ${found.ino}`;

@@ -47,7 +47,7 @@ export class FileWatch {
       watcher.on('error', () => this.#look());
       this.#folders.set(folder, watcher);
     } catch {
-      // The folder of a file that somebody imports before it exists. The importing file will change, too.
+      // The folder of a file that is imported before it exists. The importing file will change, too.
     }
   }
 

@@ -24,7 +24,7 @@ import { type DiscoveredPeer, discoverPeer } from './discovered-peer.ts';
 export interface PeerCheck {
   readonly hostId: string;
   readonly url: string;
-  /** The key of the user at the peer; undefined checks only what everybody may see. */
+  /** The key of the user at the peer; undefined checks only what is public. */
   readonly key: string | undefined;
   /** A workflow of the peer that may run; undefined starts nothing. */
   readonly workflow: string | undefined;

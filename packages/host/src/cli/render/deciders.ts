@@ -25,6 +25,6 @@ export function deciderLines({ quorum, assignees, refusal, kind }: Decided, styl
   return lines;
 }
 
-/** Only a gate of several says that everybody may vote; it is what a person expects of any other. */
+/** Says that everyone may vote only for a gate with several votes; for any other gate a person expects it. */
 const anyone = (kind: string, quorum: Decided['quorum']): string =>
   kind === 'approval' && quorum !== undefined ? 'anyone' : '';

@@ -54,7 +54,7 @@ export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
 /** Open questions or calls that a refusal names. */
 const NAMED = 10;
 
-/** A refusal names the source and the cut: nobody will ever see the run that the branch would have been. */
+/** A refusal names the source and the cut, because the run of the branch will never exist. */
 function answered<Result>({ request: { runId, fromSeq }, run }: Branch, give: () => Result): Result {
   try {
     return give();

@@ -25,7 +25,7 @@ export function forkedPayload(
   return payload;
 }
 
-/** A fork gives nobody tools that the starter of the run or the caller of the fork does not have. */
+/** A fork grants no tool that the starter of the run or the caller of the fork does not have. */
 const sharedScopes = (source: readonly string[], caller: readonly string[]): string[] =>
   source.filter((scope) => caller.includes(scope));
 

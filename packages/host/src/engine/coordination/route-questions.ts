@@ -37,7 +37,7 @@ export type CoordinatorOutcome = {
   readonly usage?: JsonObject;
 };
 
-/** Returns null if no question has to be put to anybody. */
+/** Returns null if no question has to be asked. */
 export function routeQuestions(state: RunState, workflow: Workflow): Decision | null {
   for (const interruptId in state.routes) {
     const route = state.routes[interruptId];

@@ -186,7 +186,7 @@ function expired(state: RunState, nodeId: string, { timerId, interruptId }: Time
   return expiryDrafts(state, nodeId, interruptId, cause);
 }
 
-/** Expires the open interrupt of a node that has timed out, so that no one can answer it. */
+/** Expires the open interrupt of a node that has timed out, so that it takes no answer. */
 export function unanswered(state: RunState, nodeId: string, cause: number): Draft[] {
   const interruptId = state.view.nodeStates[nodeId]?.interruptId ?? null;
   if (interruptId === null || state.view.interrupts[interruptId] === undefined) return [];

@@ -110,7 +110,7 @@ export function drivenAnswer(
   return driven?.driver.answer?.(driven.context, interrupt, sent) ?? null;
 }
 
-/** Returns the rows that cancel a call that waits for somebody, or null if no driven node has such a call. */
+/** Returns the rows that cancel a call that waits for input, or null if no driven node has such a call. */
 export function drivenCancel(
   state: RunState,
   workflow: Workflow,

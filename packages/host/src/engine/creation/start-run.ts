@@ -62,7 +62,7 @@ export function startedDraft(start: {
   readonly idToken?: string | undefined;
   /** The options of the host. Default: any. */
   readonly knownOptions?: readonly string[] | undefined;
-  /** Who sees thoughts. Default: everybody. */
+  /** Who sees thoughts. Default: every reader of the run. */
   readonly thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
   readonly internalEvents?: boolean | undefined;
   /** What the row holds in the place of inputs with sensitive values. */

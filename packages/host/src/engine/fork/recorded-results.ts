@@ -44,7 +44,7 @@ interface KnownSource {
   reading: Promise<void> | null;
 }
 
-/** What the calls of a branch have taken. A result is found some time before the log has it, and nobody else may find it meanwhile. */
+/** What the calls of a branch have taken. A result is found before the log has it; no other call may take it in between. */
 interface Taken {
   readonly recorded: Set<number>;
   /** How many entries of `reused` are in `recorded`. */

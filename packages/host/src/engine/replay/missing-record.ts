@@ -1,5 +1,5 @@
 /**
- * Fails a node whose open work has no result in the record: a replay performs no effect and asks nobody. A question that
+ * Fails a node whose open work has no result in the record: a replay performs no effect and asks no question. A question that
  * was put to an agent goes on to people, whose answer may be recorded.
  */
 import type { RunId } from '@cairn/protocol';

@@ -77,7 +77,7 @@ function isResult(state: RunState, { callId, attempt, childRunId }: JsonObject):
   return isAwaited(state, state.calls[callId], Number(attempt));
 }
 
-/** Somebody canceled a call that waited for an answer. */
+/** A call that waited for an answer was canceled. */
 const isCancel = ({ view }: RunState, { callId, error }: JsonObject): boolean =>
   isJsonObject(error) && error.code === 'tool_canceled' && Object.hasOwn(view.toolCalls, String(callId));
 

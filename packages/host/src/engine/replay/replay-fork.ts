@@ -1,6 +1,6 @@
 /**
  * Steps a replay: a fork that repeats the recorded run. It decides as the engine does and takes every fact from the
- * record. It starts no attempt and no child, waits for no timer and asks nobody.
+ * record. It starts no attempt and no child, waits for no timer and asks no question.
  */
 import { audienceIn, type FoldEvent, type RunId, taskFace } from '@cairn/protocol';
 import type { RunFork } from '../../log/ports/event-log.ts';
@@ -47,7 +47,7 @@ export class ReplayFork {
   readonly #sourceRunId: RunId;
   #named: RunId | null = null;
   #place: Place = { kind: 'unknown' };
-  /** The position after the last batch. Another one means that somebody else has written. */
+  /** The position after the last batch. Another one means that another writer has appended. */
   #at = -1;
   #rows: NewRow[] = [];
   /** What the expressions of decisions apart from the record have cost. */

@@ -5,7 +5,7 @@
 import { type Json, row } from '@cairn/protocol';
 import type { Draft, RunState, SealedValues } from '../core/state.ts';
 
-/** `[REDACTED:<name>#<token>]`. Nobody can guess the token before the run starts, so no definition can name it. */
+/** `[REDACTED:<name>#<token>]`. The token cannot be guessed before the run starts, so no definition can name it. */
 const REFERENCE = /\[REDACTED:[A-Za-z0-9_.-]{1,40}#[A-Za-z0-9_-]{12}\]/g;
 const WHOLE = new RegExp(`^${REFERENCE.source}$`);
 /** A quick test that spares most texts the pattern. */

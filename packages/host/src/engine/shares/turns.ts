@@ -1,6 +1,6 @@
 /**
  * Decides which run steps next. Turns go round-robin over tenants, then in order of arrival, in slices that end before
- * other work of the event loop is late. While nobody waits, a turn costs one look at the clock.
+ * other work of the event loop is late. While no run waits, a turn costs one reading of the clock.
  */
 import type { EventLoop } from '../ports.ts';
 import { TurnRing, Waiter } from './turn-ring.ts';
@@ -25,11 +25,11 @@ const SHARED_FOR_MS = 1_000;
 const MAX_UNCOMMITTED = 524_288;
 const MAX_SHARED_UNCOMMITTED = 16_384;
 
-/** Most rows of one append. Fewer on a shared host, because nobody else steps while they are composed. */
+/** Most rows of one append. Fewer on a shared host, because no other run steps while they are composed. */
 const MAX_ROWS = 256;
 const MAX_SHARED_ROWS = 32;
 
-/** A caller waits for a `command` and for a `start`. Nobody waits for a `step`. */
+/** A caller waits for a `command` and for a `start`. No caller waits for a `step`. */
 export type Urgency = 'command' | 'start' | 'step';
 
 export class Turns {
@@ -44,14 +44,14 @@ export class Turns {
   /** The event loop will call back for the next slice. */
   #isArmed = false;
   #isGiving = false;
-  /** The last turn went to a caller. One of nobody's is next, so that callers do not starve steps. */
+  /** The last turn went to a caller. A step without a caller is next, so that callers do not starve steps. */
   #wasCaller = false;
   /** Tenants with a turn in this slice. The first of a tenant does not wait for the backlog of the others. */
   readonly #served = new Set<string>();
   #lastTenant: string | null = null;
   #sharedUntil = Number.NEGATIVE_INFINITY;
 
-  /** Without an event loop, nobody waits. */
+  /** Without an event loop, no run waits. */
   constructor(loop: EventLoop | null) {
     this.#loop = loop;
   }
@@ -160,7 +160,7 @@ export class Turns {
     return first ?? command.next() ?? start.next() ?? step.next(this.#mayCompose);
   }
 
-  /** Tenants take turns in commits, so what others have waiting there holds up nobody on a shared host. */
+  /** Tenants take turns in commits, so on a shared host the waiting commits of others delay no tenant. */
   readonly #mayCompose = (tenant: string): boolean => {
     if (this.#isShared) return (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
     return this.#uncommitted < MAX_UNCOMMITTED;

@@ -46,7 +46,7 @@ export interface EngineOptions {
   readonly limits: HostLimits;
   /** The options that a run may set, besides those of its workflow. Default: any. */
   readonly runOptions?: readonly string[];
-  /** Who sees the thoughts of new runs. Default: everybody. */
+  /** Who sees the thoughts of new runs. Default: every reader of the run. */
   readonly thoughtPolicy?: PayloadOf<'run.started'>['thoughtPolicy'];
   /** Whether the loops of agents in new runs write rows for operators at every stage. Default false. */
   readonly internalEvents?: boolean;

@@ -208,7 +208,7 @@ export interface NodeDriver<Inner extends object = object, Config = unknown> {
   returned(context: DrivenContext<Inner, Config>, call: OpenCall, result: CallResult): readonly Draft[];
   /** The rows that request the next attempt of an open call: its performer is gone, or a human asked for a retry. */
   again(context: DrivenContext<Inner, Config>, call: OpenCall): readonly Draft[];
-  /** The rows that cancel a call which waits for somebody; null if there is none. */
+  /** The rows that cancel a call which waits for input; null if there is none. */
   cancelled?(context: DrivenContext<Inner, Config>, callId: string, cancel: CallCancel): readonly Draft[] | null;
   /** The rows that close the node's open calls or conversation when it times out or its run ends. */
   stopped?(context: DrivenContext<Inner, Config>): readonly Draft[];

@@ -133,7 +133,7 @@ function* variableProblem(path: readonly PropertyKey[], name: string, { variable
   yield { path, message };
 }
 
-/** A run may have inputs that nobody declared. A name that differs from a declared one by a slip is a typo. */
+/** A run may have undeclared inputs. A name that differs from a declared one by a slip is a typo. */
 function* inputProblem(path: readonly PropertyKey[], name: string, { declared }: Known): Generator<Problem, void> {
   const near = slipFrom(name, declared);
   if (near !== null)

@@ -31,7 +31,7 @@ export async function copyToFolder(database: Database, folder: string, options: 
   const file = join(folder, 'cairn.db');
   privateFile(file);
   using db = openDatabase(file);
-  // A part of a copy is of no use to anybody.
+  // A part of a copy is of no use.
   db.exec('PRAGMA synchronous = OFF');
   migrate(db, file);
   await database.transaction(async (queries) => {

@@ -21,7 +21,7 @@ interface Beginning {
 export class Beginnings {
   readonly #contexts = new LruMap<ContextId, Beginning>(MAX_CONTEXTS);
 
-  /** Called with every commit of a context that nobody follows, in order. */
+  /** Called with every commit of a context without subscribers, in order. */
   note({ runId, contextId, rows }: Commit): void {
     const first = rows[0]?.seq;
     if (first === 0) this.#contexts.set(contextId, { runId, rows: [], characters: 0 });
@@ -46,7 +46,7 @@ export class Beginnings {
     this.#contexts.delete(contextId);
   }
 
-  /** Every row of the run so far; null when only the log has them. Forgets the context, whose ring takes over. */
+  /** Every row of the run so far; null when only the log has them. Drops the context, whose ring takes over. */
   take(runId: RunId | null, contextId: ContextId): readonly Row[] | null {
     const beginning = this.#contexts.peek(contextId);
     if (beginning === undefined) return null;

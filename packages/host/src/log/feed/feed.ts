@@ -25,7 +25,7 @@ export type FeedRange = Range & {
 };
 
 export interface FeedLimits {
-  /** What is kept of each context that somebody follows. Default: 4,096 events or 4 Mi characters. */
+  /** What is kept of each followed context. Default: 4,096 events or 4 Mi characters. */
   readonly ring: RingLimits;
   /** Characters that the rings of all contexts keep together. Default: 64 Mi. */
   readonly total: number;
@@ -60,14 +60,14 @@ export interface FeedOptions extends Partial<FeedLimits> {
 
 type RowSubscriber = Subscriber<RowSource>;
 
-/** A context that somebody follows. */
+/** A context with subscribers. */
 interface Followed extends RowStore {
   readonly tenant: string;
   readonly subscribers: Set<RowSubscriber>;
   chunk: number;
   /** Subscribers that wait for their turn. */
   waiting: number;
-  /** Once nobody waits, the ring drops what every subscriber has. */
+  /** Once no subscriber waits, the ring drops what every subscriber has. */
   isOffered: boolean;
   /** Of the ring's `added`, what subscribers were told of. */
   offered: number;

@@ -53,13 +53,13 @@ export class Followers extends Listeners<Commit> {
     };
   }
 
-  /** Whether somebody waits for the rows of a run or a context. */
+  /** Whether a subscriber waits for the rows of a run or a context. */
   isWanted(of: Pick<Commit, 'runId' | 'contextId'>): boolean {
     for (const interest of this.#interests.values()) if (interest?.waits?.(of) === true) return true;
     return false;
   }
 
-  /** Types of rows that somebody needs of every run; null for all of them. */
+  /** Types of rows that a follower needs of every run; null for all of them. */
   types(): ReadonlySet<string> | null {
     const all = new Set<string>();
     for (const interest of this.#interests.values()) {

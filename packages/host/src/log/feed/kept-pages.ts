@@ -102,7 +102,7 @@ export class KeptPages {
     }
   }
 
-  /** Nobody follows the context any more. */
+  /** The context has no subscribers any more. */
   forget(contextId: string): void {
     for (const page of this.#pages) if (page.rows[0]?.contextId === contextId) this.#drop(page);
   }

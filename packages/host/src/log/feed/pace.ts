@@ -7,5 +7,5 @@ export interface Pace {
   after(ms: number, wake: () => void): void;
 }
 
-/** A run that ends or waits for somebody: its client has to stop, or to act. */
+/** A run that ends or asks for input: its client has to stop, or to act. */
 export const isUrgent = (type: string): boolean => type === 'node.suspended' || isTerminalType(type);

@@ -28,7 +28,7 @@ export interface Stretch extends Chunk {
   readonly after: number;
 }
 
-/** Which events a subscriber wants: those of its range after a position, as its lens shows them. */
+/** The events of a subscriber: those of its range after a position, as its lens shows them. */
 export interface Wanted {
   /** Null for every run of the context. */
   readonly runId: RunId | null;
@@ -226,7 +226,7 @@ export class Ring {
     if (slot.text !== null && slot.render === render && slot.name === name) return slot.text;
     const { row } = slot;
     const text = render(row, name, instants.textOf(row.at));
-    // A text that only one subscriber wants would just stay in the heap.
+    // A text for a single subscriber would only stay in the heap.
     if (this.isShared && key !== null) {
       slot.text = text;
       slot.name = name;

@@ -67,7 +67,7 @@ export class RowSource implements Source, Wanted {
     this.after = 'runId' in range ? range.after : range.afterCursor;
     this.#place = place;
     this.#isOver = isOver;
-    // A client may give its context the name of somebody's run.
+    // A client may give its context the id of a run of another tenant.
     const name = 'runId' in range ? `run ${range.runId}` : `context ${range.contextId}`;
     this.#view = `${name} ${range.audience} ${lens.face}`;
     this.#positionOf = this.runId === null ? cursorOf : seqOf;

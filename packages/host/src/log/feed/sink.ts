@@ -32,7 +32,7 @@ export function chunkText(parts: readonly string[]): ChunkText {
 }
 
 export interface Sink {
-  /** Takes a chunk; false when the sink is full and wants no more until `resume` is called. */
+  /** Takes a chunk; false when the sink is full and takes no more until `resume` is called. */
   write(chunk: Chunk): boolean;
   /** Nothing more follows: the range is over, or (with a fault) the log could not be read. */
   end(fault?: unknown): void;

@@ -45,7 +45,7 @@ export class MemoryTable {
     return removed;
   }
 
-  /** Forgets what the runs wrote that still have their rows. Others were purged, and what they kept stays. */
+  /** Removes what the runs wrote that still have their rows. Others were purged, and what they kept stays. */
   clear(): void {
     const isThere = (change: MemoryChange | null): boolean => change !== null && this.#runs.has(change.runId);
     for (const memory of this.#memories.values()) {

@@ -16,11 +16,11 @@ export interface Blobs {
   get(tenant: string, sha256: string): Promise<OwnBytes | null>;
   /** Bytes of the tenant's blobs, each counted once. */
   tenantBytes(tenant: string): Promise<number>;
-  /** Removes some blobs that no row names and that nobody put since `before`. Returns how many; 0 at the end. */
+  /** Removes some blobs that no row names and that were not put since `before`. Returns how many; 0 at the end. */
   sweepSome(before: number): Promise<number>;
 }
 
-/** Bytes in memory that nobody else uses: the reader may change them, or free it. */
+/** Bytes in memory of the reader alone: it may change them, or free the memory. */
 export type OwnBytes = Uint8Array<ArrayBuffer>;
 
 export interface NewBlob {

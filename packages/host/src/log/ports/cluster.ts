@@ -14,7 +14,7 @@ export interface Cluster {
   release(lease: Pick<NamedLease, 'name' | 'owner'>): Promise<void>;
   /** Says that a node is alive until an instant, and what it says of itself. Returns what the other live nodes said last. */
   beat(beat: Beat): Promise<readonly NodeState[]>;
-  /** Forgets a node that stops. */
+  /** Removes a node that stops. */
   leave(node: string): Promise<void>;
   /** Tells every node of the store, this one too. */
   publish(notice: Notice): Promise<void>;

@@ -51,7 +51,7 @@ export interface EventLog {
 
 /** What a listener needs of the commits of other nodes: without it all of them. It may be told of others too. */
 export interface Interest {
-  /** Whether somebody waits for the run or the context. Its commits are told whole, and at once also under load. */
+  /** Whether a subscriber waits for the run or the context. Its commits are reported whole, and at once also under load. */
   readonly waits?: (of: Pick<Commit, 'runId' | 'contextId'>) => boolean;
   /** Types of rows of all other runs, which may come without the rest of their commits; null for whole commits. */
   readonly types?: () => Iterable<string> | null;
@@ -181,7 +181,7 @@ export interface ContextRows {
   readonly limit: number;
   readonly audience?: 'client' | undefined;
   readonly maxBytes?: number | undefined;
-  /** Leaves out imported runs: somebody else wrote what they say. */
+  /** Leaves out imported runs: another host wrote their rows. */
   readonly isLocal?: boolean | undefined;
   /**
    * Reads only what task events show: payloads and hashes may be empty. Gives every row, whatever its audience: those

@@ -71,7 +71,7 @@ export interface RunFork {
   readonly sourceRunId: RunId;
   /** The first seq that is its own. */
   readonly fromSeq: number;
-  /** A `replay` only repeats what is recorded: it keeps no memories and asks nobody. A `branch` goes on live. */
+  /** A `replay` only repeats what is recorded: it keeps no memories and asks no question. A `branch` goes on live. */
   readonly mode: 'replay' | 'branch';
 }
 

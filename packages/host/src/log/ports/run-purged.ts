@@ -2,7 +2,7 @@
 import { isoTime, type RunId, TerminalError } from '@cairn/protocol';
 import type { PurgedRun, RunFork } from './event-log.ts';
 
-/** Told to the run's own tenant alone: for anybody else the run is unknown. */
+/** For the run's own tenant alone: for any other caller the run is unknown. */
 export const runPurged = ({ runId, purgedAt }: Pick<PurgedRun, 'runId' | 'purgedAt'>): TerminalError =>
   new TerminalError('run_purged', {
     message: `Run ${runId} was purged at ${isoTime(purgedAt)}; its events are gone.`,

@@ -1,5 +1,5 @@
 /**
- * Which task events somebody sees. The one function that live streams, replays and pages use, so that none of them shows
+ * Which task events a reader sees. The one function that live streams, replays and pages use, so that none of them shows
  * what another hides. It decides by the columns of a face.
  */
 import {

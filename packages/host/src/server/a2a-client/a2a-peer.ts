@@ -126,7 +126,7 @@ export class A2aPeer {
     }
   }
 
-  /** Tells the peer once that nobody waits for a task any more. Never rejects. */
+  /** Tells the peer once that no run waits for a task any more. Never rejects. */
   async cancel({ tenant, taskId }: LeftTask, stop: AbortSignal): Promise<CancelAnswer> {
     const { name } = this.#settings;
     let free = () => {};

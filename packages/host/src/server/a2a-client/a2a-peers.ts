@@ -1,4 +1,4 @@
-/** The A2A peers of a host: their tools, and the end of tasks that nobody waits for any more. */
+/** The A2A peers of a host: their tools, and the end of tasks that no run waits for any more. */
 import type { Tool } from '../../agents/tools/tool.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { CallTraces } from '../../telemetry/call-traces.ts';

@@ -40,7 +40,7 @@ export class RemoteTask {
     return this.#remote;
   }
 
-  /** It ended, or waits for somebody here. */
+  /** It ended, or waits for input. */
   get isSettled(): boolean {
     if (this.#message !== null) return true;
     const { state, mark } = this.#status;
@@ -109,7 +109,7 @@ export class RemoteTask {
 /** Characters of the newest words. */
 const MAX_SHOWN = 200;
 
-/** Its pieces stay apart until somebody reads them: thousands may arrive, and joining copies what is there. */
+/** Its pieces stay apart until they are read: thousands may arrive, and joining copies what is there. */
 class GrowingArtifact {
   readonly #parts: (RemotePart | string[])[] = [];
 

@@ -33,7 +33,7 @@ export async function sentOnce(peer: PeerTask, sending: Sending, settings: PeerS
   }
 }
 
-/** Whether the peer has the message. Throws if nobody can say, and the peer may take it twice. */
+/** Whether the peer has the message. Throws if it cannot be told, and the peer may take it twice. */
 async function hasArrived(
   peer: PeerTask,
   { message, task, isOnly }: Sending,

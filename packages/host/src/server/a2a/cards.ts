@@ -44,7 +44,7 @@ export class Cards {
     this.#ports = ports;
   }
 
-  /** For everybody: it names the default agent alone, and only if all tenants have it. */
+  /** The public card: it names the default agent alone, and only if all tenants have it. */
   async open(version: A2aVersion): Promise<object> {
     const { defaultAgent } = this.#ports;
     const agents = await this.#agents(NO_TENANT);

@@ -50,7 +50,7 @@ export class FollowedTask {
   changes = 0;
   /** The last row that was folded in. */
   cursor: number;
-  /** The last row of the task itself, if it came with its payload: nobody has to read it then. */
+  /** The last row of the task itself, if it came with its payload: it need not be read then. */
   end: Row | null = null;
 
   constructor(options: A2aViewOptions & { readonly after: number }) {

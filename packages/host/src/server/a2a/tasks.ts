@@ -115,7 +115,7 @@ export class A2aTasks {
     });
   }
 
-  /** Resolves when the task ends or waits for somebody, at the latest after `withinMs` or when the caller leaves. */
+  /** Resolves when the task ends or waits for input, at the latest after `withinMs` or when the caller leaves. */
   async settle(task: Task, followed: FollowedTask, { call, withinMs }: { call: Call; withinMs: number }) {
     if (followed.phase === 'over') return;
     await this.#settled(task, followed, { call, withinMs });

@@ -52,7 +52,7 @@ export interface Caller {
   readonly credential: string;
   /** When the credential expires, in ms since the epoch; undefined if it does not expire. */
   readonly expiresAt: number | undefined;
-  /** Set for a session or a read token, which somebody can end before its time: its id. */
+  /** Set for a session or a read token, which can be ended before its time: its id. */
   readonly endableId?: string | undefined;
   /** Set for a read token. */
   readonly grant?: Grant | undefined;
@@ -68,7 +68,7 @@ export interface AccessKey {
   readonly toolScopes?: readonly string[] | undefined;
   readonly peer?: string | undefined;
   readonly answersForUsers?: boolean | undefined;
-  /** The configuration has only the hash, so the strength of the key is unknown until somebody sends it. */
+  /** The configuration has only the hash, so the strength of the key is unknown until a request has it. */
   readonly isOnlyHash?: boolean | undefined;
 }
 

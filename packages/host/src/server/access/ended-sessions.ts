@@ -1,5 +1,5 @@
 /**
- * The sessions and read tokens that somebody ended before their time. They are in the store and are read at each use, so
+ * The sessions and read tokens that were ended before their time. They are in the store and are read at each use, so
  * that they are over on every node, and after a restart.
  */
 import type { ExpiringKey, ExpiringRecords } from '../../log/ports/expiring.ts';
@@ -42,7 +42,7 @@ export class EndedSessions {
   }
 }
 
-/** Marks the id of a read token, so that nobody ends a session by way of one. */
+/** Marks the id of a read token, so that a read token cannot end a session. */
 export const TOKEN_PREFIX = 'read:';
 
 const keyOf = (one: Endable): ExpiringKey & { readonly kind: EndableKind } => ({

@@ -165,7 +165,7 @@ const openedShape = z.object({
   openedAt: z.number(),
 });
 
-/** Somebody may have ended the session or token since it was checked. */
+/** The session or token may have been ended since it was checked. */
 function holdUntilEnded(
   caller: Caller,
   { raw }: FastifyReply,

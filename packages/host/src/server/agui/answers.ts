@@ -92,7 +92,7 @@ export async function giveAnswers(call: Call, surface: InputSurface, answering: 
   return recorded;
 }
 
-/** A task whose question nobody answers is over. */
+/** A task whose question is not answered is over. */
 async function cancelTask(call: Call, { engine }: InputSurface, { taskId: runId, recorded }: Answering): Promise<void> {
   const { tenant, principal } = call.caller;
   requireScope(call.caller, 'runs:cancel');

@@ -27,7 +27,7 @@ export interface HistoryRange {
   readonly head: number;
   /** Whether the messages of the whole conversation are wanted. */
   readonly withMessages: boolean;
-  /** Nobody waits for the history any more. Asked before each page. Default: somebody does. */
+  /** Whether the reader of the history has left. Asked before each page. Default: never. */
   readonly isGone?: (() => boolean) | undefined;
 }
 

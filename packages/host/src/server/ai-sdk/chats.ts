@@ -84,7 +84,7 @@ async function answer(call: Call, surface: ChatSurface, { contextId, open, resol
     try {
       await answerOpen(unrecorded, surface, { contextId, inputId, given: result.given });
     } catch (error) {
-      // Somebody else was first; the page sees what follows from that answer.
+      // Another answer was first; the page sees what follows from that answer.
       if (!isCairnError(error, 'input_already_answered')) throw error;
     }
     isAnswered = true;

@@ -15,7 +15,7 @@ type Encoding = 'utf-8' | 'base64';
 export interface FileCut extends FileOptions {
   readonly name: string;
   readonly redactor: Redactor | null;
-  /** Nobody reads the file while it is written, so content waits until its piece is full. */
+  /** The file is not read while it is written, so content waits until its piece is full. */
   readonly isUnwatched?: boolean;
 }
 

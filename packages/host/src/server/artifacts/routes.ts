@@ -128,7 +128,7 @@ async function sendFile(call: Call, { responses }: ArtifactRoutePorts, { version
   reply.header('content-length', end - start);
   if (isPart) reply.header('content-range', `bytes ${start}-${end - 1}/${version.size}`);
   const { mimeType } = version;
-  // Logs of earlier versions and of other hosts hold types that nobody checked.
+  // Logs of earlier versions and of other hosts hold unchecked types.
   const contentType = mimeType !== null && isMimeType(mimeType) ? mimeType : 'application/octet-stream';
   const writer = new PacedWriter(call, responses.unread, { contentType, status: isPart ? 206 : 200 });
   if (call.request.method === 'HEAD') writer.end();

@@ -74,7 +74,7 @@ export class ClusterNode {
     this.publish(topic, body).catch(failed);
   }
 
-  /** Runs work while nobody else does work of this name, in this process or on another node. */
+  /** Runs work that no other caller does under this name at the same time, in this process or on another node. */
   alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#turns.get(name) ?? Promise.resolve();
     const mine = before.then(() => this.#onThisNode(name, work));

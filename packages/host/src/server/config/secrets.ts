@@ -90,7 +90,7 @@ export function resolveHeaders(headers: HeadersInput, secrets: Secrets): Readonl
   return Object.fromEntries(values);
 }
 
-/** The redactor knows a secret without its prefix, so that it also finds a token that somebody repeats alone. */
+/** The redactor knows a secret without its prefix, so that it also finds a token that is repeated alone. */
 function secretValue({ secret, prefix }: Exclude<HeadersInput[string], string>, secrets: Secrets): SecretText {
   const text = secrets.get(secret) ?? new SecretText('');
   return prefix === undefined ? text : new SecretText(`${prefix}${text.reveal()}`);

@@ -9,7 +9,7 @@ export interface WeakSecret {
   readonly bits: number;
 }
 
-/** A key that is given as a hash is checked when somebody sends it. */
+/** A key that is given as a hash is checked at its first request. */
 export const weakSecrets = (secrets: Secrets, keys: readonly (string | undefined)[]): readonly WeakSecret[] =>
   [
     ...keys.map((key, i) => ({ place: `keys[${i}]`, text: key })),

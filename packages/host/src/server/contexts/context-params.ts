@@ -27,7 +27,7 @@ export async function contextNamed(text: string, caller: Caller, contexts: Conte
   return contextId;
 }
 
-/** For clients that name their contexts themselves: one that nobody has is the caller's, too. */
+/** For clients that name their contexts themselves: an unused one is the caller's, too. */
 export async function contextOrNew(text: string, caller: Caller, contexts: Contexts): Promise<ContextId> {
   const contextId = wellFormedContext(text, caller);
   if (((await contexts.tenant(contextId)) ?? caller.tenant) !== caller.tenant) throw contextNotFound(contextId);

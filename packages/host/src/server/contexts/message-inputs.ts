@@ -30,7 +30,7 @@ export class MessageInputs {
   }
 
   /**
-   * An agent whose task has a schema still hears plain messages, if the schema asks for one text. What asks for more can be
+   * An agent whose task has a schema still takes plain messages, if the schema asks for one text. What asks for more can be
    * written as JSON.
    */
   async of(tenant: string, agentId: string, message: string): Promise<JsonObject> {
@@ -61,7 +61,7 @@ function fieldsIn(schema: JsonObject | undefined): TaskFields {
   return { required, text: isJsonObject(field) && field.type === 'string' ? only : null };
 }
 
-/** Fields that somebody wrote as JSON. */
+/** Fields that the caller wrote as JSON. */
 function objectIn(message: string): JsonObject | null {
   if (!message.trimStart().startsWith('{')) return null;
   try {

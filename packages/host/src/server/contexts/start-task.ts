@@ -55,7 +55,7 @@ interface TaskOptions {
   /** As the client gave it. Undefined begins a new context. */
   readonly contextId: string | undefined;
   readonly ifBusy: (typeof busyRules)[number];
-  /** The client names its contexts itself: one that nobody has begins with this message. */
+  /** The client names its contexts itself: an unused one begins with this message. */
   readonly mayBeginContext?: boolean;
   /** The task that it retries. */
   readonly retryOf?: RunId;

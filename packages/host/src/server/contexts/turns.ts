@@ -71,7 +71,7 @@ export class ContextTurns {
     this.#unfollow?.();
   }
 
-  /** Runs work that nobody else's message in the context can come between. */
+  /** Runs work without another message of the context in between. */
   alone<Result>(contextId: ContextId, work: () => Promise<Result>): Promise<Result> {
     return this.#ports.clusterNode.alone(`context ${contextId}`, work);
   }

@@ -9,12 +9,12 @@ const MAX_CHARS = 512;
 /** Changes with each decision and at the end of a turn. Odd while a decision is in progress. */
 const COUNT = 0;
 const LENGTH = 1;
-/** 1 while the thread sleeps until the count changes. */
+/** 1 while the thread waits for the count to change. */
 const ASLEEP = 2;
 const STOPPED = 3;
 /** 1 once the thread looks. */
 const WATCHED = 4;
-/** The count of a decision that the event loop wants to have marked before it goes on, and the last one that was. */
+/** The count of a decision that must be marked before the event loop goes on, and the last one that was marked. */
 const URGENT = 5;
 const MARKED = 6;
 const HEADER_BYTES = 32;

@@ -1,4 +1,4 @@
-/** The thread that watches the decisions of the event loop. It sleeps while there are none. */
+/** The thread that watches the decisions of the event loop. It waits while there are none. */
 import { closeSync, openSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { DecisionMemory } from './decision-memory.ts';

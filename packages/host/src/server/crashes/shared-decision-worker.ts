@@ -12,7 +12,7 @@ export interface SharedWatchData {
   readonly shared: SharedArrayBuffer;
 }
 
-/** A mark that nobody looked for is of no use after this time. */
+/** An unread mark is of no use after this time. */
 const KEPT_MS = 86_400_000;
 
 const { url, owner, kind, shared } = workerData as SharedWatchData;

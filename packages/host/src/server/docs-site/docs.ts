@@ -1,4 +1,4 @@
-/** Serves the documentation at `/docs`: the pages that `npm run docs:site` writes, for anybody, without a third party. */
+/** Serves the documentation at `/docs`: the pages that `npm run docs:site` writes, without a key and without a third party. */
 import { readdir } from 'node:fs/promises';
 import { join, posix, sep } from 'node:path';
 import { readStaticFile, type StaticFile, sendStaticFile } from '../http/static-file.ts';

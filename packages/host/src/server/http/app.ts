@@ -196,7 +196,7 @@ function register(app: FastifyInstance, route: Route, ports: RoutePorts): void {
   });
 }
 
-/** Refuses a body that the route does not read, so that no caller believes it had an effect. */
+/** Refuses a body that the route does not read, so that no caller takes it for effective. */
 function checkBody({ method, path, doc }: Route, { body }: FastifyRequest): void {
   if (method === 'GET' || body === undefined) return;
   if (doc.body === undefined) {

@@ -16,7 +16,7 @@ const HEADERS_WITHIN_MS = 10_000;
 export const REQUEST_WITHIN_MS = 30_000;
 
 /**
- * A connection without traffic for this long is closed, including responses that nobody reads. Polls wait half of it.
+ * A connection without traffic for this long is closed, including responses that the client does not read. Polls wait half of it.
  */
 const STILL_MS = 120_000;
 

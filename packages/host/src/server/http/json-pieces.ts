@@ -102,7 +102,7 @@ export function nextStretch(pieces: Iterator<string>, most = STRETCH): string {
   return text;
 }
 
-/** The whole text in stretches, rendered in turns when it is large. Nobody may join them: that would be one long copy. */
+/** The whole text in stretches, rendered in turns when it is large. Do not join them: that would be one long copy. */
 export async function renderedInTurns(value: unknown, owner: string, turns: FairTurns): Promise<readonly string[]> {
   const pieces = jsonPieces(value);
   const stretches: string[] = [];

@@ -42,7 +42,7 @@ type Waiting = readonly [request: IncomingMessage, response: ServerResponse];
 /**
  * Returns a handler that begins requests in turns. Addresses take turns, then the callers at an address, then their
  * connections: each has the same share of time, however long its requests take. A caller is who its headers say it is.
- * Nobody has checked that yet, which costs as much as to begin.
+ * That is not checked yet, which costs as much as to begin.
  */
 export function inTurns(handle: Handle, loop: RequestLoop): Handle {
   const waiting = new RoundRobin<Waiting>();

@@ -65,7 +65,7 @@ export async function checkCardSignature(signed: SignedCard, egress: Pick<Egress
     if (one.state === 'valid') return one;
     found.push(one);
   }
-  // A wrong signature says more than one that nobody can check.
+  // A wrong signature says more than one that cannot be checked.
   return found.find(({ state }) => state === 'invalid') ?? found[0] ?? { state: 'none' };
 }
 

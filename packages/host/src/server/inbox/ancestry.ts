@@ -16,7 +16,7 @@ type Ancestor = InboxEntry['path'][number];
 
 export interface Descent {
   readonly workflowId: string;
-  /** A replay asks nobody: its answers come from the record. */
+  /** A replay asks no question: its answers come from the record. */
   readonly isReplay: boolean;
   /** From the root to the parent. */
   readonly above: readonly Ancestor[];
@@ -54,7 +54,7 @@ export class Ancestry {
     while (lower.parent !== null && above.length < MAX_DEPTH) {
       const { parent } = lower;
       const upper = await this.#of(parent.runId);
-      // An imported run may name a parent that belongs to another tenant here, or to nobody.
+      // An imported run may name a parent that belongs to another tenant here, or to none.
       if (upper === null || upper.tenant !== own.tenant) break;
       above.unshift({
         runId: parent.runId,

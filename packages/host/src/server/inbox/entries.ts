@@ -80,7 +80,7 @@ function askedOf(data: JsonObject, resumeSchema: JsonObject | undefined): Partia
   return JSON.stringify(asked).length > MAX_ASKED ? { isCut: true } : asked;
 }
 
-/** The first approvers and votes, if there are many. A list that is cut to nothing still says that not everybody may decide. */
+/** The first approvers and votes, if there are many. A list that is cut to nothing still says that the approvers are limited. */
 function shownDeciders(data: JsonObject, given: readonly Vote[]): Partial<InboxEntry> {
   const { assignees, quorum } = deciders(data, given);
   const [people, votes] = [assignees && fitting(assignees), quorum && fitting(quorum.votes)];

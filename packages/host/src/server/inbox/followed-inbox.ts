@@ -1,4 +1,4 @@
-/** The open questions of one tenant, in memory while somebody follows them, and kept level with the log. */
+/** The open questions of one tenant, in memory while they are followed, and kept level with the log. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contextId, foldEventOf, type InboxChange, type InboxEntry, interruptEnd, type RunId } from '@cairn/protocol';
 import { foldRunIndex, type IndexedRun, newRunIndex, noteInterrupts } from '../../log/fold-run-index.ts';

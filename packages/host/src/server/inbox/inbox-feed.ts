@@ -1,4 +1,4 @@
-/** Live inboxes: one for each tenant that somebody follows, written to each subscriber at its own pace. */
+/** Live inboxes: one for each followed tenant, written to each subscriber at its own pace. */
 
 import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { Timers } from '../../engine/ports.ts';

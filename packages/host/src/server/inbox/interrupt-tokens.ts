@@ -1,4 +1,4 @@
-/** Signed tokens that let somebody without a key inspect or answer one interrupt. Tokens are not stored. */
+/** Signed tokens that let a person without a key inspect or answer one interrupt. Tokens are not stored. */
 import { createHmac, hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   invariant,

@@ -98,7 +98,7 @@ class HeldCall {
       this.#next.resolve(result instanceof RemoteResult ? result : { result, isHeld: false });
     } catch (error) {
       this.#next.reject(error);
-      // Nobody is in the call while it waits for a person.
+      // The call is not in progress while it waits for a person.
       this.#next.promise.catch(() => undefined);
     }
     clearTimeout(this.#asked?.timer);

@@ -51,7 +51,7 @@ export class HttpConnection implements Connection {
       if (!signal.aborted) this.#known = undefined;
       throw mcpError(this.#server.id, error);
     } finally {
-      // Nobody handles the rejection of the one that settles later.
+      // The rejection of the one that settles later has no handler.
       done.catch(() => undefined);
       ended.promise.catch(() => undefined);
       void this.#close(opened);
@@ -125,7 +125,7 @@ function watchRequests(transport: StreamableHTTPClientTransport, sending: Sendin
   };
 }
 
-/** Retries after a temporary failure. Never rejects, because nobody waits for the call any more. */
+/** Retries after a temporary failure. Never rejects, because no caller waits any more. */
 async function insistently(send: () => Promise<void>): Promise<void> {
   for (const waitMs of [...CANCEL_WAITS_MS, null]) {
     try {

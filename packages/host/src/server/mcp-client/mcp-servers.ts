@@ -33,7 +33,7 @@ export class McpServers {
   /** Of what `saw` is to be told. */
   readonly interest: Interest = { types: () => [END_OF_CALL] };
 
-  /** Ends calls whose servers wait for an answer that nobody will give: the run was cancelled, for example. */
+  /** Ends calls whose servers wait for an answer that will not come: the run was cancelled, for example. */
   saw({ runId, rows }: Pick<Commit, 'runId' | 'rows'>): void {
     if (this.#servers.every(({ isIdle }) => isIdle)) return;
     for (const row of rows) {

@@ -32,7 +32,7 @@ export interface Exchange extends AskedClient {
 export interface Connection {
   /** Throws errors of the host only. `work` ends with its last request: it does not wait for anything else. */
   exchange<Result>(signal: AbortSignal, work: (exchange: Exchange) => Promise<Result>): Promise<Result>;
-  /** Forgets what an exchange found out, and lets go of what it holds: the server does not answer. */
+  /** Discards what an exchange found out, and releases what it holds: the server does not answer. */
   reset(): void;
   close(): Promise<void>;
 }

@@ -37,7 +37,7 @@ export class Elicitations {
   }
 
   /**
-   * Null for the error of a client. The stream that asked may be at another node. A reply of anybody else, or to nothing,
+   * Null for the error of a client. The stream that asked may be at another node. A reply of another caller, or to nothing,
    * is dropped.
    */
   async answer({ tenant, principal }: Caller, id: RpcId, result: JsonObject | null): Promise<void> {

@@ -44,7 +44,7 @@ export function endResult({ status, outputs, error, runId }: EndedRun, origin: O
   return { content, structuredContent: given, isError: false, _meta: origin };
 }
 
-/** The result of a run that goes on without its client: it waits for somebody else, or the host stops. */
+/** The result of a run that goes on without its client: it waits for another person, or the host stops. */
 export function openResult({ task, runId }: RunWatch, origin: Origin): object {
   const asked = task.asked.map(({ prompt, form }) =>
     typeof form.authUrl === 'string' ? `${prompt} ${form.authUrl}` : prompt,

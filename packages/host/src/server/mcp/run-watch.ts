@@ -31,7 +31,7 @@ export class RunWatch {
     this.task = options.task;
   }
 
-  /** Begins to follow the run, once somebody listens. */
+  /** Begins to follow the run at the first listener. */
   begin(): void {
     const { feed, run, task, onProgress } = this.#options;
     const instants = new Instants();

@@ -121,7 +121,7 @@ async function continued(request: McpRequest, tool: McpTool, ports: CallPorts): 
   await useState(call, state, ports);
   const opened = await watchedAgain(request, { tool, runId }, ports);
   try {
-    // Null if somebody else has answered: the run goes on with that answer.
+    // Null if the question was answered elsewhere: the run goes on with that answer.
     const question = opened.watch.task.asked.find(({ id }) => id === inputId);
     if (question !== undefined) opened.isLeftOpen = !(await answered(opened, { question, reply }, ports));
     return opened;
@@ -144,7 +144,7 @@ async function formNameOf({ id, taskId }: Question, { loadView }: CallPorts): Pr
 /** How often a form is shown again whose answer was refused. */
 const MAX_TRIES = 3;
 
-/** Resolves with the result of the call. Neither the time nor an answer of somebody else is lost. */
+/** Resolves with the result of the call. Neither a timeout nor an answer from elsewhere is lost. */
 export async function concluded(opened: OpenToolCall, ports: CallPorts): Promise<object> {
   const { watch, request } = opened;
   const { task } = watch;
@@ -247,7 +247,7 @@ async function answered(opened: OpenToolCall, given: { question: Question; reply
   } catch (error) {
     // A turn of a conversation cannot be declined, for example.
     if (reply.action === 'decline' && isCairnError(error, 'input_invalid')) return false;
-    // Somebody was faster: the run goes on with that answer.
+    // Another answer was first: the run goes on with it.
     if (!isCairnError(error, 'input_already_answered')) throw error;
   }
   opened.answered.add(question.id);

@@ -153,7 +153,7 @@ function traceOf({ record: { runId, fork } }: RunHead, first: Row | undefined): 
   return given?.traceId ?? derivedTraceId(runId);
 }
 
-/** The cause of the first event. A fork was requested by nobody in the log. */
+/** The cause of the first event. No event in the log requested a fork. */
 function parentEvent({ record }: RunHead, first: Row | undefined, hostId: string): Causes['parent'] {
   if (record.fork !== null) return null;
   const event = first === undefined ? null : foldEventOf(first);

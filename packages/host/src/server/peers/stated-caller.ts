@@ -10,7 +10,7 @@ export interface Statement {
   readonly cause: RemoteCause;
 }
 
-/** What the caller lets the run of its call use; anybody may limit a run of its own. Throws `validation_error` as below. */
+/** What the caller lets the run of its call use; any caller may limit a run of its own. Throws `validation_error` as below. */
 export const statedBudget = (stated: unknown): CallBudget | undefined =>
   stated === undefined ? undefined : parseShape(callBudget, stated, 'The budget');
 

@@ -1,4 +1,4 @@
-/** Purges trees of runs: checks that nobody needs them, then removes them in small steps, one tree at a time. */
+/** Purges trees of runs: checks that no other run needs them, then removes them in small steps, one tree at a time. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ContextId, type RunId, TerminalError } from '@cairn/protocol';
 import type { Timers } from '../../engine/ports.ts';
@@ -143,7 +143,7 @@ export class TreePurger {
     for (const listener of this.#listeners) listener(run);
   }
 
-  /** The context is that of the tree; null after a start, when no one has seen its runs. */
+  /** The context is that of the tree; null after a start, before its runs were read. */
   async #finish(left: RunId[], contextId: ContextId | null): Promise<void> {
     const { purges, removeFiles } = this.#ports;
     for (let runId = left.pop(); runId !== undefined; runId = left.pop()) {

@@ -53,7 +53,7 @@ export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<
   const { tenant, principal, toolScopes } = call.caller;
   const inputs = (body.inputs ?? {}) as JsonObject;
   const whatRuns = whatRunsOf(body, inputs);
-  // A statement to the host, which records what it believes of it. What it does not believe is no fact of the run.
+  // A claim of the caller. The host records the part that it can trust; the rest is no fact of the run.
   const { [CAUSATION_KEY]: stated, ...metadata } = body.metadata ?? {};
   const request = {
     tenant,
@@ -157,7 +157,7 @@ function whatRunsOf(
   return { workflowId: definition.id, definition };
 }
 
-/** Refuses what the protocol reserves for test keys; this host grants it to nobody. */
+/** Refuses what the protocol reserves for test keys; this host grants it to no caller. */
 function refuseTestOptions({ request }: Call): void {
   if (request.headers['x-force-engine-version'] !== undefined) {
     throw new TerminalError('force_engine_version_forbidden', {

@@ -1,4 +1,4 @@
-/** Finds the sign-in of a context that a request means, and refuses everybody but the user whom it is for. */
+/** Finds the sign-in of a context that a request means, and refuses every caller but the user whom it is for. */
 import {
   type InterruptView,
   isHostSignIn,

@@ -1,4 +1,4 @@
-/** The state of one run while somebody follows it: each commit advances it, and its newest transitions are kept as text. */
+/** The state of one followed run: each commit advances it, and its newest transitions are kept as text. */
 import {
   eventId,
   isoTime,

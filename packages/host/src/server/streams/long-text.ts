@@ -41,7 +41,7 @@ export class LongText {
     if (!this.#isWriting) void this.#write();
   }
 
-  /** Writes nothing more and calls nobody. */
+  /** Writes nothing more and calls no listener. */
   close(): void {
     this.#isClosed = true;
   }

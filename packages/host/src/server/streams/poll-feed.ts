@@ -102,7 +102,7 @@ class PollSource implements Source {
     if (last === undefined && !(await this.#isOver())) return null;
     if (last !== undefined) {
       this.#after = last.seq;
-      // More may follow; a poll that wants it comes back.
+      // More may follow; the next poll gets it.
       this.isBehind = true;
     }
     return { ...rendered(rows, documents, seqOf), isLast: last === undefined };

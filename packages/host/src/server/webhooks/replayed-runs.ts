@@ -1,4 +1,4 @@
-/** Tells which runs are replays. Nobody is notified of what they repeat: it happened before, in their source. */
+/** Tells which runs are replays. Their events are not delivered: they happened before, in their source. */
 import type { RunId } from '@cairn/protocol';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';

@@ -21,7 +21,7 @@ export interface Delivery {
 export const ATTEMPT_TIMEOUT_MS = 5_000;
 
 /**
- * Bytes to read of the receiver's answer. Nobody uses it, but reading a small answer to its end closes the connection
+ * Bytes to read of the receiver's answer. It is not used, but reading a small answer to its end closes the connection
  * cleanly.
  */
 const MAX_ANSWER_BYTES = 4_096;

@@ -131,7 +131,7 @@ export class Webhooks {
     return this.#ports.store.subscriptions.list(WEBHOOK, tenant);
   }
 
-  /** Takes effect here at once, and on another node as soon as it hears of it. */
+  /** Takes effect here at once, and on another node as soon as it is notified. */
   async #changed(): Promise<void> {
     await this.#job.running?.reload();
     this.#ports.clusterNode.hint('subscriptions.changed', WEBHOOK);

@@ -196,7 +196,7 @@ export class SpanExport {
     return fold;
   }
 
-  /** Forgets the least recently used folds beyond the limit. */
+  /** Drops the least recently used folds beyond the limit. */
   #forgetLarge(): void {
     const { maxOpenNodes = MAX_OPEN_NODES } = this.#ports;
     let nodes = 0;

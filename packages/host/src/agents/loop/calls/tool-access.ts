@@ -16,7 +16,7 @@ export function accessIn(
   return offered === null ? access : { ...access, registry: withClientTools(access.registry, offered) };
 }
 
-/** A tool that nobody may call is a mistake of its sender: neither the agent nor a colleague that it may hand off to. */
+/** Refuses a tool that neither the agent may call nor a colleague that it may hand off to. */
 export function clientToolProblems(
   { node, config }: ConfiguredNode<AgentConfig>,
   { agents }: NewRunFacts,

@@ -70,7 +70,7 @@ export function answerDrafts(run: AnsweredRun, request: AnswerRequest, now: numb
   return { interruptId, nodeId, drafts };
 }
 
-/** A token is made to be passed on, so its bearer counts as somebody else. Another host is no user. */
+/** A token is made to be passed on, so its bearer counts as another principal. Another host is no user. */
 function refuseOthers({ view }: RunState, interrupt: InterruptView, request: AnswerRequest): void {
   const { principal, tokenId, peer } = request;
   const { interruptId } = interrupt;
@@ -209,7 +209,7 @@ function checkCorrelation({ data, interruptId }: InterruptView, payload: Json): 
 /** A sign-in shows these fields to the user; the event does not return them. */
 const signInFields: readonly string[] = ['authType', 'provider', 'scopes', 'authUrl', 'prompt'];
 
-/** A caller that could send the result could name the credential of somebody else. */
+/** A caller that could send the result could name the credential of another user. */
 const onlyBySigningIn = (interruptId: string): TerminalError =>
   new TerminalError('forbidden', {
     message: `${interruptId} is a sign-in: it is completed by signing in, not by an answer.`,

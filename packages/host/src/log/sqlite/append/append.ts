@@ -83,7 +83,7 @@ export class Appender implements GuardQueries {
     return this.#cursor;
   }
 
-  /** Forgets what memory holds of a transaction that failed. Nobody has seen its cursors. */
+  /** Discards what memory holds of a transaction that failed. No reader has seen its cursors. */
   rolledBack(): void {
     for (const cache of [this.#heads, this.#usage, this.#segments, this.#blobs]) cache.clear();
     this.#cursor = null;

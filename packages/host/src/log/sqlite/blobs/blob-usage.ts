@@ -24,7 +24,7 @@ export class BlobUsage {
     this.#save.run(tenant, total);
   }
 
-  /** Forgets the totals after a transaction was rolled back. */
+  /** Discards the totals after a transaction was rolled back. */
   clear(): void {
     this.#totals = null;
   }

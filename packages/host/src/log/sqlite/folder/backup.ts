@@ -29,7 +29,7 @@ const STEP_PAGES = 1_000;
 const KEY_FILE = 'host.key';
 
 export interface BackupOptions {
-  /** Also the key that opens sealed values. Anybody with the file can then open them. */
+  /** Also the key that opens sealed values. Every reader of the file can then open them. */
   readonly hasKey: boolean;
   readonly at: number;
   readonly onProgress?: ((copied: number, pages: number) => void) | undefined;

@@ -117,7 +117,7 @@ export class Forks {
     return { source, head };
   }
 
-  /** A purge retires the root of a tree first. Nobody begins to share a run that is about to go. */
+  /** A purge retires the root of a tree first. No fork begins to share a run that is about to go. */
   #isInPurgedTree({ record }: FullHead): boolean {
     for (let above = record.parentRunId; above !== null; ) {
       const parent = this.#heads.get(above);

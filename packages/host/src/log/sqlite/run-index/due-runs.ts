@@ -1,4 +1,4 @@
-/** Finds the due runs that nobody holds. If there are more than asked for, each tenant gets its turn. */
+/** Finds the due runs without an owner. If there are more than asked for, each tenant gets its turn. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
 import { roundRobin } from '../../round-robin.ts';

@@ -52,7 +52,7 @@ export class TenantUsage {
   }
 
   /**
-   * Takes removed rows off the total, and saves it in this transaction: from the saved total alone, nobody could tell
+   * Takes removed rows off the total, and saves it in this transaction: the saved total alone could not tell
    * which rows it still counts. Rows that are older than the count were never part of it.
    */
   remove(tenant: string, bytes: number): void {
@@ -71,7 +71,7 @@ export class TenantUsage {
     this.#unsavedRows = 0;
   }
 
-  /** Forgets the totals after rows were rolled back, or may have been. */
+  /** Discards the totals after rows were rolled back, or may have been. */
   clear(): void {
     this.#totals = null;
   }

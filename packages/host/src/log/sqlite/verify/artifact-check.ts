@@ -106,7 +106,7 @@ export function artifactCheck(db: DatabaseSync): ArtifactCheck {
 
 function isSame(one: Version, contextId: string, found: Stored): boolean {
   const [context, id, version, family, state, , lastSeq, pieces, size, , , updatedAt] = found;
-  // Whether a version that nobody completed was given up is told by no row.
+  // No row tells whether an incomplete version was given up.
   const isKnown = state === one.state || (state === 'abandoned' && one.state === 'open');
   const told = [contextId, one.artifactId, one.version ?? version, one.family, one.lastSeq, one.pieces, one.size];
   const kept = [context, id, version, family, lastSeq, pieces, size];

@@ -8,7 +8,7 @@ import type { EventLog } from '../../../log/ports/event-log.ts';
 import type { Row } from '../../../log/ports/rows.ts';
 import type { CallPlace } from '../../../telemetry/call-traces.ts';
 
-/** A task that nobody here waits for any more. */
+/** A task that no run here waits for any more. */
 export interface LeftTask {
   readonly peer: string;
   readonly tenant: string;
@@ -47,7 +47,7 @@ export async function leftTask(log: Pick<EventLog, 'head' | 'read'>, row: Row): 
 type RunRecord = NonNullable<Awaited<ReturnType<EventLog['head']>>>['record'];
 
 /**
- * The last row that is not the run's own. Null for a replay and for an imported run, which contact nobody. A branch shares
+ * The last row that is not the run's own. Null for a replay and for an imported run, which contact no peer. A branch shares
  * rows with its source, and with them tasks that are still those of the source.
  */
 function lastForeignRow({ fork, importedAt }: Pick<RunRecord, 'fork' | 'importedAt'>): number | null {

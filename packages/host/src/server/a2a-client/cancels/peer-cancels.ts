@@ -103,7 +103,7 @@ export class PeerCancels {
   async close(): Promise<void> {
     this.#unfollow();
     if (!this.#isOpen) return;
-    // The engine has stopped: nothing more is heard.
+    // The engine has stopped: nothing more arrives.
     const end = await this.#ports.store.changes.end();
     this.#stop.abort();
     for (const cancel of this.#timers) cancel();

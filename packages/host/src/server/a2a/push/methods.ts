@@ -38,7 +38,7 @@ export async function setPush({ call, version, rpc }: A2aRequest, ports: PushMet
   return resultText(rpc.id, shownConfig(version, config));
 }
 
-/** A replay repeats what happened before, and nobody is told of it again. */
+/** A replay repeats what happened before; it sends no notification. */
 export function refuseUntold({ runId, fork, importedAt }: RunRecord): void {
   if (fork?.mode !== 'replay' && importedAt === null) return;
   throw new RpcError('unsupported', `The task ${runId} repeats what happened elsewhere: it sends no notifications.`);

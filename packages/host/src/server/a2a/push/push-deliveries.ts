@@ -84,7 +84,7 @@ export class PushDeliveries implements Part {
     });
   }
 
-  /** Tells receivers that are new what they have not been told, and forgets those that were removed. */
+  /** Sends new receivers what they have missed, and drops those that were removed. */
   reload(): Promise<void> {
     const next = this.#loading.then(() => this.#reload());
     this.#loading = next.catch(() => undefined);

@@ -83,7 +83,7 @@ export class Pushes {
     return this.#ports.clusterNode.alone(`push notifications of ${tenant}`, change);
   }
 
-  /** Takes effect here at once, and on another node as soon as it hears of it. */
+  /** Takes effect here at once, and on another node as soon as it is notified. */
   async #changed(): Promise<void> {
     await this.#job.running?.reload();
     this.#ports.clusterNode.hint('subscriptions.changed', PUSH);

@@ -145,7 +145,7 @@ export class ServerProcess {
       if (process.platform === 'win32') this.#child.kill(signal);
       else process.kill(-pid, signal);
     } catch {
-      // Nobody of the group is left.
+      // No process of the group is left.
     }
   }
 }

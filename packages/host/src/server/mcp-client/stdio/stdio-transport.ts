@@ -1,4 +1,4 @@
-/** The messages of the SDK's client as lines of a process. The process belongs to somebody else. */
+/** The messages of the SDK's client as lines of a process. The process belongs to its caller. */
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
