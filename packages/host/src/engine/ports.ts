@@ -232,7 +232,7 @@ export interface PromptSource {
 }
 
 /** A message for the operator; never part of a run's history. */
-export interface Notice {
+export interface OperatorNotice {
   readonly level: 'info' | 'warn' | 'error';
   /** A stable name to search and alert on. */
   readonly event: OperatorEvent;
@@ -242,7 +242,7 @@ export interface Notice {
   readonly error?: unknown;
 }
 
-export type Report = (notice: Notice) => void;
+export type Report = (notice: OperatorNotice) => void;
 
 /** Removes the host's secrets, in the usual encodings, from external data. */
 export interface Redactor {

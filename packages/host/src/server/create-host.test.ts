@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createClient } from '@cairn/client';
 import type { JsonObject, RunId } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Notice, Report } from '../engine/ports.ts';
+import type { OperatorNotice, Report } from '../engine/ports.ts';
 import * as surface from '../index.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import { readConfig } from './config/config-sources.ts';
@@ -84,7 +84,7 @@ test('a host has an id of its own: generated once for its folder, or configured'
 });
 
 test('says once, by name, which keys of the configuration nothing uses', async () => {
-  const notices: Notice[] = [];
+  const notices: OperatorNotice[] = [];
   const report: Report = (notice) => void notices.push(notice);
   const env = { CAIRN_KEYS: JSON.stringify([{ key, tenant: 'a' }]), CAIRN_PROT: '4711' };
   const config = await readConfig({ env, flags: { port: 0 } });
@@ -95,7 +95,7 @@ test('says once, by name, which keys of the configuration nothing uses', async (
 });
 
 test('tells the operator which keys and secrets can be guessed', async () => {
-  const notices: Notice[] = [];
+  const notices: OperatorNotice[] = [];
   const report: Report = (notice) => void notices.push(notice);
   const key = 'kX3vQ9mZ2pL7tR4wY8nB1s';
   const config = { keys: [{ key, tenant: 't' }], secrets: { spare: { value: '12345678' } } };
@@ -108,7 +108,7 @@ test('tells operators nothing secret, whoever takes its notices', async () => {
   const secret = 'sk-0123456789abcdef';
   const store = inMemoryStore();
   const append = () => Promise.reject(new Error(`cannot write ${secret}`));
-  const notices: Notice[] = [];
+  const notices: OperatorNotice[] = [];
   const { url } = await host({
     store: { ...store, log: { ...store.log, append } },
     config: { secrets: { disk: { value: secret } } },

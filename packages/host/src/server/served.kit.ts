@@ -12,7 +12,7 @@ import type { Tool } from '../agents/tools/tool.ts';
 import { ToolRegistry } from '../agents/tools/tool-registry.ts';
 import { conformance } from '../conformance/conformance.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Notice, Performer, Redactor, Report, Step, Timers } from '../engine/ports.ts';
+import type { OperatorNotice, Performer, Redactor, Report, Step, Timers } from '../engine/ports.ts';
 import { createEngine } from '../engine/stepping/runtime.ts';
 import type { NodeType } from '../engine/workflow/node-type.ts';
 import { emptyStore } from '../log/empty-store.kit.ts';
@@ -88,7 +88,7 @@ export interface Served {
   readonly server: Server;
   readonly registry: AgentRegistry;
   readonly timers: ManualTimers;
-  readonly reports: Notice[];
+  readonly reports: OperatorNotice[];
   /** Uses the key of alice by default. */
   ask(method: Route['method'] | 'HEAD', path: string, ask?: Ask): Promise<Reply>;
   stop(): Promise<void>;
@@ -136,7 +136,7 @@ export interface ServedOptions {
 export async function served(options: ServedOptions = {}): Promise<Served> {
   const opened = options.store ?? (await emptyStore());
   const timers = new ManualTimers();
-  const reports: Notice[] = [];
+  const reports: OperatorNotice[] = [];
   const report: Report = (notice) => void reports.push(notice);
   const uniqueId = () => randomUUIDv7();
   const host = { hostId: 'test', version: '1.2.3' };

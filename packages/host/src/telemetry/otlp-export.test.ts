@@ -1,6 +1,6 @@
 import { type RunId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Notice } from '../engine/ports.ts';
+import type { OperatorNotice } from '../engine/ports.ts';
 import { defineStep } from '../engine/workflow/define-step.ts';
 import { inMemoryStore } from '../log/in-memory/store.ts';
 import type { Store } from '../log/ports/store.ts';
@@ -19,11 +19,11 @@ const workflow = chain('order', { typeId: charge.typeId });
 
 interface Started {
   readonly host: Host;
-  readonly notices: Notice[];
+  readonly notices: OperatorNotice[];
 }
 
 async function hostWith(otel: ConfigInput['otel'], store: Store = inMemoryStore()): Promise<Started> {
-  const notices: Notice[] = [];
+  const notices: OperatorNotice[] = [];
   const host = await createHostOver(store, {
     config: { port: 0, hostId: 'eu-1', keys: [{ key, tenant: 't' }], otel },
     steps: [charge],

@@ -10,7 +10,7 @@ import type { Definitions } from '../../log/ports/definitions.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { modelSettings } from '../loop/agent-config.ts';
 import { mockOf, selectionOf } from '../loop/settings.ts';
-import type { Credentials } from '../models/credentials.ts';
+import type { ModelCredentials } from '../models/credentials.ts';
 import type { Model, ModelCall } from '../models/model-port.ts';
 import { costOf, type ModelFinder } from '../models/model-turn.ts';
 import type { ModelMessage, ModelTool, ModelToolCall, ModelUsage } from '../models/turn.ts';
@@ -21,7 +21,7 @@ export interface SideTurnPorts {
   readonly log: Pick<EventLog, 'read'>;
   readonly definitions: Pick<Definitions, 'get'>;
   readonly models: ModelFinder;
-  readonly credentials: Credentials;
+  readonly credentials: ModelCredentials;
 }
 
 export interface SideTurn {

@@ -1,4 +1,4 @@
-/** Credentials that callers use by reference: their tenants, their provider, and the only place that reveals them. */
+/** ModelCredentials that callers use by reference: their tenants, their provider, and the only place that reveals them. */
 import { quoted, TerminalError } from '@cairn/protocol';
 
 export interface Credential {
@@ -9,7 +9,7 @@ export interface Credential {
   readonly key: { reveal(): string };
 }
 
-export class Credentials {
+export class ModelCredentials {
   readonly #known: ReadonlyMap<string, Credential>;
 
   constructor(known: ReadonlyMap<string, Credential>) {

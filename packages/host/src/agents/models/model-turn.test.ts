@@ -5,7 +5,7 @@ import { payloadsOf } from '../../../test/kit/payloads-of.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import type { CallContext, Emission, Redactor } from '../../engine/ports.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
-import { Credentials } from './credentials.ts';
+import { ModelCredentials } from './credentials.ts';
 import { ModelError } from './model-error.ts';
 import type { Model, ModelCall, ModelPart } from './model-port.ts';
 import { ModelRegistry } from './model-registry.ts';
@@ -77,7 +77,7 @@ const context = (): CallContext => ({
 const ports = (of: Model, over: Partial<ModelPerformerPorts> = {}): ModelPerformerPorts => ({
   models: { find: () => of },
   conversations: { before: () => Promise.resolve([]) },
-  credentials: new Credentials(new Map()),
+  credentials: new ModelCredentials(new Map()),
   clock,
   sha256: (text, encoding) => createHash('sha256').update(text).digest(encoding),
   ...over,
@@ -172,7 +172,7 @@ test('the conversation comes before the messages of the invocation, and changes 
 
 test('neither tenant nor credential nor attempt changes the cache key', async () => {
   const credential = { provider: 'local', tenants: null, key: { reveal: () => 'sk-of-the-caller' } };
-  const credentials = new Credentials(new Map([['mine', credential]]));
+  const credentials = new ModelCredentials(new Map([['mine', credential]]));
   const of = ports(model(saying(finish)), { credentials });
   const plain = await turnOf(of);
   const own = await turnOf(of, request({ selection: { modelClass: 'chat', credentialRef: 'mine' } }));
@@ -192,7 +192,7 @@ test('a credential is revealed to the call of its provider, and to no other', as
       { provider },
     );
   const credential = { provider: 'local', tenants: ['acme'], key: { reveal: () => 'sk-of-the-caller' } };
-  const credentials = new Credentials(new Map([['mine', credential]]));
+  const credentials = new ModelCredentials(new Map([['mine', credential]]));
   const asked = request({ selection: { modelClass: 'chat', credentialRef: 'mine' } });
   await turnOf(ports(listening('local'), { credentials }), asked);
   const error = await errorOf(ports(listening('other'), { credentials }), asked);

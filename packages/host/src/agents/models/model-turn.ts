@@ -6,7 +6,7 @@ import { wellFormed } from '../../engine/values/canonical.ts';
 import { llmCacheKey, requestKeyOf } from './cache-key.ts';
 import { collectTurn, type StreamLimits, streamLimits } from './collect-turn.ts';
 import type { Conversations } from './conversation-reader.ts';
-import type { Credentials } from './credentials.ts';
+import type { ModelCredentials } from './credentials.ts';
 import { DeltaWriter } from './delta-writer.ts';
 import { failureOf, ModelError } from './model-error.ts';
 import type { Model, ModelCall, ModelCapability, ModelPrices } from './model-port.ts';
@@ -23,7 +23,7 @@ export interface ModelFinder {
 export interface ModelPerformerPorts {
   readonly models: ModelFinder;
   readonly conversations: Conversations;
-  readonly credentials: Credentials;
+  readonly credentials: ModelCredentials;
   readonly clock: Clock;
   readonly sha256: Sha256;
   /** Default: `streamLimits`. */

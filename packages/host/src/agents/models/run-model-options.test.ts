@@ -1,12 +1,12 @@
 import type { Configurable } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
-import { Credentials } from './credentials.ts';
+import { ModelCredentials } from './credentials.ts';
 import { ModelRegistry } from './model-registry.ts';
 import { checkRunModelOptions } from './run-model-options.ts';
 
 const key = { reveal: () => 'sk-secret-of-acme' };
-const credentials = new Credentials(
+const credentials = new ModelCredentials(
   new Map([
     ['acme-key', { provider: 'openai', tenants: ['acme'], key }],
     ['any-key', { provider: 'openai', tenants: null, key }],

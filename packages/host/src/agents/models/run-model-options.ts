@@ -1,12 +1,12 @@
 /** Validates a run's model options when the run is created, so that it does not fail later. */
 import { type Configurable, quoted, TerminalError } from '@cairn/protocol';
-import type { Credentials } from './credentials.ts';
+import type { ModelCredentials } from './credentials.ts';
 import type { ModelRegistry } from './model-registry.ts';
 import { type MockChoice, mockPart } from './scripted/mock-providers.ts';
 
 export interface ModelAccess {
   readonly registry: ModelRegistry;
-  readonly credentials: Credentials;
+  readonly credentials: ModelCredentials;
   /** The API keys are test keys, which may replace a model with a mock. */
   readonly allowsMocks: boolean;
 }

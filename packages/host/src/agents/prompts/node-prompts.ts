@@ -5,10 +5,10 @@ import type { PromptTemplate, Sha256 } from '../../engine/ports.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { composePrompt } from './compose-prompt.ts';
 import {
+  type LayerPrompt,
   type PromptConfig,
   type PromptLayer,
   type PromptSlot,
-  type PromptSource,
   referredPrompts,
   resolvePrompt,
 } from './prompt-chain.ts';
@@ -88,7 +88,7 @@ function slotOf(
   nodeId: string,
   kind: PromptKind,
   { layer, text, whose, agentId }: OwnPrompt,
-  referred: Readonly<Partial<Record<PromptLayer, PromptSource>>>,
+  referred: Readonly<Partial<Record<PromptLayer, LayerPrompt>>>,
 ): PromptSlot {
   const hasOwn = kind === 'system' && text !== '';
   const sources = hasOwn ? { [layer]: { text, whose }, ...referred } : referred;

@@ -9,7 +9,7 @@ const layers = ['run-configurable', 'node', 'agent-intrinsic', 'workflow-default
 export type PromptLayer = (typeof layers)[number];
 
 /** The prompt of a layer: a reference to a template, or inline text. */
-export type PromptSource =
+export type LayerPrompt =
   | { readonly ref: PromptRef }
   | {
       readonly text: string;
@@ -21,17 +21,17 @@ export interface PromptSlot {
   readonly nodeId: string;
   readonly kind: PromptKind;
   readonly agentId?: string;
-  readonly sources: Readonly<Partial<Record<PromptLayer, PromptSource>>>;
+  readonly sources: Readonly<Partial<Record<PromptLayer, LayerPrompt>>>;
 }
 
 export interface ResolvedPrompt {
   /** Null when no layer has a prompt. */
-  readonly source: PromptSource | null;
+  readonly source: LayerPrompt | null;
   /** Payload of the row `agent.promptResolved`: names of prompts, without any text. */
   readonly payload: PayloadOf<'agent.promptResolved'>;
 }
 
-const nameOf = (source: PromptSource): string => ('ref' in source ? refText(source.ref) : source.whose);
+const nameOf = (source: LayerPrompt): string => ('ref' in source ? refText(source.ref) : source.whose);
 
 /** The first layer with a prompt wins. The record lists every layer, the first only where a run has it. */
 export function resolvePrompt({ nodeId, kind, agentId, sources }: PromptSlot): ResolvedPrompt {
@@ -96,7 +96,7 @@ export function referredPrompts(
     compiled,
   }: Pick<NodeContext<PromptConfig>, 'config'> & { readonly compiled: Pick<CompiledNode, 'definition'> },
   kind: PromptKind,
-): Partial<Record<PromptLayer, PromptSource>>[] {
+): Partial<Record<PromptLayer, LayerPrompt>>[] {
   const asked = config[nodeFields[kind]];
   const refs = Array.isArray(asked) ? asked : [asked];
   const promptRefs = compiled.definition.defaults?.promptRefs as JsonObject | undefined;

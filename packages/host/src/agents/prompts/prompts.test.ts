@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { fields } from '../../../test/kit/json-fields.ts';
 import { composePrompt } from './compose-prompt.ts';
 import { nodePrompts } from './node-prompts.ts';
-import { type PromptSource, promptRefFields, referredPrompts, resolvePrompt } from './prompt-chain.ts';
+import { type LayerPrompt, promptRefFields, referredPrompts, resolvePrompt } from './prompt-chain.ts';
 import { PromptRegistry } from './prompt-registry.ts';
 import { type PromptTemplate, parsePromptRef, refText } from './prompt-template.ts';
 
@@ -125,7 +125,7 @@ test('values of the reference come first', () => {
 });
 
 test('the strongest place that has a prompt gives it, and every place is in the record', () => {
-  const sources: Record<string, PromptSource> = {
+  const sources: Record<string, LayerPrompt> = {
     'agent-intrinsic': { text: 'secret words', whose: 'agent:core.a.b' },
     'host-defaults': { ref: { templateId: 'house' } },
   };

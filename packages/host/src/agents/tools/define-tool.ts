@@ -7,7 +7,7 @@ import { type OptionNames, refuseUnknownOptions } from '../../engine/workflow/kn
 import { hostileArguments } from './hostile-arguments.ts';
 import type { CheckedInput, HostToolContext, Tool, ToolContext } from './tool.ts';
 import { MAX_TOOL_ID, toolIdPattern } from './tool-registry.ts';
-import { jsonSchemaOf, parsed } from './zod-schemas.ts';
+import { parsed, toolSchemaOf } from './zod-schemas.ts';
 
 /** `Result` is the type of `output`, and then of what `run` returns; without a zod schema it is open. */
 export interface ToolOptions<Input, Result = unknown> {
@@ -148,7 +148,7 @@ function inputSchemaOf(id: string, input: z.ZodType): JsonObject {
 
 function schemaOf(id: string, side: 'input' | 'output', schema: z.ZodType): JsonObject {
   try {
-    return jsonSchemaOf(schema);
+    return toolSchemaOf(schema);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw unfit(id, `its ${side} has no JSON Schema: ${reason}`, 'Use types of zod that JSON knows.');

@@ -4,7 +4,7 @@ import { MAX_VALUE_BYTES, withoutLarge } from '../../engine/values/large-values.
 import type { ArtifactCall, ArtifactPort } from './artifact-port.ts';
 import { MAX_RESULT_BYTES } from './json-result.ts';
 import { RemoteResult } from './remote-result.ts';
-import { recordable } from './step-settled.ts';
+import { recordableResult } from './step-settled.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { failed, toolError } from './tool-error.ts';
 
@@ -33,8 +33,8 @@ async function recorded(tool: Tool, value: unknown, ports: ResultPorts): Promise
   const { id } = tool;
   const { artifacts, call } = ports;
   const { redactor } = call;
-  const small = recordable(value, MAX_RESULT_BYTES, redactor);
-  const result = 'json' in small ? small : recordable(value, MAX_VALUE_BYTES, redactor);
+  const small = recordableResult(value, MAX_RESULT_BYTES, redactor);
+  const result = 'json' in small ? small : recordableResult(value, MAX_VALUE_BYTES, redactor);
   if ('problem' in result) return failed('tool_failed', `The result of ${id} cannot be recorded: ${result.problem}.`);
   const problems = tool.outputProblems(result.json);
   if (problems.length > 0) {

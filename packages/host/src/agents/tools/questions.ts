@@ -5,7 +5,7 @@ import { type Json, type JsonObject, quoted, TerminalError, urgencies } from '@c
 import { z } from 'zod';
 import { compileSchema } from '../../engine/values/schemas.ts';
 import type { AskOption, HostQuestion, PersonQuestion } from './tool.ts';
-import { jsonSchemaOf, parsed } from './zod-schemas.ts';
+import { parsed, toolSchemaOf } from './zod-schemas.ts';
 
 /** Questions are shown on screens and sent to phones. */
 const MAX_PROMPT = 4000;
@@ -84,7 +84,7 @@ function parsedAnswer<Answer>(schema: z.ZodType<Answer>, answer: Json): ReturnTy
 
 function shownSchema(schema: z.ZodType): JsonObject {
   try {
-    return jsonSchemaOf(schema);
+    return toolSchemaOf(schema);
   } catch (error) {
     throw wrong(
       `has a schema that no JSON Schema can state: ${error instanceof Error ? error.message : String(error)}`,

@@ -22,7 +22,7 @@ export async function settledStep(
   redactor: () => Redactor | null,
 ): Promise<Settled> {
   try {
-    const result = recordable(await work(), MAX_STEP_BYTES, redactor());
+    const result = recordableResult(await work(), MAX_STEP_BYTES, redactor());
     if ('json' in result) return { outcome: result.json };
     const step = JSON.stringify(redactor()?.text(name) ?? name);
     const message = `The result of the step ${step} cannot be recorded: ${result.problem}.`;
@@ -33,7 +33,7 @@ export async function settledStep(
 }
 
 /** Redacts the value. A marker may be longer than its secret, so the size is checked again. */
-export function recordable(value: unknown, maxBytes: number, redactor: Redactor | null): JsonResult {
+export function recordableResult(value: unknown, maxBytes: number, redactor: Redactor | null): JsonResult {
   const result = jsonResult(value, maxBytes);
   if ('problem' in result) return { problem: redactor?.text(result.problem) ?? result.problem };
   const clean = redactor === null ? result.json : redactor.value(result.json);

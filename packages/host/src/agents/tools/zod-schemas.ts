@@ -26,7 +26,7 @@ const issuesOf = (error: z.ZodError): readonly string[] =>
     .map(({ path, message }) => `${path.map(String).join('.') || 'the value'}: ${message}`.slice(0, 300));
 
 /** Throws when JSON Schema cannot state it. */
-export function jsonSchemaOf(schema: z.ZodType): JsonObject {
+export function toolSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return rest as JsonObject;
 }

@@ -54,7 +54,7 @@ export function endRoutesOf(state: RunState, nodeId: string): void {
 }
 
 /** A branch asks again what was open at its cut. Without a run above it, people are asked. */
-export function forkRoutes(state: RunState, isRoot: boolean): void {
+export function routesOfBranch(state: RunState, isRoot: boolean): void {
   for (const interruptId in state.routes) {
     const route = state.routes[interruptId];
     if (route === undefined || route.callId === null) continue;

@@ -11,9 +11,9 @@ export interface Tally {
 }
 
 /** `open`: more outcomes are needed. `dead`: no further outcome can make the rule hold. */
-export type Verdict = 'holds' | 'open' | 'dead';
+export type RuleState = 'holds' | 'open' | 'dead';
 
-export function verdict(rule: TriggerRule, { total, taken, notTaken, failed }: Tally): Verdict {
+export function verdict(rule: TriggerRule, { total, taken, notTaken, failed }: Tally): RuleState {
   const settled = taken + notTaken + failed === total;
   switch (rule) {
     case 'all_success':

@@ -149,7 +149,7 @@ export const unknownChild = (workflowId: string, error: RunError): RunError =>
     : error;
 
 /** The error of a node whose child run did not complete. */
-export function failureOf(workflowId: string, childRunId: string, status: RunStatus, error?: RunError): RunError {
+export function childFailure(workflowId: string, childRunId: string, status: RunStatus, error?: RunError): RunError {
   const why = error === undefined ? '' : `: ${error.code}: ${error.message}`;
   return {
     code: 'child_failed',

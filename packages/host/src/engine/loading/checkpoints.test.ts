@@ -1,13 +1,13 @@
 import { RetryableError, type RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { newRunState } from '../core/new-run-state.ts';
-import { Checkpoints } from './checkpoints.ts';
+import { CheckpointSaver } from './checkpoints.ts';
 
 /** Looks after every five rows, with a state of this size. Returns the seq and size of each checkpoint. */
 function saves(rows: number, isAtRest: boolean, bytesAt: (seq: number) => number) {
   const saved: { seq: number; bytes: number }[] = [];
   const state = newRunState('run_1' as RunId);
-  const checkpoints = new Checkpoints(
+  const checkpoints = new CheckpointSaver(
     ({ nextSeq }) => {
       const bytes = bytesAt(nextSeq - 1);
       saved.push({ seq: nextSeq - 1, bytes });
@@ -57,7 +57,7 @@ test('a state with large values is not saved, because that would block the event
     saves += 1;
     return { bytes: 1, saved: Promise.resolve() };
   };
-  const checkpoints = new Checkpoints(save, () => undefined);
+  const checkpoints = new CheckpointSaver(save, () => undefined);
   state.bytes = 1_000_001;
   checkpoints.saveWhenDue(state, true);
   expect(saves).toBe(0);
@@ -69,7 +69,7 @@ test('a state with large values is not saved, because that would block the event
 test('the size of the state is the last checkpoint and everything recorded since', async () => {
   const failures: unknown[] = [];
   const lost = new RetryableError('store_failed', { message: 'full' });
-  const checkpoints = new Checkpoints(
+  const checkpoints = new CheckpointSaver(
     () => ({ bytes: 700, saved: Promise.reject(lost) }),
     (error) => failures.push(error),
   );

@@ -26,7 +26,7 @@ const BYTES_PER_ROW = 150;
  */
 const MAX_STATE_BYTES = 1_000_000;
 
-export class Checkpoints {
+export class CheckpointSaver {
   readonly #save: RunLoader['saveCheckpoint'];
   readonly #failed: (error: unknown) => void;
   /** seq of the newest checkpoint; -1 if there is none. */

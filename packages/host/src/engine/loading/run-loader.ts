@@ -25,15 +25,15 @@ export { STATE_FORMAT } from './nearest-state.ts';
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
 
-export interface LoadedRun extends RestingRun {
+export interface RunWithRecord extends RestingRun {
   readonly record: RunRecord;
 }
 
 export interface RunLoader {
   /** Throws `not_found` if the run does not exist. With a tenant, checks ownership before it reads anything else. */
-  load(runId: RunId, tenant?: string): Promise<LoadedRun>;
+  load(runId: RunId, tenant?: string): Promise<RunWithRecord>;
   /** The state after a row, or after the last one if there is no such row yet. Folds the rows after the nearest checkpoint. */
-  loadAt(runId: RunId, seq: number, tenant?: string): Promise<LoadedRun>;
+  loadAt(runId: RunId, seq: number, tenant?: string): Promise<RunWithRecord>;
   /** Like `load`, but goes on from the kept state if there is one. The caller may change the state. */
   resume(runId: RunId): Promise<RestingRun>;
   /** Keeps the state of a resting run that wakes soon. */
@@ -79,7 +79,7 @@ const kept = async (recent: RecentStates, runId: RunId, catchUp: RunLoader['catc
 };
 
 /** Its state may be what killed the host, so only its outline is folded. */
-function quarantinedRun(view: RunView, { record, seq }: RunHead, workflow: Workflow): LoadedRun {
+function quarantinedRun(view: RunView, { record, seq }: RunHead, workflow: Workflow): RunWithRecord {
   const state: RunState = {
     ...newRunState(record.runId, record.originRunId),
     view,
@@ -125,7 +125,7 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
   const catchUp: RunLoader['catchUp'] = (state, workflow) => foldTo(state, workflow, Number.MAX_SAFE_INTEGER);
   const recent = new RecentStates();
   const past = new PastStates();
-  const loadThrough = async (runId: RunId, tenant: string | undefined, through: number): Promise<LoadedRun> => {
+  const loadThrough = async (runId: RunId, tenant: string | undefined, through: number): Promise<RunWithRecord> => {
     const head = await store.log.head(runId);
     if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
     const { record } = head;

@@ -43,7 +43,7 @@ export function channelProblems({ id, typeId }: WorkflowNode, name: string, defi
   return problems;
 }
 
-export interface Opening {
+export interface ConversationOpening {
   /** The text of the first turn, and the agent that sends it; null for the host. */
   readonly prompt: string;
   readonly agentId: string | null;
@@ -58,7 +58,7 @@ export interface Opening {
 }
 
 /** The suspension comes first, because it is the cause of the opening row. */
-export function openingDrafts(context: NodeContext, opening: Opening): readonly Draft[] {
+export function openingDrafts(context: NodeContext, opening: ConversationOpening): readonly Draft[] {
   const { state, node } = context;
   const conversationId = conversationIdOf(context);
   const { prompt, participants, schema, outcomeSchema, timeoutMs, agentId, cause } = opening;
@@ -105,7 +105,11 @@ function channelFor({ compiled }: NodeContext, channel: string): TurnChannel {
   return { channel, reducer: 'message', ...(schemaVersion === undefined ? {} : { schemaVersion }) };
 }
 
-function firstTurn(context: NodeContext, { prompt, agentId, channel }: Opening, id: string): ConversationTurn {
+function firstTurn(
+  context: NodeContext,
+  { prompt, agentId, channel }: ConversationOpening,
+  id: string,
+): ConversationTurn {
   const role = agentId === null ? 'system' : 'agent';
   const groupId = groupIdOf(context.compiled.definition.channels?.[channel]?.options?.agentSharing);
   return {

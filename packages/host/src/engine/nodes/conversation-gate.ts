@@ -15,12 +15,12 @@ import { isReservedName } from '../workflow/reserved-names.ts';
 import { jsonSchema, text, waitMs } from './config-fields.ts';
 import { conversationAnswer } from './conversation-answers.ts';
 import {
+  type ConversationOpening,
   channelProblems,
   closingDrafts,
   closingOf,
   exchangeDrafts,
   fullTurn,
-  type Opening,
   openingDrafts,
   stoppedConversation,
   USUAL_CHANNEL,
@@ -82,7 +82,7 @@ function open(context: Context): NodeAction {
     agentId: node.agent?.agentId ?? null,
     channel,
     // Taken from the definition: parsing changes the order of keys, and this value is recorded.
-    participants: node.config.participants as Opening['participants'],
+    participants: node.config.participants as ConversationOpening['participants'],
     schema,
     outcomeSchema,
     timeoutMs,

@@ -1,7 +1,7 @@
 /** The workers of a `core.dispatch` node: starts them, tracks their outcome, and harvests their variables. */
 import { invariant, type Json, payloadId, type RunId } from '@cairn/protocol';
 import type { Draft, OpenCall, RunError } from '../core/state.ts';
-import { budgetOfEach, chainEvent, childWanted, failureOf, nextChildId } from '../family/child-drafts.ts';
+import { budgetOfEach, chainEvent, childFailure, childWanted, nextChildId } from '../family/child-drafts.ts';
 import { harvested } from '../family/mappings.ts';
 import type { DrivenContext, NodeAction } from '../workflow/node-type.ts';
 import { type DispatchConfig, mappingFor } from './dispatch-config.ts';
@@ -47,7 +47,7 @@ export const statusOf = ({ failure, end }: Worker): string =>
 
 export const errorOf = (worker: Worker): RunError => {
   const { workerId, failure, end } = worker;
-  return failure ?? failureOf(workerId, childOf(worker), end?.status ?? 'failed', end?.error);
+  return failure ?? childFailure(workerId, childOf(worker), end?.status ?? 'failed', end?.error);
 };
 
 /** The child run of a worker that was requested. */

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import type { ChildEnd, RunError } from '../core/state.ts';
 import {
   budgetOfEach,
+  childFailure,
   childRefused,
   childRequested,
   childStarted,
   childWanted,
   dispatched,
-  failureOf,
   isDispatched,
   nextChildId,
   unknownChild,
@@ -110,7 +110,7 @@ function over(context: Context, childRunId: string, end: ChildEnd) {
   const { onChildFailure = 'fail-parent', outputMapping = {}, workflowId } = context.config;
   const { status: childStatus, error, variables } = end;
   if (childStatus !== 'completed' && onChildFailure === 'fail-parent') {
-    return { kind: 'fail' as const, error: failureOf(workflowId, childRunId, childStatus, error) };
+    return { kind: 'fail' as const, error: childFailure(workflowId, childRunId, childStatus, error) };
   }
   const isComplete = childStatus === 'completed';
   const { drafts } = isComplete ? harvested(context, outputMapping, variables) : { drafts: [] };

@@ -8,7 +8,7 @@ import type { RunError, RunState } from '../core/state.ts';
 import { nextTimer } from '../core/timers.ts';
 import { missedEnds } from '../family/missed-ends.ts';
 import { hasKeptRelatives, Relatives } from '../family/relatives.ts';
-import { Checkpoints, payloadBytes } from '../loading/checkpoints.ts';
+import { CheckpointSaver, payloadBytes } from '../loading/checkpoints.ts';
 import type { Holder, LoadedRun } from '../loading/loaded-run.ts';
 import { RECENT_MS, type RestingRun } from '../loading/recent-states.ts';
 import { replayOf } from '../replay/replay-fork.ts';
@@ -30,7 +30,7 @@ import {
   newLease,
   nothingToWrite,
 } from './lease-state.ts';
-import { type MailboxPorts, type Opening, type RunCreation, tenantOf } from './mailbox-ports.ts';
+import { type MailboxOpening, type MailboxPorts, type RunCreation, tenantOf } from './mailbox-ports.ts';
 import { releaseLease } from './release-lease.ts';
 import { Waiting } from './waiting.ts';
 
@@ -53,17 +53,17 @@ export class HeldRun {
   #isAhead = false;
   readonly #mark: DecisionMark;
   readonly #relatives = new Relatives();
-  readonly #checkpoints: Checkpoints;
+  readonly #checkpoints: CheckpointSaver;
   #waiting: Waiting;
 
-  constructor(runId: RunId, opening: Opening, ports: MailboxPorts, holder: Holder) {
+  constructor(runId: RunId, opening: MailboxOpening, ports: MailboxPorts, holder: Holder) {
     this.tenant = tenantOf(opening);
     this.#runId = runId;
     this.#ports = ports;
     this.#holder = holder;
     this.#waiting = new Waiting(ports, holder.nudge);
     this.#mark = new DecisionMark(runId, ports.crashes);
-    this.#checkpoints = new Checkpoints(ports.loader.saveCheckpoint, (error) =>
+    this.#checkpoints = new CheckpointSaver(ports.loader.saveCheckpoint, (error) =>
       holder.report('warn', 'checkpoint.save_failed', error),
     );
     if (opening.kind !== 'create') return;

@@ -57,12 +57,13 @@ export interface RunCreation {
 }
 
 /** A mailbox opens for a new run, for a run with a claimed lease, or for a resting run. */
-export type Opening =
+export type MailboxOpening =
   | RunCreation
   | { readonly kind: 'claimed'; readonly tenant: string; readonly fence: number }
   | { readonly kind: 'resting'; readonly tenant: string };
 
-export const tenantOf = (opening: Opening): string => (opening.kind === 'create' ? opening.run.tenant : opening.tenant);
+export const tenantOf = (opening: MailboxOpening): string =>
+  opening.kind === 'create' ? opening.run.tenant : opening.tenant;
 
 /** Rejects callers because the engine is closing. */
 export const engineStopping = (): RetryableError =>

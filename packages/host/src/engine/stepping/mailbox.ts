@@ -14,7 +14,7 @@ import type { Waiter } from '../shares/turn-ring.ts';
 import type { Urgency } from '../shares/turns.ts';
 import { isMisplaced, refusalOf, retriesAfter, withoutRoom } from './append-batch.ts';
 import { HeldRun } from './held-run.ts';
-import { leaseGone, type MailboxPorts, type Opening, stopped } from './mailbox-ports.ts';
+import { leaseGone, type MailboxOpening, type MailboxPorts, stopped } from './mailbox-ports.ts';
 
 /** The result of an append: acknowledged by the store, found in the log after a lost response, or not written. */
 type Written = 'acknowledged' | 'found' | 'not';
@@ -36,7 +36,7 @@ export class Mailbox {
   #stepping: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(runId: RunId, opening: Opening, ports: MailboxPorts) {
+  constructor(runId: RunId, opening: MailboxOpening, ports: MailboxPorts) {
     this.runId = runId;
     this.#ports = ports;
     this.#backoff = new Backoff(ports.clock);

@@ -6,7 +6,7 @@ import { callIdOf } from '../../../test/kit/payload-ids.ts';
 import { present } from '../../../test/kit/present.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { createLoadView } from '../loading/run-view.ts';
-import type { CrashRecord, Death, Notice, Step } from '../ports.ts';
+import type { CrashRecord, Death, OperatorNotice, Step } from '../ports.ts';
 import { createEngine } from './runtime.ts';
 
 /** A crash record in memory, and what the engine told it. */
@@ -35,7 +35,7 @@ function restarted(
   record: CrashRecord,
   { steps = [], over = store }: { readonly steps?: readonly Step[]; readonly over?: Store } = {},
 ) {
-  const notices: Notice[] = [];
+  const notices: OperatorNotice[] = [];
   const engine = createEngine({
     store: over,
     clock,

@@ -46,7 +46,7 @@ import { appendUnleased } from './append-unleased.ts';
 import * as commands from './commands.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Mailbox } from './mailbox.ts';
-import { engineStopping, type MailboxPorts, type Opening } from './mailbox-ports.ts';
+import { engineStopping, type MailboxOpening, type MailboxPorts } from './mailbox-ports.ts';
 import { type NoticePorts, notifyRelatives, type RunOfTenant } from './notify-relatives.ts';
 import { settleDeaths, settleTakenOver } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
@@ -270,7 +270,7 @@ class Runtime implements Engine {
     return answer;
   }
 
-  #open(id: RunId, opening: Opening): Mailbox {
+  #open(id: RunId, opening: MailboxOpening): Mailbox {
     if (this.#closed) throw engineStopping();
     const mailbox = new Mailbox(id, opening, this.#ports);
     this.#mailboxes.set(id, mailbox);

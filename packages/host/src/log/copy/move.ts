@@ -9,7 +9,7 @@ import { lockFolder } from '../sqlite/folder/lock.ts';
 import { checkVersion } from '../sqlite/folder/migrate.ts';
 import { openSqliteStore } from '../sqlite/folder/open.ts';
 import { cursorEnd } from '../sqlite/retention/purged-runs.ts';
-import { TenantUsage } from '../sqlite/run-index/tenant-usage.ts';
+import { TenantBytes } from '../sqlite/run-index/tenant-usage.ts';
 import { advance, beginMove, checkSource, type MoveRecord, readMove } from './move-record.ts';
 import { copiedTables } from './record-tables.ts';
 import { countRows, sqlitePages } from './sqlite-pages.ts';
@@ -116,7 +116,7 @@ class Move {
 
   /** Fills the tables that are derived from the copied ones, and sets the sequences. */
   async #finish(): Promise<void> {
-    const bytes = new TenantUsage(this.#db).load();
+    const bytes = new TenantBytes(this.#db).load();
     const usage = [...bytes].map(([tenant, log_bytes]) => ({ tenant, log_bytes }));
     await this.#advance({ step: 'verify', after: null }, async (queries) => {
       await queries.changed(USAGE, [encodeJson(usage)]);

@@ -20,7 +20,7 @@ import type { Connection } from './connection.ts';
 import { contextTenants } from './context-tenants.ts';
 import type { ContextReader } from './contexts/context-reader.ts';
 import { withFirstRows } from './forks/first-rows.ts';
-import type { Forks, InTurn } from './forks/fork-work.ts';
+import type { Forks, ReadInTurn } from './forks/fork-work.ts';
 import { PurgedRows } from './forks/purged-rows.ts';
 import { rowsUntil } from './forks/rows-until.ts';
 import { together } from './forks/together.ts';
@@ -77,7 +77,7 @@ export function sqliteEventLog(ports: EventLogPorts): EventLog {
 async function forkRuns(
   { writer, forks, appender }: Pick<EventLogPorts, 'writer' | 'forks' | 'appender'>,
   run: ForkRun,
-  inTurn: InTurn,
+  inTurn: ReadInTurn,
 ) {
   const works: Work<void>[] = [];
   checkOrigins(run);

@@ -38,7 +38,7 @@ import { sqlitePurges } from './retention/purges.ts';
 import { sqliteRetention } from './retention/retention.ts';
 import { ListedRuns } from './run-index/listed-runs.ts';
 import { sqliteRunIndex } from './run-index/run-index.ts';
-import { TenantUsage } from './run-index/tenant-usage.ts';
+import { TenantBytes } from './run-index/tenant-usage.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
 
@@ -83,7 +83,7 @@ export function assembleStore({
   const heads = new HeadCache(db, listed);
   const sessions = new Sessions();
   const followers = new Followers(onFault);
-  const usage = new TenantUsage(db);
+  const usage = new TenantBytes(db);
   const blobs = new BlobTables(db);
   const runs = new RunWriter(db, { heads, listed });
   const segments = new ContextSegments(db);

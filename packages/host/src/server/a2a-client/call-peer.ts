@@ -8,7 +8,7 @@ import { RemoteResult } from '../../agents/tools/remote-result.ts';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import type { CallOrigin } from '../peers/call-origin.ts';
-import { passedOn } from '../peers/passed-question.ts';
+import { passQuestionOn } from '../peers/passed-question.ts';
 import { messageMetadata } from './message-metadata.ts';
 import { peerError } from './peer-error.ts';
 import type { PeerSettings } from './peer-settings.ts';
@@ -71,7 +71,7 @@ export async function callPeer(ports: CallPorts, input: PeerInput, context: Host
       continue;
     }
     const { taskId, question, isOfSource } = settled;
-    const said = await passedOn(context, {
+    const said = await passQuestionOn(context, {
       name: `question ${next.round}`,
       prompt: promptFor(name, question),
       ...shapeOf(question),

@@ -5,7 +5,7 @@ import type { Report } from '../../engine/ports.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
 import { requireScope } from '../access/auth.ts';
 import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
-import { startTask, startWorkflowTask, type TaskSurface } from '../contexts/start-task.ts';
+import { type StartTaskPorts, startTask, startWorkflowTask } from '../contexts/start-task.ts';
 import type { Call } from '../http/routes.ts';
 import type { HttpResponse, Idempotency } from '../idempotency/idempotency.ts';
 import { statedBudget, statedCaller } from '../peers/stated-caller.ts';
@@ -16,7 +16,7 @@ import type { A2aTasks, Task } from './tasks.ts';
 import { inputsIn, isWorkflowId, type WorkflowPorts, workflowNamed } from './workflows.ts';
 
 export interface SendPorts extends WorkflowPorts {
-  readonly conversations: TaskSurface & InputSurface;
+  readonly conversations: StartTaskPorts & InputSurface;
   readonly tasks: A2aTasks;
   readonly requests: Idempotency;
   readonly report: Report;

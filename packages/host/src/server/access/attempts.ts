@@ -6,9 +6,9 @@ import { isCairnError } from '@cairn/protocol';
 import type { Limits } from './limits.ts';
 
 /** Checks a credential from an address. Throws `rate_limited`, or what the check throws. */
-export type Attempt = <Result>(address: string, check: () => Result) => Result;
+export type CredentialAttempt = <Result>(address: string, check: () => Result) => Result;
 
-export function createAttempt(limits: Limits): Attempt {
+export function createAttempt(limits: Limits): CredentialAttempt {
   /** Counts a wrong credential, but not an expired one, which was genuine. Returns the error to send. */
   const failed = (error: unknown, address: string): unknown => {
     if (!isCairnError(error, 'unauthenticated')) return error;

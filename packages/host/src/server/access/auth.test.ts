@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { createKeyRing, keyHash } from './auth.ts';
 
 const weak = 'a-word-or-two-more';
 const strong = 'kX3vQ9mZ2pL7tR4wY8nB1s';
 
 function ringOf(isReachable: boolean) {
-  const reports: Notice[] = [];
+  const reports: OperatorNotice[] = [];
   const keys = [weak, strong].map((key) => ({ sha256: keyHash(key), tenant: 't', isOnlyHash: true }));
   const ring = createKeyRing(keys, { isReachable, report: (notice) => void reports.push(notice) });
   return { ring, reports };

@@ -3,12 +3,12 @@ import { tenantLimits } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
 import type { TenantUsage } from '../../engine/shares/tenant-shares.ts';
 import type { TenantFigures } from '../../telemetry/telemetry.ts';
-import type { HostLimits } from '../config/access.ts';
+import type { LimitsConfig } from '../config/access.ts';
 import type { Route } from '../http/routes.ts';
 import type { Gate } from './gate.ts';
 
 export type ShareLimits = Pick<
-  HostLimits,
+  LimitsConfig,
   'maxActiveRunsPerTenant' | 'maxStartsPerSecondPerTenant' | 'maxOpenCallsPerTenant' | 'maxOpenStreamsPerTenant'
 >;
 

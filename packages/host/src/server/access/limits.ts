@@ -4,12 +4,12 @@
 import { RetryableError } from '@cairn/protocol';
 import type { SharedCounters } from '../../engine/shares/shared-counters.ts';
 import { TokenBuckets } from '../../token-buckets.ts';
-import type { HostLimits } from '../config/access.ts';
+import type { LimitsConfig } from '../config/access.ts';
 import { networkOf } from './addresses.ts';
 import type { Caller } from './auth.ts';
 
 export type AccessLimits = Pick<
-  HostLimits,
+  LimitsConfig,
   | 'maxRequestsPerSecondPerKey'
   | 'maxRequestsPerSecondPerTenant'
   | 'maxRequestsInFlightPerKey'

@@ -12,7 +12,7 @@ import {
 import { SCHEMA_ROUNDS } from '../../agents/loop/repairs.ts';
 import { joinPolicies, MAX_FAN_OUT } from '../../engine/nodes/dispatch-config.ts';
 import { MAX_EVENT_BODY_BYTES } from '../../log/ports/rows.ts';
-import type { HostConfig, HostLimits } from '../config/config.ts';
+import type { HostConfig, LimitsConfig } from '../config/config.ts';
 import { otlpProtocols } from '../config/outside.ts';
 import { serveFixed } from '../http/fixed-document.ts';
 import type { Route } from '../http/routes.ts';
@@ -23,7 +23,7 @@ export interface DiscoveryFacts {
   readonly version: string;
   readonly hostId: string;
   readonly limits: Pick<
-    HostLimits,
+    LimitsConfig,
     'maxNodeExecutions' | 'maxRunDurationMs' | 'maxRequestBodyBytes' | 'clarificationRounds'
   >;
   /** How tokens of an issuer are accepted; absent where only keys are. */

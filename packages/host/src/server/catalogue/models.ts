@@ -2,7 +2,7 @@
  * Builds the models of a host from its configuration: providers, model classes, and the credentials that callers may
  * use.
  */
-import { Credentials } from '../../agents/models/credentials.ts';
+import { ModelCredentials } from '../../agents/models/credentials.ts';
 import { ModelRegistry } from '../../agents/models/model-registry.ts';
 import { createProviders } from '../../agents/providers/create-providers.ts';
 import type { ProviderConfig } from '../../agents/providers/provider-config.ts';
@@ -13,7 +13,7 @@ import { SecretText } from '../secrets/secret-text.ts';
 
 export interface HostModels {
   readonly registry: ModelRegistry;
-  readonly credentials: Credentials;
+  readonly credentials: ModelCredentials;
 }
 
 /** Makes no call before the first turn. `fetch` is replaceable for tests. */
@@ -34,7 +34,7 @@ export function hostModels(
   );
   return {
     registry: new ModelRegistry({ providers, classes: models.classes, default: models.default }, clock),
-    credentials: new Credentials(new Map(credentials)),
+    credentials: new ModelCredentials(new Map(credentials)),
   };
 }
 

@@ -220,5 +220,5 @@ export const limitsSchema = z.strictObject({
     .describe('Open connections of one address, or of one /64 network for IPv6. `trustedProxies` are exempt.'),
 });
 
-export type HostLimits = z.infer<typeof limitsSchema>;
+export type LimitsConfig = z.infer<typeof limitsSchema>;
 export type JwtConfig = z.infer<typeof jwtSchema>;

@@ -24,7 +24,7 @@ import { refuseWeak, type WeakSecret, weakSecrets } from './weak-secrets.ts';
 
 /** The configuration as written in `cairn.json`. */
 export type ConfigInput = z.input<typeof configShape>;
-export type { HostLimits, JwtConfig } from './access.ts';
+export type { JwtConfig, LimitsConfig } from './access.ts';
 export type { Environment } from './fields.ts';
 
 export interface OtelConfig extends Omit<NonNullable<ParsedConfig['otel']>, 'headers'> {

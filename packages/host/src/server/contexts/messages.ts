@@ -18,9 +18,9 @@ import type { EventLog } from '../../log/ports/event-log.ts';
 import { takenOver } from '../http/large-response.ts';
 import { type Call, type KeyedRoute, pathParam, queryParam, type Route } from '../http/routes.ts';
 import type { ContextStreams } from './context-stream.ts';
-import { busyRules, startTask, type TaskSurface } from './start-task.ts';
+import { busyRules, type StartTaskPorts, startTask } from './start-task.ts';
 
-export interface MessageSurface extends TaskSurface {
+export interface MessageSurface extends StartTaskPorts {
   readonly contextStreams: ContextStreams;
 }
 

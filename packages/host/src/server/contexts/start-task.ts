@@ -23,7 +23,7 @@ import type { MessageInputs } from './message-inputs.ts';
 import { clientToolsIn, type MessageTools } from './message-tools.ts';
 import { type ContextTurns, QUEUED_TAG } from './turns.ts';
 
-export interface TaskSurface extends MessageTools {
+export interface StartTaskPorts extends MessageTools {
   readonly engine: Engine;
   readonly log: EventLog;
   readonly contexts: Contexts;
@@ -74,13 +74,13 @@ interface TaskOptions {
 }
 
 /** Starts the root task of a message, or lets it wait for its turn. */
-export async function startTask(call: Call, surface: TaskSurface, message: TaskMessage): Promise<string> {
+export async function startTask(call: Call, surface: StartTaskPorts, message: TaskMessage): Promise<string> {
   if (!surface.runsAgents) throw noAgents();
   return inTurn(call, surface, { ...message, workOf: (contextId) => agentWork(call, surface, message, contextId) });
 }
 
 /** Starts the workflow of a message as a root task, or lets it wait for its turn. */
-export const startWorkflowTask = (call: Call, surface: TaskSurface, message: WorkflowMessage): Promise<string> =>
+export const startWorkflowTask = (call: Call, surface: StartTaskPorts, message: WorkflowMessage): Promise<string> =>
   inTurn(call, surface, { ...message, workOf: async () => message });
 
 /** What the run of a task does. */
@@ -90,7 +90,7 @@ interface TurnTask extends TaskOptions {
   readonly workOf: (contextId: ContextId | undefined) => Promise<Work>;
 }
 
-async function inTurn(call: Call, surface: TaskSurface, task: TurnTask): Promise<string> {
+async function inTurn(call: Call, surface: StartTaskPorts, task: TurnTask): Promise<string> {
   const { contextId: named, ifBusy, mayBeginContext = false } = task;
   if (named === undefined) return start(call, surface, { ...task, contextId: undefined, isHeldBack: false });
   const find = mayBeginContext ? contextOrNew : contextNamed;
@@ -112,7 +112,7 @@ async function inTurn(call: Call, surface: TaskSurface, task: TurnTask): Promise
 
 async function agentWork(
   { caller }: Call,
-  surface: TaskSurface,
+  surface: StartTaskPorts,
   { body }: TaskMessage,
   contextId: ContextId | undefined,
 ): Promise<Work> {
@@ -138,7 +138,7 @@ function optionsOf({ isHeldBack, kept: { tags = [], metadata } = {} }: NewTask):
   return { ...(all.length > 0 && { tags: all }), ...(metadata !== undefined && { metadata }) };
 }
 
-async function start(call: Call, surface: TaskSurface, task: NewTask): Promise<string> {
+async function start(call: Call, surface: StartTaskPorts, task: NewTask): Promise<string> {
   const { workOf, contextId, isHeldBack, mayBeginContext, retryOf, recorded = idsOf } = task;
   const { workflowId, definition, inputs } = await workOf(contextId);
   const { tenant, principal, toolScopes } = call.caller;

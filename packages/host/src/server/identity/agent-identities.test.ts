@@ -3,7 +3,7 @@ import { createClient } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defineAgent } from '../../agents/define-agent.ts';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { sha256 } from '../compose.ts';
 import { createHostOver, type Host } from '../create-host.ts';
@@ -159,8 +159,8 @@ test('an answer is used for five minutes, and a failure for half a minute', asyn
       return Promise.reject(new Error('nobody is there'));
     },
   };
-  const notices: Notice[] = [];
-  const report = (notice: Notice): void => void notices.push(notice);
+  const notices: OperatorNotice[] = [];
+  const report = (notice: OperatorNotice): void => void notices.push(notice);
   const declared = { a: { a2aCard: 'https://a.example/', keys: [] } };
   const metadata = createAgentIdentities({ declared }, { egress, plainOrigins: new Set(), now: () => now, report });
   for (const at of [0, 29_999, 30_001, 40_000]) {

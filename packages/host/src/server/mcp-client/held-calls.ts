@@ -17,7 +17,7 @@ export interface Questions {
 export type Outcome = RemoteResult | Questions;
 
 /** Identifies a call among those of all runs. */
-export interface CallPlace {
+export interface CallKey {
   readonly runId: string;
   readonly callId: string;
 }
@@ -25,7 +25,7 @@ export interface CallPlace {
 /** Sends the request. Its signal ends it, and the questions of the server go to `elicit`. */
 export type Perform = (call: HeldCall) => Promise<RemoteResult | InputRequiredResult>;
 
-const keyOf = ({ runId, callId }: CallPlace): string => `${runId} ${callId}`;
+const keyOf = ({ runId, callId }: CallKey): string => `${runId} ${callId}`;
 
 export class HeldCalls {
   readonly #serverId: string;
@@ -61,7 +61,7 @@ export class HeldCalls {
   }
 
   /** The call has ended on this host, although its server may still wait. */
-  end(place: CallPlace): void {
+  end(place: CallKey): void {
     this.#calls.get(keyOf(place))?.end();
   }
 

@@ -5,7 +5,7 @@ import { type Client, createClient } from '@cairn/client';
 import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defineWorkflow } from '../../agents/define-workflow.ts';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createHostOver, type Host } from '../create-host.ts';
 import { type Interceptor, type OtherServer, old, otherServer } from './other-server.kit.ts';
@@ -38,7 +38,7 @@ const servers: Readonly<Record<string, Interceptor>> = {
 };
 
 const open = new Map<string, OtherServer>();
-const notices: Notice[] = [];
+const notices: OperatorNotice[] = [];
 let host: Host;
 let client: Client;
 

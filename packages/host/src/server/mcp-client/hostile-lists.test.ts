@@ -2,7 +2,7 @@
 import { createClient } from '@cairn/client';
 import type { Json, JsonObject } from '@cairn/protocol';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { createHostOver } from '../create-host.ts';
 import { old, otherServer } from './other-server.kit.ts';
@@ -28,7 +28,7 @@ async function listing(page: (number: number) => JsonObject, maxResponseBytes = 
     },
   });
   onTestFinished(() => server.close());
-  const notices: Notice[] = [];
+  const notices: OperatorNotice[] = [];
   const host = await createHostOver(inMemoryStore(), {
     config: {
       port: 0,
@@ -42,7 +42,7 @@ async function listing(page: (number: number) => JsonObject, maxResponseBytes = 
   return { tools: listed.filter(({ source }) => source === 'mcp'), notices, pages };
 }
 
-const named = (event: string) => (notice: Notice) => notice.event === event;
+const named = (event: string) => (notice: OperatorNotice) => notice.event === event;
 
 test('a list of 100,000 tools ends at its limit of bytes, and offers none', async () => {
   const many = Array.from({ length: 100_000 }, (_, i) => tool(`tool-${i}`));

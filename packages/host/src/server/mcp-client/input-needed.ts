@@ -3,7 +3,7 @@
 import { declinable, type JsonObject, type RemoteRun, remoteRun, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { HostToolContext } from '../../agents/tools/tool.ts';
-import { passedOn, type Said } from '../peers/passed-question.ts';
+import { passQuestionOn, type Said } from '../peers/passed-question.ts';
 import { QUESTION_META, type QuestionMeta, questionMeta, REASON_META } from '../peers/question-meta.ts';
 import type { Questions } from './held-calls.ts';
 
@@ -100,7 +100,7 @@ export async function answersTo(
 ): Promise<AnsweredInput> {
   const inputResponses: Record<string, JsonObject> = {};
   for (const { key, message, schema, inputId, requireUser, isApproval } of questions) {
-    const said = await passedOn(context, {
+    const said = await passQuestionOn(context, {
       name: `${round}/${key}`,
       // A person must see who asks, because the text is not from this host.
       prompt: `The MCP server ${serverId} asks: ${message}`,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { eventsOf, payloadsIn } from '../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { defineWorkflow } from '../../agents/define-workflow.ts';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { scopes } from '../access/auth.ts';
 import { createHost, createHostOver, type Host } from '../create-host.ts';
@@ -109,7 +109,7 @@ let servers: Record<'modern' | 'legacy' | 'restarted' | 'hostile' | 'scoped', Ot
 let decoy: OtherServer;
 let host: Host;
 let client: Client;
-const notices: Notice[] = [];
+const notices: OperatorNotice[] = [];
 
 beforeAll(async () => {
   decoy = await otherServer();

@@ -7,7 +7,7 @@ import type { Report } from '../../engine/ports.ts';
 import type { CallOrigin } from '../peers/call-origin.ts';
 import { CallSlots } from './call-slots.ts';
 import { callTool } from './call-tool.ts';
-import { type CallPlace, type HeldCall, HeldCalls, type Outcome, type Questions } from './held-calls.ts';
+import { type CallKey, type HeldCall, HeldCalls, type Outcome, type Questions } from './held-calls.ts';
 import { HttpConnection } from './http-connection.ts';
 import { type AnsweredInput, answersTo, endlessQuestions, inputNeeded, MAX_ROUNDS } from './input-needed.ts';
 import { checkListing, hostTool, type KnownTool } from './listed-tools.ts';
@@ -179,7 +179,7 @@ export class McpServer {
   }
 
   /** A call has ended, whatever its server waits for. */
-  ended(place: CallPlace): void {
+  ended(place: CallKey): void {
     this.#held.end(place);
   }
 

@@ -18,7 +18,7 @@ import type { Definitions } from '../../log/ports/definitions.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
 import type { WorkflowFace, WorkflowFaces } from '../catalogue/workflow-faces.ts';
-import { startTask, type TaskSurface } from '../contexts/start-task.ts';
+import { type StartTaskPorts, startTask } from '../contexts/start-task.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import type { Call } from '../http/routes.ts';
 import { statedBudget, statedCaller } from '../peers/stated-caller.ts';
@@ -29,7 +29,7 @@ export interface ToolPorts {
   readonly definitions: Definitions;
   readonly faces: WorkflowFaces;
   readonly registry: Pick<AgentRegistry, 'agents'>;
-  readonly conversations: TaskSurface;
+  readonly conversations: StartTaskPorts;
   readonly cursors: PageCursors;
   readonly runsAgents: boolean;
   readonly report: Report;

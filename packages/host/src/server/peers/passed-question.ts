@@ -5,7 +5,7 @@ import type { HostQuestion, HostToolContext } from '../../agents/tools/tool.ts';
 /** `refused`: the error that the refusal is for a caller that cannot pass it on. */
 export type Said = { readonly answer: Json } | { readonly refused: CairnError; readonly reason: string | undefined };
 
-export async function passedOn(context: Pick<HostToolContext, 'ask'>, question: HostQuestion): Promise<Said> {
+export async function passQuestionOn(context: Pick<HostToolContext, 'ask'>, question: HostQuestion): Promise<Said> {
   try {
     return { answer: await context.ask(question) };
   } catch (error) {

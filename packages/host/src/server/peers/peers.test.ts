@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chunk, fakeOpenAi, usageChunk } from '../../../test/kit/fake-openai.ts';
 import { present } from '../../../test/kit/present.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { defineWorkflow } from '../../engine/workflow/define-workflow.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { derivedTraceId, spanIdOf } from '../../telemetry/trace-context.ts';
@@ -49,7 +49,7 @@ const asksBelow = defineWorkflow({
 
 let host: Host;
 let model: Awaited<ReturnType<typeof fakeOpenAi>>;
-const notices: Notice[] = [];
+const notices: OperatorNotice[] = [];
 
 beforeAll(async () => {
   model = await fakeOpenAi(() => ({

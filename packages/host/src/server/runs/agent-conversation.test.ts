@@ -5,7 +5,7 @@ import { idToken } from '../../../test/kit/payload-ids.ts';
 import { defineAgent } from '../../agents/define-agent.ts';
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import { createConversations } from '../../agents/models/conversation-reader.ts';
-import { Credentials } from '../../agents/models/credentials.ts';
+import { ModelCredentials } from '../../agents/models/credentials.ts';
 import type { Model, ModelCall } from '../../agents/models/model-port.ts';
 import { createModelPerformer } from '../../agents/models/model-turn.ts';
 import { PromptRegistry } from '../../agents/prompts/prompt-registry.ts';
@@ -71,7 +71,7 @@ beforeEach(async () => {
   const performer = createModelPerformer({
     models,
     conversations: createConversations(store.log),
-    credentials: new Credentials(new Map()),
+    credentials: new ModelCredentials(new Map()),
     clock: systemClock,
     sha256,
   });

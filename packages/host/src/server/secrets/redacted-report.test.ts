@@ -1,15 +1,15 @@
 import { isCairnError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { redactedReport } from './redacted-report.ts';
 
 const SECRET = 'sk-0123456789abcdef';
 
-function heard(notice: Notice): Notice {
-  const notices: Notice[] = [];
+function heard(notice: OperatorNotice): OperatorNotice {
+  const notices: OperatorNotice[] = [];
   redactedReport((one) => void notices.push(one), createRedactor([{ name: 'key', value: SECRET }]))(notice);
-  return notices[0] as Notice;
+  return notices[0] as OperatorNotice;
 }
 
 test('takes secrets out of the message and the facts', () => {

@@ -1,5 +1,5 @@
 /** Removes secrets from operator notices before any sink gets them: text, facts, and errors with their causes. */
-import type { Notice, Redactor, Report } from '../../engine/ports.ts';
+import type { OperatorNotice, Redactor, Report } from '../../engine/ports.ts';
 
 /** Errors nested deeper than this are dropped. */
 const MAX_CAUSES = 16;
@@ -13,9 +13,9 @@ export function redactedReport(report: Report, redactor: Redactor): Report {
 }
 
 function redactedFacts(
-  { facts, error }: Pick<Notice, 'facts' | 'error'>,
+  { facts, error }: Pick<OperatorNotice, 'facts' | 'error'>,
   redactor: Redactor,
-): Pick<Notice, 'facts' | 'error'> {
+): Pick<OperatorNotice, 'facts' | 'error'> {
   try {
     return {
       ...(facts === undefined ? {} : { facts: redactedRecord(facts, redactor, 0) }),

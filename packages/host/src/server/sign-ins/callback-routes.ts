@@ -6,7 +6,7 @@ import { type HttpCall, queryParam, type Route } from '../http/routes.ts';
 import { keepPrivate } from '../inbox/interrupts.ts';
 import { secretIn } from './browser-cookie.ts';
 import { complete, DENIED } from './complete.ts';
-import { type Attempt, CALLBACK_PATH, type SignIns } from './sign-ins.ts';
+import { CALLBACK_PATH, type PendingSignIn, type SignIns } from './sign-ins.ts';
 
 export interface CallbackSurface {
   readonly engine: Engine;
@@ -57,7 +57,7 @@ async function back(call: HttpCall, { engine, signIns }: CallbackSurface): Promi
   return undefined;
 }
 
-const placeOf = ({ tenant, principal, runId, authId }: Attempt) => ({
+const placeOf = ({ tenant, principal, runId, authId }: PendingSignIn) => ({
   tenant,
   principal,
   runId: runId as RunId,

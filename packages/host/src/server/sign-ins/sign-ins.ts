@@ -41,7 +41,7 @@ const attemptShape = z.object({
   browser: z.string(),
 });
 
-export type Attempt = z.infer<typeof attemptShape>;
+export type PendingSignIn = z.infer<typeof attemptShape>;
 
 export class SignIns implements SignInPort {
   readonly vault: CredentialVault;
@@ -100,7 +100,7 @@ export class SignIns implements SignInPort {
 
   /** Sends a browser on its way: the address at the provider, and the secret that it has to bring back. */
   async start(
-    asked: Pick<Attempt, 'tenant' | 'principal' | 'contextId' | 'runId' | 'authId' | 'provider'>,
+    asked: Pick<PendingSignIn, 'tenant' | 'principal' | 'contextId' | 'runId' | 'authId' | 'provider'>,
     scopes: readonly string[],
   ) {
     const service = this.#service(asked.provider);
@@ -109,7 +109,7 @@ export class SignIns implements SignInPort {
     const [state, verifier, browser] = [secretText(), secretText(), secretText()];
     const redirectUri = `${baseUrl() ?? ''}${CALLBACK_PATH}`;
     const wanted = scopesOf(service, scopes);
-    const attempt: Attempt = { ...asked, scopes: [...wanted], verifier, redirectUri, browser: digest(browser) };
+    const attempt: PendingSignIn = { ...asked, scopes: [...wanted], verifier, redirectUri, browser: digest(browser) };
     const sealed = this.#sealer(digest(state)).seal(JSON.stringify(attempt));
     const request = `${asked.runId}/${asked.authId}`;
     await credentials.begin({ state: digest(state), request, sealed, expiresAt: now() + ATTEMPT_MS }, now());
@@ -117,7 +117,7 @@ export class SignIns implements SignInPort {
   }
 
   /** The attempt of a state, once. Throws when there is none, and when another browser began it. */
-  async take(state: string, browser: string | null): Promise<Attempt> {
+  async take(state: string, browser: string | null): Promise<PendingSignIn> {
     const { credentials, now } = this.#ports;
     const found = await credentials.take(digest(state), now());
     if (found === null) throw overOrUnknown();
@@ -132,7 +132,7 @@ export class SignIns implements SignInPort {
   }
 
   /** Exchanges the code of an attempt and stores the credential. `issuer` is what the provider says it is. */
-  async exchange(attempt: Attempt, code: string, issuer: string | undefined) {
+  async exchange(attempt: PendingSignIn, code: string, issuer: string | undefined) {
     const { provider, scopes, verifier, redirectUri, tenant, principal } = attempt;
     const service = this.#service(provider);
     if (service.kind !== 'oauth2') throw notConfigured(provider);
@@ -141,7 +141,7 @@ export class SignIns implements SignInPort {
     return recordOf(provider, await this.vault.put({ tenant, principal, provider }, credential));
   }
 
-  #opened({ state, sealed }: SignInAttempt): Attempt {
+  #opened({ state, sealed }: SignInAttempt): PendingSignIn {
     return attemptShape.parse(JSON.parse(this.#sealer(state).open(sealed)));
   }
 

@@ -3,8 +3,8 @@ import { foldEventOf, isCairnError, isoTime, type OpenInterrupt } from '@cairn/p
 import type { Row } from '../../log/ports/rows.ts';
 import type { InterruptTokens } from '../inbox/interrupt-tokens.ts';
 import { type Interrupts, openInterruptOf } from '../inbox/open-interrupt.ts';
-import type { Attempt, Policy } from './pump.ts';
-import { type SenderPorts, send } from './sender.ts';
+import type { Policy } from './pump.ts';
+import { type SenderPorts, type SendResult, send } from './sender.ts';
 
 export interface CallbackPorts extends SenderPorts {
   readonly interrupts: Interrupts;
@@ -24,7 +24,7 @@ export async function tellCallback(
   subscription: { readonly id: string; readonly tenant: string },
   row: Row,
   signal: AbortSignal,
-): Promise<Attempt> {
+): Promise<SendResult> {
   const url = await callbackUrlOf(ports, row);
   const interrupt = url === null ? null : await stillOpen(ports, row);
   if (url === null || interrupt === null) return { kind: 'skipped' };

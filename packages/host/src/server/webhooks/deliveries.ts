@@ -9,9 +9,9 @@ import type { HeldLease, Part } from '../cluster/cluster-job.ts';
 import type { Keys } from '../secrets/host-secret.ts';
 import { type CallbackPorts, callbackPolicy, callbackTypes, tellCallback } from './callbacks.ts';
 import type { DeliveryState } from './delivery-state.ts';
-import { type Attempt, type Policy, Pump } from './pump.ts';
+import { type Policy, Pump } from './pump.ts';
 import { ReplayedRuns } from './replayed-runs.ts';
-import { type SenderPorts, send } from './sender.ts';
+import { type SenderPorts, type SendResult, send } from './sender.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { type Agreement, CALLBACKS, parseAgreement, secretOf, WEBHOOK } from './subscriptions.ts';
 
@@ -119,13 +119,13 @@ export class Deliveries implements Part {
   }
 
   #tellCallback(record: SubscriptionRecord) {
-    return (row: Row, signal: AbortSignal): Promise<Attempt> => tellCallback(this.#ports, record, row, signal);
+    return (row: Row, signal: AbortSignal): Promise<SendResult> => tellCallback(this.#ports, record, row, signal);
   }
 
   #tellWebhook({ id, tenant }: SubscriptionRecord, agreement: Agreement) {
     const { log } = this.#ports.store;
     const ports: SenderPorts = this.#ports;
-    return async (row: Row, signal: AbortSignal): Promise<Attempt> => {
+    return async (row: Row, signal: AbortSignal): Promise<SendResult> => {
       if (agreement.tags !== null) {
         const carried = (await log.head(row.runId))?.record.tags ?? [];
         if (!agreement.tags.some((tag) => carried.includes(tag))) return { kind: 'skipped' };

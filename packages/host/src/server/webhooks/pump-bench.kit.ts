@@ -6,8 +6,9 @@ import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { type DeliveryState, newDeliveryState, parseState, renderState } from './delivery-state.ts';
-import { type Attempt, type Policy, Pump } from './pump.ts';
+import { type Policy, Pump } from './pump.ts';
 import { ReplayedRuns } from './replayed-runs.ts';
+import type { SendResult } from './sender.ts';
 import { StateKeeper } from './state-keeper.ts';
 
 /** A clock that the test advances. */
@@ -51,10 +52,10 @@ export async function turns(): Promise<void> {
 const policy: Policy = { maxAttempts: 28, maxInFlight: 8, window: 256, isOneReceiver: true };
 
 /** How the receiver answers a row. Default: it accepts. */
-export type Receive = (place: string, signal: AbortSignal) => Attempt | Promise<Attempt>;
+export type Receive = (place: string, signal: AbortSignal) => SendResult | Promise<SendResult>;
 
-export const refuse: Attempt = { kind: 'failed', reason: 'the receiver answered 500' };
-export const take: Attempt = { kind: 'delivered' };
+export const refuse: SendResult = { kind: 'failed', reason: 'the receiver answered 500' };
+export const take: SendResult = { kind: 'delivered' };
 
 /** One subscription to `a` events of tenant `t`, over an in-memory log. */
 export class PumpBench {

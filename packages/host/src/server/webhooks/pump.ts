@@ -8,10 +8,8 @@ import { afterFailure, afterSetback, afterSuccess, type Circuit, gateOf } from '
 import { type DeliveryState, KEPT_DEAD_LETTERS, parseState, renderState } from './delivery-state.ts';
 import { type Lane, Lanes } from './lanes.ts';
 import type { ReplayedRuns } from './replayed-runs.ts';
+import type { SendResult } from './sender.ts';
 import type { StateKeeper } from './state-keeper.ts';
-
-/** The result of one attempt. `skipped`: the subscriber does not want the row, or the row is gone. */
-export type Attempt = { readonly kind: 'delivered' | 'skipped' } | { readonly kind: 'failed'; readonly reason: string };
 
 export interface Policy {
   /** Attempts at one row before it is abandoned. */
@@ -30,7 +28,7 @@ export interface PumpSubscription {
   readonly types: readonly string[];
   readonly policy: Policy;
   /** Must not throw when the receiver fails; a thrown error is a fault of the host. */
-  deliver(row: Row, signal: AbortSignal): Promise<Attempt>;
+  deliver(row: Row, signal: AbortSignal): Promise<SendResult>;
 }
 
 export interface PumpPorts {
@@ -212,7 +210,7 @@ export class Pump {
   async #attempt(lane: Lane): Promise<void> {
     const { report } = this.#ports;
     const { id } = this.#subscription;
-    let attempt: Attempt | null = null;
+    let attempt: SendResult | null = null;
     try {
       attempt = await this.#deliver(lane);
     } catch (error) {
@@ -228,7 +226,7 @@ export class Pump {
     this.#work();
   }
 
-  async #deliver({ runId, seqs }: Lane): Promise<Attempt> {
+  async #deliver({ runId, seqs }: Lane): Promise<SendResult> {
     const seq = seqs[0] as number;
     const [row] = await this.#ports.store.log.read({ runId, after: seq - 1, limit: 1 });
     // Retention may have deleted the row since it was read.

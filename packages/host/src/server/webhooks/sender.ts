@@ -1,8 +1,12 @@
 /** One delivery attempt: limited to five seconds, successful only with a 2xx status. That of a webhook is signed. */
 import { isCairnError } from '@cairn/protocol';
 import type { Egress } from '../egress/egress.ts';
-import type { Attempt } from './pump.ts';
 import { deliveryHeaders } from './signature.ts';
+
+/** The result of one attempt. `skipped`: the subscriber does not want the row, or the row is gone. */
+export type SendResult =
+  | { readonly kind: 'delivered' | 'skipped' }
+  | { readonly kind: 'failed'; readonly reason: string };
 
 export interface SenderPorts {
   readonly egress: Egress;
@@ -26,7 +30,7 @@ export const ATTEMPT_TIMEOUT_MS = 5_000;
  */
 const MAX_ANSWER_BYTES = 4_096;
 
-export async function send(ports: SenderPorts, delivery: Delivery, signal: AbortSignal): Promise<Attempt> {
+export async function send(ports: SenderPorts, delivery: Delivery, signal: AbortSignal): Promise<SendResult> {
   const headers = deliveryHeaders({ ...delivery, now: ports.now(), version: ports.version });
   return post(ports.egress, { ...delivery, headers }, signal);
 }
@@ -37,7 +41,7 @@ export interface Post {
   readonly body: string;
 }
 
-export async function post(egress: Egress, { url, headers, body }: Post, signal: AbortSignal): Promise<Attempt> {
+export async function post(egress: Egress, { url, headers, body }: Post, signal: AbortSignal): Promise<SendResult> {
   try {
     const { status } = await egress.send({
       url,

@@ -1,6 +1,6 @@
 import type { ContextId, RunId } from '@cairn/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Notice } from '../../engine/ports.ts';
+import type { OperatorNotice } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { ManualTimers } from '../../server/manual-timers.kit.ts';
@@ -34,7 +34,7 @@ interface Exporting {
   readonly export: SpanExport;
   readonly taken: RunSpan[];
   readonly timers: ManualTimers;
-  readonly notices: Notice[];
+  readonly notices: OperatorNotice[];
   readonly meter: Meter;
   /** How many times the collector was asked. */
   readonly asked: () => number;
@@ -50,7 +50,7 @@ interface ExportingOptions {
 function exporting(store: Store, options: ExportingOptions = {}): Exporting {
   const taken: RunSpan[] = [];
   const timers = new ManualTimers();
-  const notices: Notice[] = [];
+  const notices: OperatorNotice[] = [];
   const meter = new Meter();
   let asked = 0;
   const { answer = async () => 'taken' as const } = options;

@@ -39,7 +39,7 @@ export function modelFor(context: LoopContext, agent: Agent, { models }: LoopOpt
   }
 }
 
-export interface Asked {
+export interface AskedTurn {
   readonly drafts: readonly Draft[];
   readonly effects: readonly Effect[];
 }
@@ -49,7 +49,7 @@ export function askModel(
   context: LoopContext,
   invocation: Asking,
   say: { readonly note?: string; readonly repairs?: boolean; readonly confidenceRefused?: boolean } = {},
-): Asked {
+): AskedTurn {
   const callId = modelCallId(placeOf(context), context.inner.turns);
   const { note, repairs, confidenceRefused } = say;
   const payload: PayloadOf<'cairn.model.requested'> = {
@@ -205,7 +205,7 @@ export function waitToRetry(context: LoopContext, call: TurnCall, failure: Model
 }
 
 /** Requests the next attempt of a failed turn. */
-export function retryModel(context: LoopContext, invocation: Invocation, { callId, attempt }: TurnCall): Asked {
+export function retryModel(context: LoopContext, invocation: Invocation, { callId, attempt }: TurnCall): AskedTurn {
   const payload = requestPayload(context, invocation, { callId, attempt: attempt + 1 });
   return {
     drafts: [...modelAsked(context, invocation, 0), row('cairn.model.requested', payload, { nodeId: context.node.id })],

@@ -1,6 +1,6 @@
 /** Folds the first own row of a branch: from here on the run is itself, not its source. */
 import type { EventOf, FoldEvent } from '@cairn/protocol';
-import { forkRoutes } from '../../coordination/route-state.ts';
+import { routesOfBranch } from '../../coordination/route-state.ts';
 import { type ForkState, MAX_REUSED } from '../../fork/fork-state.ts';
 import { renamed } from '../../fork/renamed.ts';
 import { CHILD_PERFORMER } from '../../performer-ids.ts';
@@ -17,7 +17,7 @@ export function runForked(state: RunState, { seq, payload }: EventOf<'cairn.run.
   if (Object.keys(children).length > 0) renameChildren(state, new Map(Object.entries(children)));
   // A child that is forked alone becomes a root.
   if (parentRunId === undefined) state.depth = 0;
-  forkRoutes(state, parentRunId === undefined);
+  routesOfBranch(state, parentRunId === undefined);
   state.attachedTo = state.attachedTo === null ? null : (parentRunId ?? null);
   for (const [timerId, timer] of Object.entries(state.timers)) {
     state.timers[timerId] = { ...timer, fireAt: timer.fireAt + gapMs };

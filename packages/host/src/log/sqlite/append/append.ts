@@ -18,7 +18,7 @@ import type { ContextSegments } from '../contexts/segments.ts';
 import { IndexCheckpoints } from '../forks/index-checkpoints.ts';
 import { MemoryTables } from '../memories/memory-tables.ts';
 import { cursorEnd, importGuard } from '../retention/purged-runs.ts';
-import type { TenantUsage } from '../run-index/tenant-usage.ts';
+import type { TenantBytes } from '../run-index/tenant-usage.ts';
 import type { Sessions } from '../sessions.ts';
 import { LARGE_VALUE_CHARS } from '../values/cut-values.ts';
 import { ValueWriter } from '../values/large-values.ts';
@@ -35,7 +35,7 @@ export interface AppenderPorts {
   readonly runs: RunWriter;
   readonly sessions: Sessions;
   readonly followers: Followers;
-  readonly usage: TenantUsage;
+  readonly usage: TenantBytes;
   readonly segments: ContextSegments;
   readonly blobs: BlobTables;
 }
@@ -49,7 +49,7 @@ export class Appender implements GuardQueries {
   readonly #runs: RunWriter;
   readonly #indexes: IndexCheckpoints;
   readonly #values: ValueWriter;
-  readonly #usage: TenantUsage;
+  readonly #usage: TenantBytes;
   readonly #segments: ContextSegments;
   readonly #blobs: BlobTables;
   readonly #artifacts: ArtifactTables;

@@ -5,12 +5,12 @@ import { quotaExceeded } from '../../errors.ts';
 import { type Blobs, MAX_BLOB_BYTES } from '../../ports/blobs.ts';
 import type { Connection } from '../connection.ts';
 import { query } from '../query.ts';
-import type { TenantUsage } from '../run-index/tenant-usage.ts';
+import type { TenantBytes } from '../run-index/tenant-usage.ts';
 import { BLOB_BODY, type BlobTables } from './blob-tables.ts';
 
 interface BlobPorts extends Connection {
   readonly tables: BlobTables;
-  readonly usage: TenantUsage;
+  readonly usage: TenantBytes;
 }
 
 /** Rows of a transaction that a sweep takes. */

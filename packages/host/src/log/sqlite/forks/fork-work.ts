@@ -25,7 +25,7 @@ interface ForkPorts {
 }
 
 /** Reads in a turn of the event loop, and charges it with the rows that were passed. */
-export type InTurn = <Found>(read: () => Found, rowsOf: (found: Found) => number) => Found | Promise<Found>;
+export type ReadInTurn = <Found>(read: () => Found, rowsOf: (found: Found) => number) => Found | Promise<Found>;
 
 export class Forks {
   readonly #heads: HeadCache;
@@ -59,7 +59,7 @@ export class Forks {
   }
 
   /** Refuses what cannot be forked, then folds to the cut, some rows in each turn of the event loop. */
-  async cut(run: ForkRun, inTurn: InTurn): Promise<CutSearch> {
+  async cut(run: ForkRun, inTurn: ReadInTurn): Promise<CutSearch> {
     const { fromSeq } = run.fork;
     const begin = () => {
       const { source, head } = this.#check(run);

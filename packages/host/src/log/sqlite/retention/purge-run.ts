@@ -9,7 +9,7 @@ import type { BlobTables } from '../blobs/blob-tables.ts';
 import type { Work } from '../commit/job.ts';
 import { defineMarks, FROZEN_COLUMNS, PURGED_RUN_COLUMNS, TOMBSTONE_COLUMNS } from '../marks.ts';
 import { type Query, query } from '../query.ts';
-import { ROW_BYTES, type TenantUsage } from '../run-index/tenant-usage.ts';
+import { ROW_BYTES, type TenantBytes } from '../run-index/tenant-usage.ts';
 import { DroppedMemories } from './dropped-memories.ts';
 
 /** Rows of one step. Moving a row takes about 50 microseconds. */
@@ -28,13 +28,13 @@ const nothing: PurgeStep = { events: 0, bytes: 0, memories: 0, retired: [], isDo
 
 export interface PurgerPorts {
   readonly heads: HeadCache;
-  readonly usage: TenantUsage;
+  readonly usage: TenantBytes;
   readonly blobs: BlobTables;
 }
 
 export class Purger {
   readonly #heads: HeadCache;
-  readonly #usage: TenantUsage;
+  readonly #usage: TenantBytes;
   readonly #blobs: BlobTables;
   readonly #artifacts: ArtifactTables;
   readonly #memories: DroppedMemories;

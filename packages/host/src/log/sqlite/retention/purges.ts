@@ -6,13 +6,13 @@ import type { BlobTables } from '../blobs/blob-tables.ts';
 import type { Checkpointer } from '../commit/wal-checkpoint.ts';
 import type { Connection } from '../connection.ts';
 import { query } from '../query.ts';
-import type { TenantUsage } from '../run-index/tenant-usage.ts';
+import type { TenantBytes } from '../run-index/tenant-usage.ts';
 import { freeSpace } from './free-space.ts';
 import { Purger, STEP_ROWS } from './purge-run.ts';
 
 interface PurgesPorts extends Connection {
   readonly heads: HeadCache;
-  readonly usage: TenantUsage;
+  readonly usage: TenantBytes;
   readonly blobs: BlobTables;
   readonly checkpointer: Checkpointer;
 }

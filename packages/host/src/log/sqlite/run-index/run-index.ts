@@ -9,12 +9,12 @@ import { rebuild } from '../rebuild.ts';
 import type { ListedRuns } from './listed-runs.ts';
 import { pendingInterrupts } from './pending-interrupts.ts';
 import { RunList } from './run-list.ts';
-import type { TenantUsage } from './tenant-usage.ts';
+import type { TenantBytes } from './tenant-usage.ts';
 
 interface RunIndexPorts extends Connection {
   readonly heads: HeadCache;
   readonly listed: ListedRuns;
-  readonly usage: TenantUsage;
+  readonly usage: TenantBytes;
 }
 
 export function sqliteRunIndex({ db, writer, read, heads, listed, usage }: RunIndexPorts): RunIndex {

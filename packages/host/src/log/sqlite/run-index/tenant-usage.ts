@@ -16,7 +16,7 @@ const POSITION = 'cairn.tenant-usage';
 export const ROW_BYTES = `coalesce(events.bytes,
   ${ROW_OVERHEAD_BYTES} + octet_length(events.payload) + coalesce(octet_length(events.task), 0))`;
 
-export class TenantUsage {
+export class TenantBytes {
   readonly #saved: Query<[tenant: string, bytes: number]>;
   readonly #position: Query<[position: string]>;
   readonly #added: Query<[tenant: string, bytes: number, rows: number]>;

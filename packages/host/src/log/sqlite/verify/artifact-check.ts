@@ -5,7 +5,7 @@ import type { Row } from '../../ports/rows.ts';
 import type { RunFork } from '../../ports/run-index.ts';
 import { CUT } from '../artifacts/artifact-tables.ts';
 import { query } from '../query.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 /** The run whose rows are walked. */
 export interface ArtifactOwner {
@@ -18,7 +18,7 @@ export interface ArtifactOwner {
 
 export interface ArtifactCheck {
   /** A new walk over all rows of a run, shared ones among them. */
-  walk(run: ArtifactOwner, report: Report): { add(row: Row): void; end(): void };
+  walk(run: ArtifactOwner, report: ReportProblem): { add(row: Row): void; end(): void };
 }
 
 /** A version as the rows of one run tell it. Memory grows with the versions of a run, not with their pieces. */

@@ -4,12 +4,12 @@ import { artifactChanges, blobsOf } from '../../artifact-changes.ts';
 import { blobHash } from '../../blob-hash.ts';
 import type { Row } from '../../ports/rows.ts';
 import { query } from '../query.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 export interface BlobCheck {
   /** A new walk over the own rows of a run. */
-  walk(tenant: string, key: number, report: Report): { add(row: Row): void; end(): void };
-  folder(report: Report): void;
+  walk(tenant: string, key: number, report: ReportProblem): { add(row: Row): void; end(): void };
+  folder(report: ReportProblem): void;
 }
 
 export function blobCheck(db: DatabaseSync): BlobCheck {

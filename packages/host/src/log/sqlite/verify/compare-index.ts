@@ -1,11 +1,11 @@
 /** Compares the index of a run that its rows give with what the tables hold. */
 import type { FullIndex } from '../../fold-run-index.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 export function compareIndex(
   fresh: Pick<FullIndex, 'record' | 'interrupts'>,
   stored: Pick<FullIndex, 'record' | 'interrupts'>,
-  report: Report,
+  report: ReportProblem,
 ): void {
   for (const [field, value] of different(fresh.record, stored.record))
     report(null, `the run list has ${value} as ${field}, but the events say otherwise`);

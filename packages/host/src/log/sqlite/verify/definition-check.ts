@@ -4,13 +4,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { pinnedDefinitions } from '../../pinned-definitions.ts';
 import type { Row } from '../../ports/rows.ts';
 import { query } from '../query.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 export interface DefinitionCheck {
   /** The definitions of a run, by its first row. */
-  ofRun(row: Row, report: Report): void;
+  ofRun(row: Row, report: ReportProblem): void;
   /** Every definition, and those that registered workflows name. */
-  all(report: Report): void;
+  all(report: ReportProblem): void;
 }
 
 /** Runs of one workflow share a definition, so the newest results are kept. */

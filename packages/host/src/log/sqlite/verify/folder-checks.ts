@@ -1,7 +1,7 @@
 /** Checks a database as a whole: its pages and indexes, rows that belong to no run, and the cursors. */
 import type { DatabaseSync } from 'node:sqlite';
 import { query } from '../query.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 /** Tables whose rows belong to a run, with the name that a report gives them. */
 const OWNED = {
@@ -18,7 +18,7 @@ const OWNED = {
 
 const MAX_DAMAGE = 10;
 
-export function folderChecks(db: DatabaseSync): (report: Report, doubt: Report) => void {
+export function folderChecks(db: DatabaseSync): (report: ReportProblem, doubt: ReportProblem) => void {
   const keys = 'SELECT key FROM runs UNION ALL SELECT key FROM purged_runs';
   const checkCursors = cursorCheck(db);
   const tags = query<[tag: string, run: number]>(
@@ -54,7 +54,7 @@ const hasTable = (db: DatabaseSync, table: string): boolean =>
  * Earlier programs left a gap when a transaction failed, so an old gap alone proves nothing. Rows that were copied from
  * Postgres have gaps wherever a transaction failed there.
  */
-function cursorCheck(db: DatabaseSync): (report: Report, doubt: Report) => void {
+function cursorCheck(db: DatabaseSync): (report: ReportProblem, doubt: ReportProblem) => void {
   const cursors = query<[cursor: number, run: number, seq: number]>(
     db,
     'SELECT cursor, run, seq FROM events UNION ALL SELECT cursor, run, seq FROM tombstones ORDER BY cursor',
@@ -82,7 +82,7 @@ function cursorCheck(db: DatabaseSync): (report: Report, doubt: Report) => void 
 }
 
 /** The index of contexts follows from the events: a segment for each time that a context goes on with another run. */
-function contextCheck(db: DatabaseSync): (report: Report) => void {
+function contextCheck(db: DatabaseSync): (report: ReportProblem) => void {
   const wrong = query<[context: string, cursor: number]>(
     db,
     `SELECT segments.context, segments.cursor FROM context_segments AS segments

@@ -2,12 +2,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { defineMarks, FROZEN_COLUMNS, ORIGIN_COLUMNS, PURGED_RUN_COLUMNS, TOMBSTONE_COLUMNS } from '../marks.ts';
 import { query } from '../query.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 export interface MarkCheck {
-  ofRun(run: { readonly key: number; readonly runId: string }, report: Report): void;
+  ofRun(run: { readonly key: number; readonly runId: string }, report: ReportProblem): void;
   /** What belongs to no run, or to two. */
-  others(report: Report): void;
+  others(report: ReportProblem): void;
 }
 
 const CHECKPOINT = 'mark IS NOT NULL AND mark IS NOT mark_of(run, seq, format, body)';

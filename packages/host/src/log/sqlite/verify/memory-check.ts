@@ -4,13 +4,13 @@ import { isMemoryRow, type MemoryChange, memoryChanges } from '../../memory-chan
 import type { Row } from '../../ports/rows.ts';
 import { scopeReader } from '../memories/memory-tables.ts';
 import { query } from '../query.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 type Stored = readonly (string | number | null)[];
 
 export interface MemoryCheck {
   /** A new walk over the own rows of a local run. */
-  walk(tenant: string, key: number, report: Report): { add(row: Row): void; end(): void };
+  walk(tenant: string, key: number, report: ReportProblem): { add(row: Row): void; end(): void };
 }
 
 export function memoryCheck(db: DatabaseSync): MemoryCheck {

@@ -10,4 +10,4 @@ export interface Problem {
 }
 
 /** Takes the problems of one run. */
-export type Report = (seq: number | null, message: string) => void;
+export type ReportProblem = (seq: number | null, message: string) => void;

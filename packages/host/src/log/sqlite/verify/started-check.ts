@@ -2,10 +2,10 @@
 import { isJsonObject, type Json } from '@cairn/protocol';
 import type { Row } from '../../ports/rows.ts';
 import type { RunRecord } from '../../ports/run-index.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 /** A fork shares its first event with its source, so its context and parent are its own. */
-export function startedCheck(record: RunRecord, row: Row, report: Report): void {
+export function startedCheck(record: RunRecord, row: Row, report: ReportProblem): void {
   const payload: Json = JSON.parse(row.payload);
   if (!isJsonObject(payload)) return;
   const { owner, contextId, parentRunId = null } = payload;

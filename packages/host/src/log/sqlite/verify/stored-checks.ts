@@ -19,7 +19,7 @@ import { type DefinitionCheck, definitionCheck } from './definition-check.ts';
 import { folderChecks } from './folder-checks.ts';
 import { type MarkCheck, markCheck } from './mark-check.ts';
 import { type MemoryCheck, memoryCheck } from './memory-check.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 import { startedCheck } from './started-check.ts';
 import { valueCheck } from './value-check.ts';
 
@@ -33,9 +33,9 @@ export interface WalkedRun {
 }
 
 export interface StoredChecks {
-  run(run: KeptRun, rows: Iterable<Row>, report: Report): WalkedRun;
+  run(run: KeptRun, rows: Iterable<Row>, report: ReportProblem): WalkedRun;
   /** What belongs to no single run. `doubt` takes findings that need not be damage. */
-  folder(report: Report, doubt: Report): void;
+  folder(report: ReportProblem, doubt: ReportProblem): void;
 }
 
 export function storedChecks(db: DatabaseSync): StoredChecks {
@@ -89,11 +89,11 @@ interface RunTables {
 class RunCheck {
   readonly #tables: RunTables;
   readonly #run: KeptRun;
-  readonly #report: Report;
+  readonly #report: ReportProblem;
   /** Null for a run whose content was retired as a whole. */
   readonly #record: RunRecord | null;
 
-  constructor(tables: RunTables, run: KeptRun, report: Report) {
+  constructor(tables: RunTables, run: KeptRun, report: ReportProblem) {
     this.#tables = tables;
     this.#run = run;
     this.#report = report;

@@ -3,11 +3,11 @@ import { hash as digest } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { ROW_OVERHEAD_BYTES } from '../../ports/row-bytes.ts';
 import { query } from '../query.ts';
-import type { Report } from './problem.ts';
+import type { ReportProblem } from './problem.ts';
 
 type CutColumns = [seq: number, cuts: string | null, bytes: number | null, kept: number, audience: number];
 
-export function valueCheck(db: DatabaseSync): (key: number, report: Report) => void {
+export function valueCheck(db: DatabaseSync): (key: number, report: ReportProblem) => void {
   const odd = query<CutColumns>(
     db,
     `SELECT seq, cuts, bytes, octet_length(payload) + coalesce(octet_length(task), 0), audience FROM events

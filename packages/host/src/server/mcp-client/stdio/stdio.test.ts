@@ -10,7 +10,7 @@ import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsOf, payloadsIn } from '../../../../test/kit/followed-run.ts';
 import { defineAgent } from '../../../agents/define-agent.ts';
-import type { Notice } from '../../../engine/ports.ts';
+import type { OperatorNotice } from '../../../engine/ports.ts';
 import { inMemoryStore } from '../../../log/in-memory/store.ts';
 import { systemClock } from '../../compose.ts';
 import { createHostOver, type Host } from '../../create-host.ts';
@@ -44,7 +44,7 @@ const calls: readonly (readonly [string, string, JsonObject?])[] = [
 
 /** How far the clock of the host is ahead. */
 let ahead = 0;
-const notices: Notice[] = [];
+const notices: OperatorNotice[] = [];
 const waiting = new Set<() => void>();
 let host: Host;
 let client: Client;
@@ -91,7 +91,7 @@ async function returned(agent: string): Promise<JsonObject> {
 }
 
 /** Resolves at the first notice that fits. */
-async function noticed(fits: (notice: Notice) => boolean): Promise<Notice> {
+async function noticed(fits: (notice: OperatorNotice) => boolean): Promise<OperatorNotice> {
   for (;;) {
     const found = notices.find(fits);
     if (found !== undefined) return found;
