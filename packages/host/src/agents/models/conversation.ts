@@ -1,7 +1,7 @@
 /**
  * The conversation of a context: a fold of its rows. Each invocation reads it up to its own cut, filtered by its group.
  */
-import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
+import { type EventType, isJsonObject, type Json, type JsonObject, type PayloadOf } from '@cairn/protocol';
 import type { Row } from '../../log/ports/rows.ts';
 import type { ContextFold, Said } from './context-fold.ts';
 import { PEER_PROVIDER } from './peer-model.ts';
@@ -27,10 +27,10 @@ const MAX_TOOL_TEXT = 2000;
 
 export function foldRow(fold: ContextFold, stored: Row): void {
   fold.cursor = stored.cursor;
-  const take = takers[stored.type];
-  if (take === undefined) return;
+  const { type } = stored;
+  if (!isTaken(type)) return;
   const row = { ...stored, runId: fold.names.get(stored.runId)?.name ?? stored.runId };
-  const text = take(fold, row, JSON.parse(row.payload));
+  const text = taken(fold, row, type);
   if (text === null || text.text === '') return;
   fold.said.push({ cursor: row.cursor, offset: fold.characters, runId: row.runId, ...text });
   fold.characters += text.text.length + ENTRY;
@@ -44,7 +44,9 @@ export const weightOf = ({ characters, forgotten, names, roots, retried, peers, 
 
 type Taken = Pick<Said, 'by' | 'text'> | null;
 
-const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: JsonObject) => Taken>> = {
+type Taker<Type extends EventType> = (fold: ContextFold, row: Row, payload: PayloadOf<Type>) => Taken;
+
+const takers: { readonly [Type in EventType]?: Taker<Type> } = {
   'run.started': (fold, row, payload) => {
     const { parentRunId, inputs, retryOf } = payload;
     if (typeof retryOf === 'string') fold.retried.set(nameOf(fold, retryOf), row.cursor);
@@ -63,8 +65,8 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
     return { by: 'host', text: peer === undefined || text === '' ? text : asUntrustedAgent(peer, text) };
   },
   'agent.invocation.started': (fold, row, { agentId, group, task, resolvedProvider }) => {
-    if (resolvedProvider === PEER_PROVIDER) fold.peers.set(row.runId, String(agentId));
-    const speaker = { agentId: String(agentId), room: roomOf(fold, row.runId, group) };
+    if (resolvedProvider === PEER_PROVIDER) fold.peers.set(row.runId, agentId);
+    const speaker = { agentId, room: roomOf(fold, row.runId, group) };
     fold.speakers.set(placeOf(row), speaker);
     const { room } = speaker;
     if (room === null || typeof task !== 'string' || isAsked(fold, row, task)) return null;
@@ -85,6 +87,13 @@ const takers: Readonly<Record<string, (fold: ContextFold, row: Row, payload: Jso
       ? null
       : turnTaken(fold, row, finalTurn),
 };
+
+const isTaken = (type: string): type is EventType => Object.hasOwn(takers, type);
+
+function taken<Type extends EventType>(fold: ContextFold, row: Row, type: Type): Taken {
+  const take: Taker<Type> | undefined = takers[type];
+  return take?.(fold, row, JSON.parse(row.payload)) ?? null;
+}
 
 /** A conversation turn goes to agents that share the run, or to its group when it names one. */
 function turnTaken(fold: ContextFold, { runId }: Row, turn: Json | undefined): Taken {
@@ -138,8 +147,7 @@ function turnText(turn: JsonObject): string {
 }
 
 /** Marks untrusted output for other agents just as for the agent that called the tool. */
-function returnedText({ toolName, outcome, error, contentTrust }: JsonObject): string {
-  const name = String(toolName);
+function returnedText({ toolName: name, outcome, error, contentTrust }: PayloadOf<'agent.toolReturned'>): string {
   const text = brief(error ?? outcome ?? null);
   const told = contentTrust === 'untrusted' ? asUntrusted(name, text) : text;
   return error === undefined ? `(${name} returned ${told})` : `(${name} failed: ${told})`;

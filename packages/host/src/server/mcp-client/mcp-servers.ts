@@ -1,6 +1,5 @@
 /** The MCP servers of a host: their tools, and when they are listed. */
-
-import type { JsonObject } from '@cairn/protocol';
+import type { PayloadOf } from '@cairn/protocol';
 import type { NamedServers } from '../../agents/loop/loop-options.ts';
 import type { Tool } from '../../agents/tools/tool.ts';
 import { MAX_MCP_TOOL_ID, MCP_SCOPE, mcpToolIdPattern } from '../../agents/tools/tool-registry.ts';
@@ -38,8 +37,8 @@ export class McpServers {
     if (this.#servers.every(({ isIdle }) => isIdle)) return;
     for (const row of rows) {
       if (row.type !== END_OF_CALL || !row.payload.includes(ofServer)) continue;
-      const { callId }: JsonObject = JSON.parse(row.payload);
-      for (const server of this.#servers) server.ended({ runId, callId: String(callId) });
+      const { callId }: PayloadOf<typeof END_OF_CALL> = JSON.parse(row.payload);
+      for (const server of this.#servers) server.ended({ runId, callId });
     }
   }
 

@@ -2,7 +2,7 @@
  * Finds calls of peers that ended before their tasks: the run was cancelled, the node timed out, or the call failed here.
  * The log says so, also for calls that waited for a person and were in no process.
  */
-import { isJsonObject, type JsonObject, type RunId } from '@cairn/protocol';
+import { isJsonObject, type PayloadOf, type RunId } from '@cairn/protocol';
 import { A2A_SCOPE } from '../../../agents/tools/tool-registry.ts';
 import type { EventLog } from '../../../log/ports/event-log.ts';
 import type { Row } from '../../../log/ports/rows.ts';
@@ -31,16 +31,16 @@ export const isEndOfCall = ({ type, payload }: Pick<Row, 'type' | 'payload'>): b
 /** The task that the end of a call leaves behind; null if it leaves none. */
 export async function leftTask(log: Pick<EventLog, 'head' | 'read'>, row: Row): Promise<LeftTask | null> {
   const { runId, cause, seq } = row;
-  const { toolId, callId, error }: JsonObject = JSON.parse(row.payload);
-  if (!isJsonObject(error) || endsOfTasks.has(String(error.code))) return null;
+  const { toolId, callId, error }: PayloadOf<typeof END_OF_CALL> = JSON.parse(row.payload);
+  if (error === undefined || endsOfTasks.has(error.code)) return null;
   const head = await log.head(runId);
   const ownAfter = head === null ? null : lastForeignRow(head.record);
   if (head === null || ownAfter === null || seq <= ownAfter) return null;
   // The cause of the end is the row that called.
   const requestedSeq = typeof cause === 'number' ? cause : -1;
   const after = Math.max(ownAfter, requestedSeq);
-  const taskId = await recordedTask(log, runId, { callId: String(callId), after, before: seq });
-  const peer = String(toolId).slice(A2A_SCOPE.length);
+  const taskId = await recordedTask(log, runId, { callId, after, before: seq });
+  const peer = (toolId ?? '').slice(A2A_SCOPE.length);
   return taskId === null ? null : { peer, tenant: head.record.tenant, taskId, call: { runId, requestedSeq } };
 }
 
@@ -84,6 +84,6 @@ async function recordedTask(
 }
 
 function taskIn({ payload }: Row, callId: string): string | null {
-  const { of, outcome }: JsonObject = JSON.parse(payload);
+  const { of, outcome }: PayloadOf<'cairn.step.returned'> = JSON.parse(payload);
   return of === callId && isJsonObject(outcome) && typeof outcome.taskId === 'string' ? outcome.taskId : null;
 }
