@@ -1,4 +1,5 @@
 /** Everything that only black-box suites need, as one host extension. `create-host` loads it in conformance mode. */
+import { mockAgent } from '../agents/loop/mock-agent.ts';
 import type { HostExtension } from '../server/host-extension.ts';
 import { conformanceNodes } from './conformance-nodes.ts';
 import { conformancePrompts } from './conformance-prompts.ts';
@@ -12,7 +13,7 @@ export const conformance: HostExtension = {
   prompts: [...conformancePrompts, ...promptTemplates],
   mcpResources,
   mcpPrompts,
-  nodeTypes: (ports) => [...conformanceNodes(ports), memoryProbe],
+  nodeTypes: (ports) => [...conformanceNodes(ports), memoryProbe, mockAgent(ports.loop)],
   performers: (ports) => [createProbePerformer(ports)],
   routes: (ports) => [...testSeamRoutes(ports), ...conversationSeamRoutes(ports.engine)],
 };

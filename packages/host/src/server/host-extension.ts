@@ -1,5 +1,6 @@
 /** Optional additions to a host: prompts, node types, performers and routes. A host under test gets one. */
 import type { Json } from '@cairn/protocol';
+import type { LoopOptions } from '../agents/loop/loop-options.ts';
 import type { Memory } from '../agents/memory/memory.ts';
 import type { PromptOptions } from '../agents/prompts/node-prompts.ts';
 import type { PromptTemplate } from '../agents/prompts/prompt-template.ts';
@@ -12,6 +13,8 @@ import type { Call, Route } from './http/routes.ts';
 export interface NodeTypePorts extends PromptOptions {
   /** The model for a node that names none. */
   readonly defaultModel: () => { readonly provider: string; readonly model: string };
+  /** For node types that write the rows of an agent. */
+  readonly loop: LoopOptions;
 }
 
 export interface PerformerPorts {

@@ -5,7 +5,6 @@ import type { OnInputRequired } from '../../agents/coordination/input-required.t
 import type { DefinedAgent } from '../../agents/define-agent.ts';
 import { createAgentNodes } from '../../agents/loop/agent-node.ts';
 import type { LoopOptions } from '../../agents/loop/loop-options.ts';
-import { mockAgent } from '../../agents/loop/mock-agent.ts';
 import { createPeerNode } from '../../agents/loop/peer-node.ts';
 import { hostMemory } from '../../agents/memory/host-memory.ts';
 import { MAX_ENTRY_BYTES } from '../../agents/memory/memory.ts';
@@ -113,12 +112,11 @@ export function createAgentRuntime(config: IdentifiedConfig, ports: AgentRuntime
     sha256,
   });
   const coordination = createCoordination(config, ports, models);
-  const extraTypes = extension.nodeTypes({ prompts, sha256, defaultModel: defaultModelOf(models) });
+  const extraTypes = extension.nodeTypes({ prompts, sha256, defaultModel: defaultModelOf(models), loop });
   return {
     nodeTypes: [
       ...createAgentNodes(loop),
       createPeerNode(loop, namesOf(config.a2a.peers)),
-      ...(extension.isUnderTest ? [mockAgent(loop)] : []),
       createSupervisor(loop),
       dispatch,
       editNode,
