@@ -1,27 +1,16 @@
-/** The limits for calls of other systems: the published A2A and MCP servers over `node:http`, with everything in memory. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+/** The limits for calls of other systems: the A2A and MCP servers as their SDKs publish them for Node, all in memory. */
+import { createServer, type Server } from 'node:http';
 import { type AgentCard, TaskState } from '@a2a-js/sdk';
-import {
-  AgentEvent,
-  type AgentExecutor,
-  DefaultRequestHandler,
-  InMemoryTaskStore,
-  JsonRpcTransportHandler,
-  ServerCallContext,
-} from '@a2a-js/sdk/server';
+import { AgentEvent, type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
+import { jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import express from 'express';
 import { z } from 'zod';
 import { portOf } from '../packages/host/test/kit/port-of.ts';
 import { cpuMs, serveCommands } from './child.ts';
 
-type Answer = (incoming: IncomingMessage, body: string, response: ServerResponse) => Promise<void>;
-
-async function listen(answer: Answer): Promise<number> {
-  const server = createServer(async (incoming, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk);
-    await answer(incoming, Buffer.concat(chunks).toString(), response);
-  });
+async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return portOf(server);
 }
@@ -73,7 +62,9 @@ const card: AgentCard = {
   provider: undefined,
   documentationUrl: '',
   iconUrl: '',
-  supportedInterfaces: [],
+  supportedInterfaces: [
+    { url: 'http://127.0.0.1/v1/a2a/bench-one-step', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
+  ],
   capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: false },
   securitySchemes: {},
   securityRequirements: [],
@@ -84,14 +75,12 @@ const card: AgentCard = {
 };
 
 function a2aServer(): Promise<number> {
-  const handler = new JsonRpcTransportHandler(new DefaultRequestHandler(card, new InMemoryTaskStore(), oneStep));
-  return listen(async (_, body, response) => {
-    const result = await handler.handle(body, new ServerCallContext({ requestedVersion: '1.0' }));
-    const text = JSON.stringify(result);
-    response
-      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
-      .end(text);
-  });
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), oneStep);
+  const app = express().use(
+    '/v1/a2a/bench-one-step',
+    jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }),
+  );
+  return listen(createServer(app));
 }
 
 function mcpServer(): Promise<number> {
@@ -102,17 +91,14 @@ function mcpServer(): Promise<number> {
     }));
     return server;
   });
-  return listen(async (incoming, body, response) => {
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(incoming.headers))
-      if (typeof value === 'string') headers.set(name, value);
-    const answer = await handler.fetch(
-      new Request(`http://127.0.0.1${incoming.url}`, { method: 'POST', headers, body }),
-    );
-    const text = await answer.text();
-    const type = answer.headers.get('content-type') ?? 'application/json';
-    response.writeHead(answer.status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
-  });
+  const answer = toNodeHandler(handler);
+  return listen(
+    createServer((incoming, response) => {
+      // The types of the adapter want what node:http declares as perhaps absent.
+      const request = Object.assign(incoming, { method: incoming.method ?? '', url: incoming.url ?? '' });
+      void answer(request, response);
+    }),
+  );
 }
 
 const commands = {
