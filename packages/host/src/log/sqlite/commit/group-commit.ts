@@ -5,16 +5,12 @@ import { storeClosed } from '../../errors.ts';
 import { takeJobs } from '../../take-jobs.ts';
 import { flushFailed, storeError } from '../errors.ts';
 import { Acknowledgements } from './acknowledgements.ts';
+import { DiskSpeed } from './disk-speed.ts';
 import { Job, tell, type Work, write } from './job.ts';
 
-/**
- * A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows or bytes, or a slow disk.
- * A disk that others write to is quick for most flushes and takes 20 ms for some, so it counts as slow for a while.
- */
+/** A flush in the thread pool adds 0.1 ms but frees the event loop: worth it for this many rows or bytes, or a slow disk. */
 const POOL_ROWS = 128;
 const POOL_BYTES = 65_536;
-const SLOW_MS = 1;
-const SLOW_FLUSHES = 64;
 
 export interface CommitHooks {
   /** Runs in every transaction, after its work. */
@@ -63,8 +59,7 @@ export class GroupCommit {
   /** Set once the content of the disk is unknown. */
   #broken: CairnError | null = null;
   #level: 'FULL' | 'NORMAL' = 'FULL';
-  /** Flushes until the disk counts as quick again. */
-  #slowFlushes = 0;
+  readonly #disk = new DiskSpeed();
   #scheduled = false;
   #held = false;
   #isDiskBusy = false;
@@ -172,7 +167,7 @@ export class GroupCommit {
   /** Commits queued work in one transaction. One that overtakes another must not be acknowledged before it. */
   #transact(order: 'after' | 'overtakes'): void {
     const { jobs, isLarge } = this.#take();
-    const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#slowFlushes > 0;
+    const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#disk.isSlow;
     try {
       this.#syncAtCommit(!isInPool);
       this.#begin.run();
@@ -180,7 +175,7 @@ export class GroupCommit {
       this.#hooks.beforeCommit();
       const begun = this.#elapsedMs();
       this.#commit.run();
-      if (!isInPool) this.#noteFlush(this.#elapsedMs() - begun);
+      if (!isInPool) this.#disk.waited(this.#elapsedMs() - begun);
     } catch (error) {
       this.#fail(jobs, storeError(error, this.#file));
       return;
@@ -199,18 +194,12 @@ export class GroupCommit {
 
   #flushInPool(jobs: readonly Job[]): void {
     this.#unflushed = jobs;
-    const begun = this.#elapsedMs();
     this.#flush((error) => {
       this.#unflushed = null;
-      this.#noteFlush(this.#elapsedMs() - begun);
+      this.#disk.passed();
       if (error === null) this.#flushed(jobs);
       else this.#failFlush(jobs, flushFailed(error, this.#file));
     });
-  }
-
-  #noteFlush(ms: number): void {
-    if (ms >= SLOW_MS) this.#slowFlushes = SLOW_FLUSHES;
-    else if (this.#slowFlushes > 0) this.#slowFlushes -= 1;
   }
 
   /**
