@@ -1,7 +1,7 @@
 /** Brings a database to the current schema, one node at a time. A database from a newer program is rejected. */
 import { TerminalError } from '@cairn/protocol';
 import type { Database, Queries } from './database.ts';
-import { migrations } from './schema/migrations.ts';
+import { type Migration, migrations } from './schema/migrations.ts';
 
 /** Any number that nothing else in the database locks: the letters "cairn". */
 const MIGRATION_LOCK = 0x63616972;
@@ -12,8 +12,11 @@ export interface PostgresMigrated {
   readonly version: number;
 }
 
-/** All missing migrations are one transaction, so that a failed one leaves the schema as it was. */
-export function migratePostgres(database: Database): Promise<PostgresMigrated> {
+/** All missing migrations are one transaction, so that a failed one leaves the schema as it was. `known`: up to an older one. */
+export function migratePostgres(
+  database: Database,
+  known: readonly Migration[] = migrations,
+): Promise<PostgresMigrated> {
   return database.transaction(async (queries) => {
     await queries.rows('SELECT pg_advisory_xact_lock($1::bigint)::text', [MIGRATION_LOCK]);
     const version = await versionOf(queries);
@@ -22,12 +25,12 @@ export function migratePostgres(database: Database): Promise<PostgresMigrated> {
       await queries.changed('CREATE SCHEMA IF NOT EXISTS cairn');
       await queries.changed('CREATE TABLE cairn.migrations (number integer PRIMARY KEY, name text NOT NULL)');
     }
-    const missing = migrations.map(({ name, sql }, place) => ({ name, sql, number: place + 1 })).slice(version);
+    const missing = known.map(({ name, sql }, place) => ({ name, sql, number: place + 1 })).slice(version);
     for (const { number, name, sql } of missing) {
       for (const statement of statementsOf(sql)) await queries.changed(statement);
       await queries.changed('INSERT INTO cairn.migrations VALUES ($1::integer, $2::text)', [number, name]);
     }
-    return { applied: missing.map(({ name }) => name), version: migrations.length };
+    return { applied: missing.map(({ name }) => name), version: known.length };
   });
 }
 

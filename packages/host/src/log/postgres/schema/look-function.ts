@@ -4,8 +4,6 @@
  * that a full page is known as one.
  */
 export const lookFunction = `
-  DROP FUNCTION IF EXISTS cairn.look(bigint, integer, bigint, bigint);
-
   CREATE FUNCTION cairn.look(p_after bigint, p_writer integer, p_rows bigint, p_bytes bigint, p_looked bigint, p_types text[])
     RETURNS TABLE (last bigint, running text, through bigint, runs text, seq bigint, cursor bigint, at bigint, type text,
       node text, cause text, audience smallint, face integer, body text, task_body text, own_hash text, chain_hash text,
@@ -47,6 +45,34 @@ export const lookFunction = `
         c.row_hash, c.hash, r.id, r.context
       FROM (SELECT *, sum(x.payload_size + x.task_size) OVER (ORDER BY x.cursor) - x.payload_size - x.task_size AS before
         FROM (SELECT * FROM cairn.events e WHERE e.cursor = ANY (v_cursors) ORDER BY e.cursor LIMIT p_rows) x) c
+      LEFT JOIN LATERAL (SELECT o.id, o.context FROM cairn.runs o WHERE o.key = c.run AND o.imported_at IS NULL) r ON true
+      WHERE c.before < p_bytes ORDER BY c.cursor;
+  END $$;`;
+
+/** As nodes of schema version 4 call it: rows of every type. They go on with it until they are restarted. */
+export const lookAtAllFunction = `
+  CREATE FUNCTION cairn.look(p_after bigint, p_writer integer, p_rows bigint, p_bytes bigint)
+    RETURNS TABLE (last bigint, running text, seq bigint, cursor bigint, at bigint, type text, node text, cause text,
+      audience smallint, face integer, body text, task_body text, own_hash text, chain_hash text, run_id text, context_id text)
+    LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+    SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+  #variable_conflict use_column
+  DECLARE
+    v record;
+  BEGIN
+    SELECT * INTO v FROM cairn.horizon();
+    last := v.last;
+    running := v.running;
+    RETURN NEXT;
+    IF v.last <= p_after THEN
+      RETURN;
+    END IF;
+    RETURN QUERY SELECT NULL::bigint, NULL::text, c.seq, c.cursor, c.at, c.type, c.node, c.cause, c.audience, c.face,
+        CASE WHEN r.id IS NULL THEN '' ELSE c.payload END, CASE WHEN r.id IS NOT NULL THEN c.task END, c.row_hash, c.hash,
+        r.id, r.context
+      FROM (SELECT *, sum(x.payload_size + x.task_size) OVER (ORDER BY x.cursor) - x.payload_size - x.task_size AS before
+        FROM (SELECT * FROM cairn.events e WHERE e.cursor > p_after AND e.cursor <= v.last AND e.writer <> p_writer
+          ORDER BY e.cursor LIMIT p_rows) x) c
       LEFT JOIN LATERAL (SELECT o.id, o.context FROM cairn.runs o WHERE o.key = c.run AND o.imported_at IS NULL) r ON true
       WHERE c.before < p_bytes ORDER BY c.cursor;
   END $$;`;

@@ -1,10 +1,14 @@
-/** The schema as numbered, forward-only migrations. A released migration never changes. */
+/**
+ * The schema as numbered, forward-only migrations. A released migration never changes. Nodes of the version before go on
+ * while the database is migrated, until they are restarted one after the other: what they call stays, with its arguments
+ * and its result.
+ */
 import { aloneFunction } from './alone-function.ts';
 import { batchFunctions } from './batch-functions.ts';
 import { clusterTables } from './cluster-tables.ts';
 import { commitFunction } from './commit-function.ts';
 import { horizonFunction } from './horizon-function.ts';
-import { lookFunction } from './look-function.ts';
+import { lookAtAllFunction, lookFunction } from './look-function.ts';
 import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
 import { queueFunction } from './queue-function.ts';
 import { recordTables } from './record-tables.ts';
@@ -22,7 +26,7 @@ export const migrations: readonly Migration[] = [
   { name: 'log, index, queue and records', sql: `${logTables}${recordTables}${clusterTables}` },
   {
     name: 'commits',
-    sql: `${batchFunctions}${memoryFunctions}${artifactFunctions}${aloneFunction}${commitFunction}${horizonFunction}${rowsFunction}${queueFunction}${tellFunction}`,
+    sql: `${batchFunctions}${memoryFunctions}${artifactFunctions}${aloneFunction}${commitFunction}${horizonFunction}${lookAtAllFunction}${rowsFunction}${queueFunction}${tellFunction}`,
   },
   {
     name: 'runs that no other run started',
