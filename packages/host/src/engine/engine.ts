@@ -196,6 +196,8 @@ export interface Engine {
   nodeTypes(): readonly NodeTypeDescriptor[];
   /** Replaces the steps of the host. A run in memory keeps the compiled definition it has. */
   defineSteps(steps: readonly Step[]): void;
+  /** Whether this node has the run of the tenant in memory to step it. Such a run exists, and was not imported. */
+  isSteppedHere(tenant: string, runId: RunId): boolean;
   /** What each tenant uses of this host. */
   readonly shares: Pick<TenantShares, 'usage' | 'usageOnAllNodes' | 'tenants' | keyof SharedCounters>;
   /** Recovers the runs that a crash or another host abandoned, then claims runs as they fall due. */

@@ -289,9 +289,12 @@ class Runtime implements Engine {
     return mailbox ?? this.#open(id, { kind: 'claimed', tenant, fence });
   }
 
+  isSteppedHere(tenant: string, id: RunId): boolean {
+    return this.#mailboxes.get(id)?.tenant === tenant;
+  }
+
   async #ofTenant(tenant: string, id: RunId): Promise<void> {
-    // A run that is stepped here exists and is not imported, and reading its head may wait for a flush.
-    if (this.#mailboxes.get(id)?.tenant !== tenant)
-      await refuseForeignRun(this.#options.store.log, { tenant, runId: id });
+    // Reading its head may wait for a flush.
+    if (!this.isSteppedHere(tenant, id)) await refuseForeignRun(this.#options.store.log, { tenant, runId: id });
   }
 }

@@ -42,6 +42,12 @@ export class Beginnings {
     return this.#contexts.peek(contextId) !== undefined;
   }
 
+  /** Where a run is whose rows are all here. */
+  contextOf(runId: RunId): ContextId | null {
+    for (const [contextId, beginning] of this.#contexts) if (beginning.runId === runId) return contextId;
+    return null;
+  }
+
   forget(contextId: ContextId): void {
     this.#contexts.delete(contextId);
   }

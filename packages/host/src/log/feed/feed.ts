@@ -1,5 +1,5 @@
 /** The live feed: each subscriber gets every event of its range once and in order, at its own pace, from ring or log. */
-import type { ContextId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { PassingMap, PassingSet } from '../../passing-map.ts';
 import type { Commit } from '../ports/event-log.ts';
 import type { Row } from '../ports/rows.ts';
@@ -111,6 +111,11 @@ export class LiveFeed {
   /** Characters that all rings keep now. */
   get keptSize(): number {
     return this.#kept;
+  }
+
+  /** The context of a young run that nobody follows yet, and whose events are all in memory. */
+  contextOfYoung(runId: RunId): ContextId | null {
+    return this.#beginnings.contextOf(runId);
   }
 
   /** Writes the events of the range, then those that follow. The range of a run ends after its terminal event. */

@@ -230,7 +230,7 @@ function surfaceOf(
     ...relativeRoutes({ ...ports, ...store, store, loadView, turns, responses, engine, models, hostId }),
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
-    ...eventRoutes({ log, past, turns, streams, unread: ports.unread, report: ports.report }),
+    ...eventRoutes({ ...ports, log, past, turns, streams }),
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),

@@ -1,21 +1,25 @@
 /** A run's events: the whole log as JSON, or a stream that resumes after the client's last event. */
-import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes, runEventDoc } from '@cairn/protocol';
+import { eventsAnswer, MAX_BUFFER_MS, parseRunId, parseStreamModes, runEventDoc } from '@cairn/protocol';
 import { z } from 'zod';
+import type { Engine } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
 import type { FairTurns } from '../../fair-turns.ts';
+import type { LiveFeed } from '../../log/feed/feed.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { PacedWriter, takenOver } from '../http/large-response.ts';
 import { atSeqParam, integerParam, requireEvent, visibleRun } from '../http/params.ts';
-import { type Call, queryParam, type Route } from '../http/routes.ts';
+import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
 import type { PastRuns } from '../runs/past-runs.ts';
-import type { EventStreams } from './event-streams.ts';
+import type { EventStreams, StreamRequest } from './event-streams.ts';
 import { subscribePast } from './past-stream.ts';
 import { formOf } from './stream-lens.ts';
 
 export interface EventSurface {
+  readonly engine: Pick<Engine, 'isSteppedHere'>;
+  readonly feed: Pick<LiveFeed, 'contextOfYoung'>;
   readonly log: EventLog;
   readonly report: Report;
   readonly streams: EventStreams;
@@ -81,22 +85,41 @@ async function events(call: Call, surface: EventSurface): Promise<string | undef
   const atSeq = atSeqParam(call);
   const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
   const lastSeq = wantsStream ? lastEventId(call.request.headers['last-event-id']) : null;
+  const young = wantsStream && lastSeq === null && atSeq === undefined ? youngRun(call, surface) : null;
+  if (young !== null) return stream(call, { record: young, lastSeq, modes, bufferMs }, surface);
   const head = await visibleRun(call, surface.log);
   if (atSeq !== undefined) requireEvent(head, atSeq);
   if (!wantsStream) return allEvents(call, { head, upTo: atSeq }, surface);
+  if (atSeq === undefined) return stream(call, { record: head.record, lastSeq, modes, bufferMs }, surface);
   const { runId } = head.record;
   const { tenant, audience, expiresAt } = call.caller;
-  const { streams } = surface;
-  if (atSeq === undefined) {
-    streams.serve(takenOver(call), { tenant, record: head.record, lastSeq, audience, modes, bufferMs, expiresAt });
-  } else {
-    if (modes.has('values')) surface.past.requireFoldable(head, atSeq);
-    const range = { head, atSeq, after: lastSeq ?? -1, audience, modes, form: formOf(bufferMs) };
-    streams.serveFrom(takenOver(call), { tenant, bufferMs, expiresAt, what: runId }, (sink) =>
-      subscribePast(range, surface, sink),
-    );
-  }
+  if (modes.has('values')) surface.past.requireFoldable(head, atSeq);
+  const range = { head, atSeq, after: lastSeq ?? -1, audience, modes, form: formOf(bufferMs) };
+  surface.streams.serveFrom(takenOver(call), { tenant, bufferMs, expiresAt, what: runId }, (sink) =>
+    subscribePast(range, surface, sink),
+  );
   return undefined;
+}
+
+/**
+ * A run that was started here a moment ago: a client that follows it from its beginning needs nothing of the log. Its end
+ * is among the events that are told, whichever node writes it.
+ */
+function youngRun(call: Call, { engine, feed }: EventSurface): StreamRequest['record'] | null {
+  const { tenant, grant } = call.caller;
+  const runId = parseRunId(pathParam(call, 'runId'));
+  if (runId === null || grant !== undefined || !engine.isSteppedHere(tenant, runId)) return null;
+  const contextId = feed.contextOfYoung(runId);
+  return contextId === null ? null : { runId, contextId, tenant, endedAt: null };
+}
+
+function stream(
+  call: Call,
+  request: Pick<StreamRequest, 'record' | 'lastSeq' | 'modes' | 'bufferMs'>,
+  { streams }: EventSurface,
+): undefined {
+  const { tenant, audience, expiresAt } = call.caller;
+  streams.serve(takenOver(call), { ...request, tenant, audience, expiresAt });
 }
 
 interface Log {

@@ -6,7 +6,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { expect, onTestFinished, test } from 'vitest';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, resolved, row, runA } from '../../log/ports/samples.kit.ts';
-import { approval } from '../sample-workflows.kit.ts';
+import { approval, chain } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 
 const path = `/v1/runs/${runA}/events`;
@@ -147,6 +147,31 @@ test.each(['0', '4', '8', '99'])('values after %s begins with the state as it is
   const host = await withRun(...history);
   const messages = await streamed(host, '?streamMode=values', { 'last-event-id': id });
   expect(shown(messages)).toEqual(['8 state.snapshot']);
+});
+
+test('follows a run that was just started here without a read of the log, for its own tenant alone', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<string>();
+  const host = await served({ steps: [{ typeId: 'acme.wait', safety: 'idempotent', run: () => released }] });
+  await host.engine.register('t', chain('waits', { typeId: 'acme.wait' }));
+  const { runId } = (await host.ask('POST', '/v1/runs', { body: { workflowId: 'waits' } })).body;
+  let reads = 0;
+  const { head } = host.store.log;
+  host.store.log.head = (of) => {
+    reads += 1;
+    return head(of);
+  };
+  const path = `/v1/runs/${runId}/events?streamMode=debug`;
+  const accept = 'text/event-stream';
+  expect((await host.ask('GET', path, { key: keys.stranger, headers: { accept } })).status).toBe(404);
+  expect(reads).toBe(1);
+  const reader = await open(host, path);
+  await reader.until((all) => all.length > 1);
+  expect(reads).toBe(1);
+  release('done');
+  const all = await reader.end();
+  // It is over, and not young any more.
+  expect(await (await open(host, path)).end()).toEqual(all);
+  expect(reads).toBe(2);
 });
 
 test('values shows what GET of the run shows, and follows it live to the end', async () => {
