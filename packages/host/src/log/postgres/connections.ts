@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import postgres, { type Options, type Sql } from 'postgres';
+import { PassingSet } from '../../passing-map.ts';
 import { dialing } from './dial.ts';
 import { isDisconnected } from './errors.ts';
 
@@ -38,7 +39,7 @@ class Connection {
   #socket: Socket | null = null;
   #uses = 0;
   #isLost = false;
-  readonly #underWay = new Set<(error: Error) => void>();
+  readonly #underWay = new PassingSet<(error: Error) => void>();
 
   constructor({ href, options, deadlineMs }: ConnectionsOptions) {
     this.#deadlineMs = deadlineMs;

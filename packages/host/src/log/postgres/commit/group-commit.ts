@@ -3,6 +3,7 @@
  * are under way at a time: the database writes one while this node admits the next.
  */
 import type { RunId } from '@cairn/protocol';
+import { PassingSet } from '../../../passing-map.ts';
 import { storeClosed } from '../../errors.ts';
 import type { Append, Appended } from '../../ports/event-log.ts';
 import { bodySize } from '../../ports/rows.ts';
@@ -65,7 +66,7 @@ export class GroupCommit {
   #queue: AppendJob[] = [];
   readonly #free = Array.from({ length: LANES }, (_, lane) => lane);
   /** Runs of batches under way. What else is appended to them waits. */
-  readonly #underWay = new Set<RunId>();
+  readonly #underWay = new PassingSet<RunId>();
   #rowsUnderWay = 0;
   /** Set while something little waits. */
   #patience: NodeJS.Timeout | 'over' | undefined;

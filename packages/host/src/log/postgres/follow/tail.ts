@@ -4,6 +4,7 @@
  * look at the log up to where it is settled brings the rows of the types that somebody needs.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
+import { PassingMap, PassingSet } from '../../../passing-map.ts';
 import type { Followers } from '../../feed/followers.ts';
 import type { Commit } from '../../ports/event-log.ts';
 import { MAX_PAGE_BYTES } from '../../ports/event-log.ts';
@@ -68,9 +69,9 @@ export class Tail {
   /** All rows up to here were told, as far as somebody needed them. */
   #position: number;
   /** The newest row that was told of each context, where it is after the position. */
-  readonly #told = new Map<ContextId, number>();
+  readonly #told = new PassingMap<ContextId, number>();
   /** Own transactions under way. */
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new PassingSet<Promise<void>>();
   #reading: Promise<boolean> | null = null;
 
   constructor(ports: TailPorts, position: number) {
@@ -190,7 +191,7 @@ export class Tail {
 
   #moveTo(position: number): void {
     this.#position = Math.max(position, this.#position);
-    for (const [contextId, cursor] of this.#told) if (cursor <= this.#position) this.#told.delete(contextId);
+    for (const [contextId, cursor] of [...this.#told]) if (cursor <= this.#position) this.#told.delete(contextId);
     this.#own.forget(this.#position);
   }
 

@@ -4,6 +4,7 @@
  * by itself.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
+import { PassingMap, PassingSet } from '../../../passing-map.ts';
 import type { Admission } from '../commit/admission.ts';
 import type { Pool, Queries, Statement } from '../database.ts';
 import { Paced } from './paced.ts';
@@ -55,7 +56,7 @@ export class WakeUps {
   readonly #ports: WakeUpPorts;
   #gathering: NodeJS.Timeout | null = null;
   /** Since the last notification. */
-  readonly #written = new Map<RunId, Place>();
+  readonly #written = new PassingMap<RunId, Place>();
   #lastSentAt = Number.NEGATIVE_INFINITY;
   #sentAt: number | null = null;
   /** Whether own notifications come back. */
@@ -65,7 +66,7 @@ export class WakeUps {
   #unlisten: (() => Promise<void>) | null = null;
   #sending: Promise<unknown> = Promise.resolve();
   /** Contexts with something new that somebody here waits for. */
-  readonly #wanted = new Set<ContextId>();
+  readonly #wanted = new PassingSet<ContextId>();
   readonly #reads: Paced;
   readonly #looks: Paced;
   /** Whether the last look left something to come. */
