@@ -176,11 +176,23 @@ async function rowsOf<Columns extends readonly unknown[]>(
   text: string,
   values: readonly Value[],
 ): Promise<Columns[]> {
-  const found: readonly unknown[] = await sql.unsafe(text, [...values], { prepare: true }).values();
-  return found as Columns[];
+  const query = sql.unsafe(text, [...values], { prepare: true }).values();
+  const found: unknown[] = await lettingGo(query);
+  return found.splice(0) as Columns[];
 }
 
 async function changedBy(sql: Sql, text: string, values: readonly Value[]): Promise<number> {
-  const done = await sql.unsafe(text, [...values], { prepare: true });
+  const query = sql.unsafe(text, [...values], { prepare: true });
+  const done = await lettingGo(query);
   return done.count;
+}
+
+/**
+ * A query of the driver stays until the next full collection, with its parameters and its result: all rows that a node
+ * wrote or read went to the old space. One that is over lets go of its parameters, and its rows are taken out of the result.
+ */
+async function lettingGo<Result>(query: PromiseLike<Result>): Promise<Result> {
+  const result = await query;
+  Object.assign(query, { args: [], parameters: [] });
+  return result;
 }
