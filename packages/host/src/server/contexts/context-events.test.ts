@@ -1,7 +1,12 @@
 /** The events of a context: every surface shows the same, resumes anywhere, and shows nobody what is not theirs. */
+import { setImmediate } from 'node:timers/promises';
 import type { ContextId, RunId } from '@cairn/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { FairTurns } from '../../fair-turns.ts';
 import { row, started } from '../../log/ports/samples.kit.ts';
+import type { Call, KeyedRoute } from '../http/routes.ts';
+import { contextEventRoutes } from './context-events.ts';
+import type { ContextStreams } from './context-stream.ts';
 import { type Frame, keys, says, Talk, until } from './talk.kit.ts';
 
 let talk: Talk;
@@ -208,6 +213,30 @@ describe('the events of a context', () => {
     const { body } = await talk.json('GET', `/api/contexts/${contextId}/events?after=latest`);
     expect(body).toEqual({ events: [], next: body.head, head: expect.any(Number) });
     expect(Number(body.head)).toBeGreaterThan(0);
+  });
+
+  it('are rendered as pages in turns, however many requests have read theirs in one', async () => {
+    const begin: (() => void)[] = [];
+    const pageTurns = new FairTurns({ budget: 1, nextTurn: (go) => void begin.push(go) });
+    const [, pages] = contextEventRoutes({ ...talk.store, contextStreams: {} as ContextStreams, pageTurns });
+    const request: { readonly params: unknown; readonly query: unknown } = { params: { contextId }, query: {} };
+    const call = { caller: { tenant: 't' }, request } as Call;
+    let sent = 0;
+    const asked = Array.from({ length: 3 }, async () => {
+      const text = await (pages as KeyedRoute).handle(call);
+      sent += 1;
+      return text;
+    });
+    const sentBy: number[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      await vi.waitFor(() => expect(begin.length).toBe(1));
+      await setImmediate();
+      sentBy.push(sent);
+      begin.shift()?.();
+    }
+    expect(sentBy).toEqual([1, 2, 3]);
+    const texts = await Promise.all(asked);
+    expect(new Set(texts).size).toBe(1);
   });
 
   it('begin anew for a client that is ahead of the log', async () => {

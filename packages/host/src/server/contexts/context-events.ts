@@ -1,6 +1,7 @@
 /** The events of a context: a stream that resumes after the client's last event, or a page of them as JSON. */
 import { type ContextId, taskEvent, taskEventPage } from '@cairn/protocol';
 import { z } from 'zod';
+import type { FairTurns } from '../../fair-turns.ts';
 import { Instants } from '../../log/feed/frame.ts';
 import type { Contexts } from '../../log/ports/contexts.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
@@ -17,6 +18,8 @@ export interface ContextEventSurface {
   readonly log: EventLog;
   readonly contexts: Contexts;
   readonly contextStreams: ContextStreams;
+  /** Pages are rendered and sent in turns with other work, tenant by tenant. */
+  readonly pageTurns: FairTurns;
 }
 
 const token = z.string().optional().describe('A read token of the context, in the place of a key.');
@@ -104,7 +107,7 @@ async function oldestCursor(contextId: ContextId, log: EventLog): Promise<number
 async function openStart(
   contextId: ContextId,
   head: number,
-  { log, contexts }: Omit<ContextEventSurface, 'contextStreams'>,
+  { log, contexts }: Pick<ContextEventSurface, 'log' | 'contexts'>,
 ) {
   const oldest = await contexts.oldestOpen(contextId);
   if (oldest === null) return head;
@@ -121,7 +124,7 @@ const MAX_ROWS = 2_000;
 /** The rows to read for so many events: about every other one shows something. */
 const rowsFor = (events: number): number => Math.min(READ.limit, 2 * events + 1);
 
-async function page(call: Call, { log, contexts }: ContextEventSurface): Promise<string> {
+async function page(call: Call, { log, contexts, pageTurns }: ContextEventSurface): Promise<string> {
   const filter = taskFilter(call);
   const given = queryParam(call, 'after') ?? '0';
   const cursor = given === 'latest' ? null : cursorParam(given, 'after');
@@ -134,7 +137,12 @@ async function page(call: Call, { log, contexts }: ContextEventSurface): Promise
   // If the event of the cursor is still there, the oldest one is no later.
   const reset = resetOf({ from, head, oldest: from > 0 && !isAfterOwn ? await oldestCursor(contextId, log) : 0 });
   const more = reset === null ? '' : `,"reset":${JSON.stringify(reset)}`;
-  return `{"events":[${events.join()}],"next":${next},"head":${Math.max(head, next)}${more}}`;
+  // Hundreds of requests may come to this point in one turn, because the reads before it are small.
+  return pageTurns.take(call.caller.tenant, () => {
+    const text = `{"events":[${events.join()}],"next":${next},"head":${Math.max(head, next)}${more}}`;
+    pageTurns.charge(text.length);
+    return text;
+  });
 }
 
 interface PageRange {

@@ -218,7 +218,7 @@ function surfaceOf(
   const models = { ...ports.models, allowsMocks: isUnderTest };
   const conversations = new ContextTurns(ports);
   const contextStreams = new ContextStreams({ feed: ports.feed, streams });
-  const talk = { schemaTurns: turns, contextStreams, ...agentsOfTalks(ports) };
+  const talk = { schemaTurns: turns, pageTurns: turns, contextStreams, ...agentsOfTalks(ports) };
   const talks = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const runStreams = new RunStreams({ log, contexts, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
