@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type ErrorCode, RetryableError, TerminalError } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { Redactor } from '../../engine/ports.ts';
@@ -53,6 +55,26 @@ function bench(
     };
   return { idempotency, clock, reports, node, work, works: () => works };
 }
+
+test('the key of a request that was answered keeps no copy of its text, however long a run keeps the key', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const { node } = bench();
+  const keys: unknown[] = [];
+  const keep: KeyedHandler = async (key) => {
+    keys.push(key);
+    return done('one');
+  };
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 50; i += 1) {
+    const content = { body: { text: `${i}${'x'.repeat(1_000_000)}` } };
+    await node().carryOut({ ...recording, key: `key-${i}`, content }, keep);
+  }
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(25_000_000);
+  expect(keys.length).toBe(50);
+});
 
 test('the second request gets the recorded response, with its headers, and does nothing', async () => {
   const { node, work, works } = bench();

@@ -113,7 +113,7 @@ export class Idempotency {
     const { tenant, endpoint } = request;
     // As JSON, because tenant and key may contain any separator.
     const hashed = hash('sha256', JSON.stringify([tenant, endpoint, request.key]), 'hex');
-    const text = canonicalize(request.content) ?? '';
+    let text = canonicalize(request.content) ?? '';
     const [current, ...earlier] = this.#ports.digestKeys;
     const requestDigest = digestOf(current, text);
     const key: DigestedKey = {
@@ -124,6 +124,17 @@ export class Idempotency {
       owner: null,
       isEarlierDigest: (digest) => [...earlier, NO_KEY].some((digestKey) => digestOf(digestKey, text) === digest),
     };
+    try {
+      return await this.#alone(key, request, handle);
+    } finally {
+      // The run that was started may keep the key for as long as it is open: hundreds of texts of 100 kB that nobody reads.
+      text = '';
+    }
+  }
+
+  /** Requests under one key follow each other. */
+  async #alone(key: DigestedKey, request: KeyedRequest, handle: KeyedHandler): Promise<IdempotentResponse> {
+    const hashed = key.key;
     for (let running = this.#inFlight.get(hashed); running !== undefined; running = this.#inFlight.get(hashed)) {
       await running.catch(() => undefined);
       const replayed = await this.#replayed(key);
