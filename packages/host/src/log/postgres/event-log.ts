@@ -3,7 +3,7 @@
 import type { Followers } from '../feed/followers.ts';
 import type { EventLog, ForkRun, RunHead } from '../ports/event-log.ts';
 import type { CommitTail, GroupCommit } from './commit/group-commit.ts';
-import type { Database } from './database.ts';
+import type { Database, Queries } from './database.ts';
 import { forkRuns } from './forks/fork.ts';
 import { importRun } from './forks/import-run.ts';
 import { type HeadCache, loadHead, type StoredHead } from './heads.ts';
@@ -12,6 +12,8 @@ import { readContext, readRun, rowsUntil } from './rows/read-rows.ts';
 
 interface EventLogPorts {
   readonly database: Database;
+  /** For pages of runs and contexts. */
+  readonly readers: Queries;
   readonly commit: GroupCommit;
   readonly followers: Followers;
   readonly heads: HeadCache;
@@ -20,13 +22,13 @@ interface EventLogPorts {
 }
 
 export function postgresEventLog(ports: EventLogPorts): EventLog {
-  const { database, commit, followers, writer } = ports;
+  const { database, readers, commit, followers, writer } = ports;
   return {
     append: (append) => commit.submit(append),
     importRun: (run, rows) => importRun(database, writer, run, rows),
     fork: (run) => forkAndTell(ports, run),
-    read: (range) => ('runId' in range ? readRun(database, range) : readContext(database, range)),
-    rowsUntil: (runId, cursor) => rowsUntil(database, runId, cursor),
+    read: (range) => ('runId' in range ? readRun(readers, range) : readContext(readers, range)),
+    rowsUntil: (runId, cursor) => rowsUntil(readers, runId, cursor),
     head: async (runId) => shownHead(await loadHead(database, runId)),
     purged: (runId) => purgedRun(database, runId),
     follow: (listener, interest) => followers.follow(listener, interest),

@@ -4,6 +4,7 @@ import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import type { RebuiltFaces } from '../wrong-faces.ts';
 import { postgresArtifacts } from './artifacts/artifacts.ts';
+import { atMost } from './at-most.ts';
 import { postgresChanges } from './changes.ts';
 import { type CommitTail, GroupCommit } from './commit/group-commit.ts';
 import { connect, Database, type Pool } from './database.ts';
@@ -34,6 +35,12 @@ import { postgresRunIndex } from './run-index/run-index.ts';
 
 /** No statement of a node takes as long, unless the database is gone and nothing says so. */
 const DEADLINE_MS = 30_000;
+
+/**
+ * Pages that are read at a time, and questions about contexts. A thousand clients that come at once ask thousands: starts,
+ * commits and leases of other tenants have connections beside them.
+ */
+const READS = 5;
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database` */
@@ -115,6 +122,7 @@ export async function assemblePostgresStore(
 ): Promise<PostgresStore> {
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
+  const readers = atMost(READS, database);
   const heads = new HeadCache();
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
@@ -150,12 +158,12 @@ export async function assemblePostgresStore(
     await wakeUps?.close();
     await closed?.();
   };
-  const log = postgresEventLog({ database, commit, followers, heads, writer, tail: told });
+  const log = postgresEventLog({ database, readers, commit, followers, heads, writer, tail: told });
   return {
     log,
     changes: postgresChanges(database, horizon),
     runIndex: postgresRunIndex(database, heads),
-    contexts: postgresContexts(database),
+    contexts: postgresContexts(readers),
     queue: postgresQueue(database),
     definitions: postgresDefinitions(database),
     checkpoints: postgresCheckpoints(database),

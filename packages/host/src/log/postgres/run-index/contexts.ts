@@ -12,10 +12,10 @@ import {
   recordOf,
 } from '../../run-columns.ts';
 import { contextTenant } from '../commit/facts.ts';
-import type { Database, Queries, Value } from '../database.ts';
+import type { Queries, Value } from '../database.ts';
 import { contextHead } from '../rows/read-rows.ts';
 
-export const postgresContexts = (database: Database): Contexts => ({
+export const postgresContexts = (database: Queries): Contexts => ({
   tenant: (contextId) => contextTenant(database, contextId),
   head: (contextId) => contextHead(database, contextId),
   runs: (query) => runsOf(database, query),
