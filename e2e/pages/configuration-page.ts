@@ -35,7 +35,7 @@ This page shows how to write a \`cairn.json\`, and describes each key with its d
 - A section such as \`limits\` also has a variable, which contains JSON. The variables of its keys override it.
 - The host merges sources key by key inside sections. It takes a list or a map as a whole from the source with the highest precedence.
 
-**Memory.** \`cairn start\` and \`cairn dev\` run in a heap of at most 640 MiB, with short pauses for its garbage, and give memory back after a peak. \`NODE_OPTIONS=--max-old-space-size=4000 cairn start\` gives a host more. Start your own program that calls \`createHost\` with \`node --max-old-space-size=640 --max-semi-space-size=16 --v8-pool-size=1 --no-allocation-site-pretenuring\` to get the same on two cores, and with a larger pool, at most 4, on more; on Windows, \`cairn\` needs these flags in \`NODE_OPTIONS\` too, but for the last, which Node does not take there.
+**Memory.** \`cairn start\` and \`cairn dev\` run in a heap of at most 640 MiB, with short pauses for its garbage, and give memory back after a peak. \`NODE_OPTIONS=--max-old-space-size=4000 cairn start\` gives a host more. Start your own program that calls \`createHost\` with \`node --max-old-space-size=640 --max-semi-space-size=32 --v8-pool-size=1 --no-allocation-site-pretenuring\` to get the same on two cores, and with a larger pool, at most 4, on more; on Windows, \`cairn\` needs these flags in \`NODE_OPTIONS\` too, but for the last, which Node does not take there.
 
 \`npm run docs:configuration\` generates this page and the JSON Schema from the schema in the code. A test fails if they are out of date.
 `;

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { PoolEstimate } from '../../bin/pooled-pages.mjs';
 
 async function besideHeap(wanted?: number): Promise<number> {
-  const execArgv = ['--max-old-space-size=640', '--max-semi-space-size=16'];
+  const execArgv = ['--max-old-space-size=640', '--max-semi-space-size=32'];
   const args = wanted === undefined ? [] : [String(wanted)];
   const child = fork(join(import.meta.dirname, 'after-a-peak.kit.ts'), args, { execArgv });
   const [message] = (await once(child, 'message')) as [{ readonly besideHeap: number }];
