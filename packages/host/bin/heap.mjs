@@ -10,9 +10,9 @@ const MAX_MB = 640;
 
 /**
  * Flags for the Node process of a host. A smaller old space alone would shrink the new space, which costs CPU: what runs and
- * requests hold then survives, and goes to the old space. With 16 MB instead of 32, a ten-step run took 14 % more CPU with 16
- * clients and 34 % more with 64 (warm hosts in turns), and under attack pauses were not shorter: the longest come from the
- * old space.
+ * requests hold then survives, and goes to the old space. With 16 MB instead of 32, a ten-step run took 1 to 15 % more CPU with
+ * 16 clients and 22 to 46 % more with 64 (warm hosts in turns, four times), and under attack pauses were not shorter: the
+ * longest come from the old space.
  *
  * Where objects often survive, V8 makes the next ones in the old space at once. Those of a call are garbage soon, and keep
  * alive what they refer to until the next full collection. Without that, and with maps that let go of their entries
