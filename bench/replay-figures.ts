@@ -46,7 +46,7 @@ function history(): History {
     }),
   );
   const body = 'x'.repeat(200);
-  for (let [call] = Object.values(script.state.calls); call !== undefined; [call] = Object.values(script.state.calls)) {
+  for (let [call] = script.state.calls.values(); call !== undefined; [call] = script.state.calls.values()) {
     const outcome = { more: rows.length < EVENTS - 8, body };
     const { base, rows: added } = compose({
       state: script.state,

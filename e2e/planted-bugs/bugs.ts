@@ -154,7 +154,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: 'packages/host/src/engine/stepping/mailbox.ts',
     find: `        const written = await held.append<Written>(run, batch, (error) => this.#refused(batch, error));
 `,
-    replace: `      for (const { callId } of batch.effects) run.attempts.start(run.state, run.state.calls[callId]!);
+    replace: `      for (const { callId } of batch.effects) run.attempts.start(run.state, run.state.calls.get(callId)!);
         const written = await held.append<Written>(run, batch, (error) => this.#refused(batch, error));
 `,
     suite: simulation,

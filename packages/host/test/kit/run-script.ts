@@ -24,6 +24,7 @@ import type { Draft, Effect, RunError, RunState } from '../../src/engine/core/st
 import { dueTimers, nextTimer } from '../../src/engine/core/timers.ts';
 import { startedDraft } from '../../src/engine/creation/start-run.ts';
 import type { ChildStart } from '../../src/engine/family/child-performer.ts';
+import { stateFrom, stateText } from '../../src/engine/loading/state-text.ts';
 import { createNodeTypeRegistry } from '../../src/engine/nodes/node-types.ts';
 import type { Agents } from '../../src/engine/pins/pinned.ts';
 import type { AgentPin, StepSafety } from '../../src/engine/ports.ts';
@@ -132,14 +133,14 @@ export class RunScript {
   }
 
   call(nodeId: string) {
-    const call = Object.values(this.state.calls).find((open) => open.nodeId === nodeId);
+    const call = [...this.state.calls.values()].find((open) => open.nodeId === nodeId);
     if (call === undefined) throw new Error(`node ${nodeId} has no open call`);
     return call;
   }
 
   /** Delivers the result of a driven node's call. */
   lands(callId: string, result: CallResult): this {
-    const { attempt } = present(this.state.calls[callId]);
+    const { attempt } = present(this.state.calls.get(callId));
     this.write(drivenResult(this.state, this.workflow, { callId, attempt, result, now: this.now }) ?? []);
     return this.settle();
   }
@@ -201,7 +202,7 @@ export class RunScript {
 
   /** Simulates a crash: another process recovers from the serialized state. */
   crashes(): this {
-    this.state = JSON.parse(JSON.stringify(this.state));
+    this.state = stateFrom(stateText(this.state));
     const decision = recover(this.state, this.workflow);
     this.effects = [...decision.effects];
     this.write(decision.drafts);

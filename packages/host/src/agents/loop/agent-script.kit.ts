@@ -134,7 +134,7 @@ export class AgentScript extends RunScript {
   }
 
   get modelCall(): OpenCall {
-    const call = Object.values(this.state.calls).find(({ step }) => step === 'cairn.model');
+    const call = [...this.state.calls.values()].find(({ step }) => step === 'cairn.model');
     if (call === undefined) throw new Error(`no model call is open; the last row is ${this.types().at(-1)}`);
     return call;
   }
@@ -175,7 +175,7 @@ export class AgentScript extends RunScript {
   }
 
   toolCall(toolId: string): OpenCall {
-    const open = Object.values(this.state.calls).find(
+    const open = [...this.state.calls.values()].find(
       (call) => call.step === 'cairn.tool' && this.inputOf(call).toolId === toolId,
     );
     if (open === undefined) throw new Error(`no call of ${toolId} is open`);

@@ -82,7 +82,7 @@ function outcome(luck: Luck, callId: string, records: number): ToolOutcome {
 
 /** One call returns, or one question is answered, or time passes. False when nothing is left to happen. */
 function step(run: AgentScript, luck: Luck, number: number): boolean {
-  const calls = Object.values(run.state.calls).filter((call) => call.asked === undefined);
+  const calls = [...run.state.calls.values()].filter((call) => call.asked === undefined);
   if (calls.length > 0) {
     land(run, luck, luck.pick(calls, `step ${number}`));
     return true;
@@ -114,7 +114,7 @@ function step(run: AgentScript, luck: Luck, number: number): boolean {
 
 function land(run: AgentScript, luck: Luck, { callId, step: performer }: OpenCall): void {
   if (performer === 'cairn.tool') {
-    const { records } = run.inputOf(run.state.calls[callId] as OpenCall);
+    const { records } = run.inputOf(run.state.calls.get(callId) as OpenCall);
     run.lands(callId, { outcome: outcome(luck, callId, records.length) as JsonObject });
     return;
   }

@@ -251,7 +251,7 @@ describe('a model that misbehaves', () => {
 
   test('an id it gives twice is refused the second time, and gets another in what is said', () => {
     const run = new AgentScript().calls(['openwop_look', {}, 'same'], ['openwop_save', {}, 'same']);
-    expect(Object.keys(run.state.calls)).toEqual(['a#0.0/t0.0']);
+    expect([...run.state.calls.keys()]).toEqual(['a#0.0/t0.0']);
     expect(run.last('agent.toolReturned')).toMatchObject({ toolId: 'openwop:save', status: 'error' });
     run.result('openwop:look');
     const [, said, ...results] = run.request.messages;

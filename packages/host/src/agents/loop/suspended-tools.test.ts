@@ -276,7 +276,7 @@ describe('a node that is ended from outside', () => {
       ['a#0.0/t0.0', 'tool_canceled'],
       ['a#0.0/t0.1', 'tool_canceled'],
     ]);
-    expect(run.state.calls).toEqual({});
+    expect(run.state.calls).toEqual(new Map());
   });
 
   test('out of time after it has changed something is not tried again by itself', () => {

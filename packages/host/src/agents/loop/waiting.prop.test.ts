@@ -23,12 +23,12 @@ const agent = () =>
     },
   });
 
-const openHostCalls = (run: AgentScript) => Object.values(run.state.calls).filter(({ step }) => step === 'cairn.tool');
+const openHostCalls = (run: AgentScript) => [...run.state.calls.values()].filter(({ step }) => step === 'cairn.tool');
 
 /** What may happen next: a call of the host goes on, or somebody answers. */
 function moves(run: AgentScript): (() => void)[] {
   const landings = openHostCalls(run).map(({ callId }) => () => {
-    const { toolId, records } = run.inputOf(run.state.calls[callId] ?? run.modelCall);
+    const { toolId, records } = run.inputOf(run.state.calls.get(callId) ?? run.modelCall);
     const question = { kind: 'ask', name: 'q', prompt: 'Which?' } as const;
     const isAsking = toolId === 'openwop:web' && records.length === 0;
     run.lands(callId, {
@@ -45,7 +45,7 @@ function moves(run: AgentScript): (() => void)[] {
 /** Checked whenever the run waits for a fact: then the status is that of its calls and questions. */
 function checkStatus(run: AgentScript): void {
   const isAsked = Object.keys(run.state.view.interrupts).length > 0;
-  const isAtWork = Object.keys(run.state.calls).length > 0;
+  const isAtWork = run.state.calls.size > 0;
   expect(run.state.view.taskStatus).toBe(isAsked && !isAtWork ? 'waiting-input' : 'working');
   if (!isAsked || isAtWork) return;
   // An answer to one of several leaves the status as it is.

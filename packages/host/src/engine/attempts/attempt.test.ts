@@ -57,7 +57,7 @@ test('an attempt for a replay is a defect, and nothing is performed', () => {
     /replay-performs-nothing/,
   );
   const attempts = new Attempts({ nodes: new Map() } as never, new Map([[step.typeId, step]]), ports);
-  expect(() => attempts.start({ ...newRunState(runId('1')), calls: { [call.callId]: call } }, call)).toThrow(
+  expect(() => attempts.start({ ...newRunState(runId('1')), calls: new Map([[call.callId, call]]) }, call)).toThrow(
     /replay-performs-nothing/,
   );
   expect(performed).toBe(0);

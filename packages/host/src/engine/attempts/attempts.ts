@@ -41,7 +41,7 @@ export class Attempts {
   startOf({ base, rows, effects }: Batch, state: RunState): void {
     const end = base + rows.length;
     for (const { callId } of effects) {
-      const call = state.calls[callId];
+      const call = state.calls.get(callId);
       // After a lost append response the state may include calls that another node requested; that node performs them.
       if (call !== undefined && call.requestedSeq >= base && call.requestedSeq < end) this.start(state, call);
     }
@@ -99,7 +99,7 @@ export class Attempts {
   /** Aborts every attempt that the run no longer waits for. */
   keepOnly(calls: RunState['calls']): void {
     for (const [callId, attempt] of this.#underWay) {
-      const call = calls[callId];
+      const call = calls.get(callId);
       if (call?.attempt === attempt.attempt && call.asked === undefined) continue;
       attempt.abort('The run no longer waits for this step.');
       this.#underWay.delete(callId);
@@ -110,7 +110,7 @@ export class Attempts {
   unstarted(state: RunState): readonly OpenCall[] {
     const unstarted: OpenCall[] = [];
     if (this.#underWay.size === state.awaitedCalls) return unstarted;
-    for (const call of Object.values(state.calls)) {
+    for (const call of state.calls.values()) {
       if (call.asked === undefined && !this.#underWay.has(call.callId)) unstarted.push(call);
     }
     return unstarted;

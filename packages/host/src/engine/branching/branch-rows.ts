@@ -42,7 +42,7 @@ export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
     rows.push(...stamp(state, workflow, drafts, at));
   }
   if (result !== undefined) {
-    const call = state.calls[result.callId];
+    const call = state.calls.get(result.callId);
     const given = callReturned(result.callId, call?.attempt ?? 0, { given: result.value });
     const drafts = given.propose(state, at, workflow);
     if (drafts.length === 0) throw noOpenCall(state, request, result.callId);

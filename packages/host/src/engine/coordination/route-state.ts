@@ -27,7 +27,7 @@ export function routeRequested(state: RunState, { seq, at, payload }: EventOf<'c
 /** Returns true if the row records what an agent gave back. */
 export function routeReturned(state: RunState, event: EventOf<'cairn.step.returned'>): boolean {
   const { callId, attempt, outcome = null } = event.payload;
-  const call = state.calls[callId];
+  const call = state.calls.get(callId);
   if (call?.routes === undefined || call.attempt !== attempt) return false;
   closeCall(state, callId);
   const route = state.routes?.[call.routes];

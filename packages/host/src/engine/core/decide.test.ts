@@ -7,7 +7,7 @@ import type { NodeType } from '../workflow/node-type.ts';
 import type { OpenCall } from './state.ts';
 
 const inputOf = (run: RunScript, callId: string) =>
-  stepInput(run.state, run.workflow, run.state.calls[callId] as OpenCall);
+  stepInput(run.state, run.workflow, run.state.calls.get(callId) as OpenCall);
 
 const noop = 'core.noop';
 const fail = 'core.fail';
@@ -197,7 +197,7 @@ describe('limits', () => {
     const run = new RunScript(workflowOf({ a: step('read', { settings }) }));
     run.passes(500);
     expect(run.last('node.retried').lastError).toMatchObject({ code: 'node_timeout' });
-    expect(run.state.calls).toEqual({});
+    expect(run.state.calls).toEqual(new Map());
     run.passes(10).passes(499);
     expect(run.status).toBe('running');
     run.passes(1);

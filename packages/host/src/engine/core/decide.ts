@@ -146,7 +146,7 @@ function actOn(state: RunState, workflow: Workflow, fact: Pending): Decision {
     case 'cut-short':
       return askAgain(context, fact.call, fact.seq);
     case 'recovered': {
-      const call = state.calls[fact.callId];
+      const call = state.calls.get(fact.callId);
       invariant(call !== undefined, 'call-of-verdict-open', { callId: fact.callId });
       return verdictDecision(context, call, fact.verdict, fact.seq);
     }

@@ -15,7 +15,7 @@ const relay = (
     }),
   );
 
-const open = (run: RunScript) => Object.keys(run.state.calls);
+const open = (run: RunScript) => [...run.state.calls.keys()];
 const requests = (run: RunScript) => run.all('agent.toolCalled').map(({ callId, attempt }) => `${callId} ${attempt}`);
 
 test('a driven node makes its calls one after the other, and completes with what came of them', () => {
@@ -40,7 +40,7 @@ test('calls side by side are all over before the next round', () => {
 
 test('the result of a call is caused by the row that asked for it', () => {
   const run = relay();
-  const { requestedSeq } = run.state.calls['a#0.0/0.0'] as OpenCall;
+  const { requestedSeq } = run.state.calls.get('a#0.0/0.0') as OpenCall;
   run.lands('a#0.0/0.0', { outcome: 1 });
   expect(run.events.find(({ type }) => type === 'agent.toolReturned')?.cause).toBe(requestedSeq);
 });

@@ -83,7 +83,7 @@ export function hasWritten(state: Readonly<RunState>, { id: nodeId, type }: Comp
   const inner = state.inner[nodeId];
   if (inner === undefined) return false;
   if (type.driver?.hasWritten?.(inner) === true) return true;
-  return Object.values(state.calls).some((call) => call.nodeId === nodeId && call.safety === 'write');
+  return [...state.calls.values()].some((call) => call.nodeId === nodeId && call.safety === 'write');
 }
 
 /** Returns the input of a driven node's call, or null for the call of a step. */
@@ -135,7 +135,7 @@ export function drivenResult(
   workflow: Workflow,
   { callId, attempt, result, now }: { callId: string; attempt: number; result: CallResult; now: number },
 ): readonly Draft[] | null {
-  const call = state.calls[callId];
+  const call = state.calls.get(callId);
   if (call === undefined || call.routes !== undefined || state.inner[call.nodeId] === undefined) return null;
   if (!isAwaited(state, call, attempt)) return [];
   const context = activeContext(state, nodeById(workflow, call.nodeId), workflow);

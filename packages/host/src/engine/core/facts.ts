@@ -74,7 +74,7 @@ export function callReturned(callId: string, attempt: number, result: CallResult
     (state, now, workflow) => {
       const driven = drivenResult(state, workflow, { callId, attempt, result: came, now });
       if (driven !== null) return marked(driven, reusedFrom);
-      const open = state.calls[callId];
+      const open = state.calls.get(callId);
       // Once a human is asked about the call, their verdict decides; a result that arrives later is ignored.
       if (!isAwaited(state, open, attempt)) return [];
       const ended: StepResult = 'given' in came ? { outcome: came.given } : came;
@@ -150,7 +150,7 @@ export function emitted(
     isEmission: true,
     subject: `${callId}+`,
     propose(state) {
-      const call = state.calls[callId];
+      const call = state.calls.get(callId);
       if (!isAwaited(state, call, attempt)) return [];
       const where = { nodeId: call.nodeId, cause: call.requestedSeq };
       // The compiler cannot pair a type with its payload across the list; the emitter of each row did.

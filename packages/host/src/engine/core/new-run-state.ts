@@ -39,9 +39,8 @@ export const newRunState = (runId: RunId, originRunId: RunId = runId): RunState 
   unreachable: [],
   queued: {},
   outputs: {},
-  // Each run has call ids of its own. In an ordinary object each would make a hidden class, in one without a prototype
-  // none does: 1.2 instead of 1.9 microseconds a call.
-  calls: Object.create(null),
+  // A Map: as names of properties V8 would keep the ids, which are those of this run alone, in its table of strings.
+  calls: new Map(),
   awaitedCalls: 0,
   timers: {},
   pending: [],

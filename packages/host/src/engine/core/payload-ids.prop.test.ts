@@ -35,7 +35,7 @@ const tokenOf = (id: RunId): string => hash('sha256', id, 'hex').slice(0, 12);
 function played(definition: ReturnType<typeof workflowOf>, id: RunId): RunScript {
   const script = new RunScript(definition, { runId: id, idToken: tokenOf(id) });
   for (let turn = 0; turn < 30 && !script.state.ended; turn += 1) {
-    const [call] = Object.values(script.state.calls);
+    const [call] = [...script.state.calls.values()];
     const [interrupt] = Object.values(script.state.view.interrupts);
     if (call?.step.startsWith('local.') === true) script.returns(call.nodeId, {});
     else if (interrupt?.kind === 'approval') script.answersTo(interrupt.interruptId, { action: 'accept' });
@@ -99,7 +99,9 @@ test('a replay under another run id decides the same payloads, to the last byte'
         }
         evolve(state, source.workflow, event);
       }
-      expect(JSON.stringify([state.view.interrupts, state.calls, state.timers, state.children])).not.toContain(fork);
+      expect(JSON.stringify([state.view.interrupts, [...state.calls], state.timers, state.children])).not.toContain(
+        fork,
+      );
     }),
     { numRuns: 60 },
   );

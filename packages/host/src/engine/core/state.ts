@@ -270,7 +270,7 @@ export interface RunState {
   /** Nodes in `ready` or `unreachable`. */
   queued: Record<string, true>;
   outputs: Record<string, JsonObject>;
-  calls: Record<string, OpenCall>;
+  calls: Map<string, OpenCall>;
   /** Number of calls that wait for an attempt's result. Calls under human review do not count. */
   awaitedCalls: number;
   timers: Record<string, Timer>;

@@ -11,10 +11,9 @@ const defers = (view: Readonly<RunView>): boolean => hasRulesOf(2, view);
 /** Whether something of the run goes on while the node waits for an answer: a call, a node that may start, a timer. */
 function isAtWork(state: Readonly<RunState>, nodeId?: string): boolean {
   if (state.pending.length > 0) return true;
-  for (const callId in state.calls) {
-    const call = state.calls[callId];
+  for (const call of state.calls.values()) {
     // A question that an agent above may answer is still a question.
-    if (call !== undefined && call.asked === undefined && call.routes === undefined) return true;
+    if (call.asked === undefined && call.routes === undefined) return true;
   }
   for (const timerId in state.timers) {
     const purpose = state.timers[timerId]?.purpose;

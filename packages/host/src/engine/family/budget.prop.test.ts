@@ -69,7 +69,7 @@ class Tree {
 
   /** A call that is open is performed, or fails; one whose run is there already finds it. */
   start(run: RunScript, n: number, isRefused: boolean): void {
-    const calls = Object.values(run.state.calls).filter(({ step }) => step === 'cairn.child');
+    const calls = [...run.state.calls.values()].filter(({ step }) => step === 'cairn.child');
     const call = calls[n % Math.max(1, calls.length)];
     if (call === undefined || run.state.ended) return;
     const child = drivenInput(run.state, run.workflow, call) as ChildRequest;
@@ -90,7 +90,7 @@ class Tree {
 
   /** A run that starts no other is done. */
   finish(run: RunScript): void {
-    if (!run.state.ended && run.state.calls['work#0'] !== undefined) run.returns('work');
+    if (!run.state.ended && run.state.calls.get('work#0') !== undefined) run.returns('work');
   }
 
   /** Relatives of runs that have ended are told; some twice. */

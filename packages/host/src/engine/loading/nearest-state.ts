@@ -5,11 +5,12 @@ import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import type { RunState } from '../core/state.ts';
 import { memoryScopeOf } from '../family/memory-scope.ts';
+import { stateFrom } from './state-text.ts';
 
 /**
  * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
  */
-export const STATE_FORMAT = 'run-state/13';
+export const STATE_FORMAT = 'run-state/14';
 
 /** The newest usable checkpoint at or before a row; null when the run is folded from its start. */
 export async function nearestState(
@@ -29,7 +30,7 @@ export async function nearestState(
 }
 
 /** The state of a checkpoint as the run has it. */
-export const stateOf = (runId: RunId, body: string): RunState => stateAs(runId, JSON.parse(body) as RunState);
+export const stateOf = (runId: RunId, body: string): RunState => stateAs(runId, stateFrom(body));
 
 /** The state as that of another run: the state of a fork's source names the source. */
 export function stateAs(runId: RunId, state: RunState): RunState {

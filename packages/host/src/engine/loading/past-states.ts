@@ -4,6 +4,8 @@
  */
 import type { RunId } from '@cairn/protocol';
 import { LruMap } from '../../lru-map.ts';
+import type { RunState } from '../core/state.ts';
+import { stateText } from './state-text.ts';
 
 /** Runs that are remembered, and the largest state as JSON: to write and read it takes less than to fold it again. */
 const RUNS = 64;
@@ -28,8 +30,8 @@ export class PastStates {
   }
 
   /** `bytes` is an upper bound of the state's size, `folded` the rows that it took to find it. */
-  note(state: { readonly runId: RunId; readonly nextSeq: number }, cost: { readonly bytes: number; folded: number }) {
+  note(state: RunState, cost: { readonly bytes: number; folded: number }) {
     if (cost.folded < MIN_FOLDED || cost.bytes > MAX_BYTES) return;
-    this.#states.set(state.runId, { seq: state.nextSeq - 1, body: JSON.stringify(state) });
+    this.#states.set(state.runId, { seq: state.nextSeq - 1, body: stateText(state) });
   }
 }

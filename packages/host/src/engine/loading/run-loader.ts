@@ -19,6 +19,7 @@ import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
 import { nearestState, STATE_FORMAT, stateOf } from './nearest-state.ts';
 import { PastStates } from './past-states.ts';
 import { RecentStates, type RestingRun } from './recent-states.ts';
+import { stateText } from './state-text.ts';
 
 export { STATE_FORMAT } from './nearest-state.ts';
 
@@ -158,7 +159,7 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
     resume: async (runId) => (await kept(recent, runId, catchUp)) ?? load(runId),
     keep: (run) => recent.put(run),
     saveCheckpoint: (state) => {
-      const body = JSON.stringify(state);
+      const body = stateText(state);
       const { runId, nextSeq } = state;
       const saved = store.checkpoints.put({ runId, seq: nextSeq - 1, format: STATE_FORMAT, body });
       return { bytes: body.length, saved };

@@ -38,6 +38,6 @@ test('a question that an agent was asked goes on to people, and its node does no
   const drafts = failWithoutRecord({ state, workflow }, open, source);
   expect(drafts).toMatchObject([{ type: 'cairn.input.forwarded', payload: { inputId: interruptId } }]);
   for (const draft of drafts) evolve(state, workflow, { ...draft, seq: state.nextSeq, at: state.now });
-  expect(state.calls).toEqual({});
+  expect(state.calls).toEqual(new Map());
   expect(unrecorded(state, new RecordedWork())?.what).toBe(`answer to the interrupt ${interruptId}`);
 });

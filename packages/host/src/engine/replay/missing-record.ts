@@ -22,9 +22,8 @@ interface OpenWork {
 
 /** Returns the first open work without a record, or null. */
 export function unrecorded(state: RunState, work: RecordedWork): OpenWork | null {
-  for (const callId in state.calls) {
-    const call = state.calls[callId];
-    if (call === undefined || call.asked !== undefined || work.hasResult(callId, call.attempt)) continue;
+  for (const [callId, call] of state.calls) {
+    if (call.asked !== undefined || work.hasResult(callId, call.attempt)) continue;
     const { nodeId, routes } = call;
     return { nodeId, what: `result of the call ${callId}`, ...(routes === undefined ? {} : { routes }) };
   }

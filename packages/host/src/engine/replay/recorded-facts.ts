@@ -73,8 +73,8 @@ function isDueTimer(state: RunState, row: RecordedRow, { timerId }: JsonObject):
 
 function isResult(state: RunState, { callId, attempt, childRunId }: JsonObject): boolean {
   if (typeof childRunId === 'string' && Object.hasOwn(state.children, childRunId)) return true;
-  if (typeof callId !== 'string' || !Object.hasOwn(state.calls, callId)) return false;
-  return isAwaited(state, state.calls[callId], Number(attempt));
+  if (typeof callId !== 'string' || !state.calls.has(callId)) return false;
+  return isAwaited(state, state.calls.get(callId), Number(attempt));
 }
 
 /** A call that waited for an answer was canceled. */
@@ -83,9 +83,8 @@ const isCancel = ({ view }: RunState, { callId, error }: JsonObject): boolean =>
 
 /** The start of a child is recorded in several rows; the last of them is its result. */
 function startsChild(state: RunState, { nodeId }: RecordedRow): boolean {
-  for (const callId in state.calls) {
-    const call = state.calls[callId];
-    if (call?.nodeId === nodeId && call.step === CHILD_PERFORMER && call.asked === undefined) return true;
+  for (const call of state.calls.values()) {
+    if (call.nodeId === nodeId && call.step === CHILD_PERFORMER && call.asked === undefined) return true;
   }
   return false;
 }
@@ -100,9 +99,8 @@ function isOfAnswer(state: RunState, row: RecordedRow, { interruptId }: JsonObje
 
 /** A call in progress wrote the row. */
 function isEmitted(state: RunState, { nodeId, cause }: RecordedRow): boolean {
-  for (const callId in state.calls) {
-    const call = state.calls[callId];
-    if (call?.requestedSeq === cause && call.nodeId === nodeId && call.asked === undefined) return true;
+  for (const call of state.calls.values()) {
+    if (call.requestedSeq === cause && call.nodeId === nodeId && call.asked === undefined) return true;
   }
   return false;
 }

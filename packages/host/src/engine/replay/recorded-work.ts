@@ -57,9 +57,8 @@ export class RecordedWork {
       if (fact == null || (first !== null && lastOf(fact) >= lastOf(first))) return;
       first = fact;
     };
-    for (const callId in state.calls) {
-      const call = state.calls[callId];
-      if (call !== undefined && call.asked === undefined) offer(this.#resultOf(callId, call.attempt));
+    for (const [callId, call] of state.calls) {
+      if (call.asked === undefined) offer(this.#resultOf(callId, call.attempt));
     }
     for (const childRunId in state.children) offer(this.#of('child', childRunId));
     for (const interruptId in state.view.interrupts) offer(this.#of('answer', interruptId));

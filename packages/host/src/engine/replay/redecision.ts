@@ -169,11 +169,10 @@ export class Redecision {
     const { now, calls } = state;
     // The rows about several calls are one decision, made at one time.
     const at = this.#tookOverAt ?? now;
-    for (const callId in calls) {
-      const call = calls[callId];
+    for (const [callId, call] of calls) {
       // A question to an agent above is asked on no node.
-      const nodeId = call?.routes === undefined ? call?.nodeId : null;
-      if (nodeId !== row.nodeId || call?.asked !== undefined) continue;
+      const nodeId = call.routes === undefined ? call.nodeId : null;
+      if (nodeId !== row.nodeId || call.asked !== undefined) continue;
       state.now = at;
       const { drafts } = recover(state, this.#workflow, (other) => other !== callId);
       state.now = now;

@@ -235,7 +235,7 @@ export class ReplayFork {
       return;
     }
     const cause = anchorOf(state, wanted);
-    const attempt = state.calls[wanted.id]?.attempt;
+    const attempt = state.calls.get(wanted.id)?.attempt;
     for (const row of served) this.#write(run, [servedDraft(row, { workflow, cause, attempt })], row.at);
   }
 

@@ -8,7 +8,7 @@ import type { RecordedFact } from './recorded-work.ts';
 
 /** The row of the replay that asked for what the fact is about. */
 export function anchorOf(state: RunState, { kind, id }: RecordedFact): number | undefined {
-  if (kind === 'call') return state.calls[id]?.requestedSeq;
+  if (kind === 'call') return state.calls.get(id)?.requestedSeq;
   return kind === 'answer' ? state.view.interrupts[id]?.seq : undefined;
 }
 

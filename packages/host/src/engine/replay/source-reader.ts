@@ -6,6 +6,7 @@ import type { Store } from '../../log/ports/store.ts';
 import { evolve } from '../core/evolve.ts';
 import { newRunState } from '../core/new-run-state.ts';
 import type { RunState } from '../core/state.ts';
+import { stateFrom } from '../loading/state-text.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { RecordedWork } from './recorded-work.ts';
 import { nothingUnderWay, Redecision, type UnderWay } from './redecision.ts';
@@ -82,8 +83,7 @@ export class SourceReader {
       const head = await store.log.head(sourceRunId);
       return newRunState(named, head?.record.originRunId);
     }
-    const state: RunState = JSON.parse(checkpoint.body);
-    return { ...state, runId: named };
+    return { ...stateFrom(checkpoint.body), runId: named };
   }
 
   async work(): Promise<RecordedWork> {

@@ -88,7 +88,7 @@ export const cancelCommand = ({ reason, principal, idempotency }: CancelRun): Co
 export const cancelCallCommand = (request: CancelCall, hasStopped: boolean): Command<RunCancelled> => ({
   propose(state, now, workflow) {
     const { callId, reason, principal } = request;
-    if (hasStopped && state.calls[callId] === undefined) return [];
+    if (hasStopped && state.calls.get(callId) === undefined) return [];
     return callCanceled({ state, workflow }, callId, { reason, by: principal, at: now });
   },
   look: ({ view }) => ({ status: view.status }),

@@ -284,7 +284,7 @@ export class HeldRun {
     const unusedClaim = dropped(this.#lease);
     if (unusedClaim !== null) void this.release(unusedClaim, this.#ports.clock.now());
     this.#loaded = null;
-    this.#attempts?.keepOnly({});
+    this.#attempts?.keepOnly(new Map());
   }
 
   /** The run leaves memory. A state that is needed again soon stays with the loader. */

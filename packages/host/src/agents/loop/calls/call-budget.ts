@@ -12,6 +12,6 @@ type Caller = Pick<NodeContext, 'state' | 'compiled' | 'node'>;
 export function budgetElsewhere(context: Caller, toolId: string): { readonly budget?: CallBudget } {
   if (!toolId.startsWith(MCP_SCOPE) && !toolId.startsWith(A2A_SCOPE)) return {};
   const { state, node } = context;
-  const open = Object.values(state.calls).filter(({ nodeId, step }) => nodeId === node.id && step === TOOL_PERFORMER);
+  const open = [...state.calls.values()].filter(({ nodeId, step }) => nodeId === node.id && step === TOOL_PERFORMER);
   return { budget: shareElsewhere(state, Math.max(1, open.length) + othersAtWork(context)) };
 }

@@ -18,7 +18,7 @@ interface CanceledRun {
 export function callCanceled(run: CanceledRun, callId: string, cancel: CallCancel): readonly Draft[] {
   const { state, workflow } = run;
   if (state.ended || state.cancel !== null) throw hasEnded(callId);
-  const call = state.calls[callId];
+  const call = state.calls.get(callId);
   if (call !== undefined && isToolCall(state.view, call)) return openCallCanceled(run, call, cancel);
   const waiting = drivenCancel(state, workflow, callId, cancel);
   if (waiting !== null) return waiting;

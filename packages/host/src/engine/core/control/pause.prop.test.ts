@@ -2,8 +2,8 @@ import { triggerRules, type WorkflowDefinition } from '@cairn/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RunScript, step, workflowOf } from '../../../../test/kit/run-script.ts';
+import { stateFrom, stateText } from '../../loading/state-text.ts';
 import type { EdgeOptions, NodeOptions } from '../../workflow/define-workflow.ts';
-import type { RunState } from '../state.ts';
 
 /** Nodes whose end does not depend on when things happen. */
 const steady: readonly NodeOptions[] = [
@@ -43,7 +43,7 @@ const isOver = ({ status }: RunScript): boolean => ['completed', 'failed', 'canc
 
 /** Lets the run go on by one fact: the oldest call returns, or time passes. */
 function goOn(run: RunScript): void {
-  const call = Object.values(run.state.calls).find((open) => open.asked === undefined);
+  const call = [...run.state.calls.values()].find((open) => open.asked === undefined);
   if (call !== undefined) run.returns(call.nodeId, { from: call.nodeId });
   else run.passes(30);
 }
@@ -148,7 +148,7 @@ test('a state with a pause in it survives a trip through JSON', () => {
       for (const what of turns) {
         if (isOver(run)) break;
         disturb(run, what);
-        expect(JSON.parse(JSON.stringify(run.state)) as RunState).toEqual(run.state);
+        expect(stateFrom(stateText(run.state))).toEqual(run.state);
         if (!isOver(run) && run.status !== 'paused') goOn(run);
       }
     }),

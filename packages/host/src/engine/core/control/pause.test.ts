@@ -39,7 +39,7 @@ test('an immediate pause cuts a step short; it starts again as the next attempt 
   const { callId } = run.call('a');
   run.pauses('immediate');
   expect(run.status).toBe('paused');
-  expect(run.state.calls).toEqual({});
+  expect(run.state.calls).toEqual(new Map());
   run.fact('cairn.step.returned', { nodeId: 'a', callId, attempt: 1, outcome: { late: true } }, 'a');
   expect(run.types().at(-1)).toBe('cairn.step.returned');
   run.resumes();

@@ -11,7 +11,7 @@ test.each(['pure', 'read', 'idempotent'] as const)(
     run.crashes();
     expect(run.effects).toEqual([{ kind: 'step', callId: 'a#0' }]);
     expect(run.last('cairn.step.requested')).toMatchObject({ callId: 'a#0', attempt: 2 });
-    expect(stepInput(run.state, run.workflow, run.state.calls['a#0'] as OpenCall)).toEqual({ n: 1 });
+    expect(stepInput(run.state, run.workflow, run.state.calls.get('a#0') as OpenCall)).toEqual({ n: 1 });
     run.returns('a', 'ok');
     expect(run.status).toBe('completed');
   },
@@ -62,7 +62,7 @@ test('the human may have it done again', () => {
 test('the human may give the result', () => {
   const run = interrupted().answers('a', { action: 'use', result: { paid: true } });
   expect(run.last('run.completed').outputs).toEqual({ paid: true });
-  expect(run.state.calls).toEqual({});
+  expect(run.state.calls).toEqual(new Map());
 });
 
 test('the human may give it up', () => {

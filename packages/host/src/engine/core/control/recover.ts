@@ -29,7 +29,7 @@ export function recover(
   if (state.ended || state.cancel !== null || state.failure !== null) return { drafts, effects };
   // An immediate pause handles open calls itself.
   if (state.pause?.drainPolicy === 'immediate') return { drafts, effects };
-  for (const call of Object.values(state.calls)) {
+  for (const call of state.calls.values()) {
     if (call.asked !== undefined || !isRepeatable(call) || underWay(call.callId)) continue;
     const { routes } = call;
     const again = routes === undefined ? requestAgain(state, workflow, call) : askCoordinatorAgain(state, call, routes);
@@ -64,7 +64,7 @@ export function writeQuestions(
 ): Draft[] {
   const drafts: Draft[] = [];
   let ahead = 0;
-  for (const call of Object.values(state.calls)) {
+  for (const call of state.calls.values()) {
     if (call.asked !== undefined || isRepeatable(call) || underWay(call.callId)) continue;
     const about = aboutDriven(state, workflow, call) ?? { inputs: state.active[call.nodeId]?.inputs ?? {} };
     for (const draft of askDrafts(state, question(call, about, ahead)))
@@ -98,7 +98,7 @@ export function proposeCalls(state: RunState, workflow: Workflow, fork: ForkStat
   if (!asksPeople(fork)) return null;
   const drafts: Draft[] = [];
   let ahead = 0;
-  for (const call of Object.values(state.calls)) {
+  for (const call of state.calls.values()) {
     if (call.asked !== undefined || call.routes !== undefined) continue;
     const input = drivenInput(state, workflow, call) ?? stepInput(state, workflow, call);
     if (useOf(fork, workflow, { call, input }) !== 'ask') continue;

@@ -30,7 +30,7 @@ export function cutShort(state: RunState, nodeId: string, seq: number): void {
     return;
   }
   const active = activeNode(state, nodeId);
-  const call = active.callId === null ? undefined : state.calls[active.callId];
+  const call = active.callId === null ? undefined : state.calls.get(active.callId);
   const isCalling = call !== undefined && call.asked === undefined;
   if (!isCalling && !active.timers.some((timerId) => state.timers[timerId]?.purpose === 'delay')) return;
   endAttempt(state, nodeId, active);

@@ -48,21 +48,21 @@ export function openDriven(state: RunState, call: OpenCall): void {
 export function openCall(state: RunState, call: OpenCall): void {
   closeCall(state, call.callId);
   state.awaitedCalls += 1;
-  state.calls[call.callId] = call;
+  state.calls.set(call.callId, call);
 }
 
 export function closeCall(state: RunState, callId: string): void {
-  const call = state.calls[callId];
+  const call = state.calls.get(callId);
   if (call === undefined) return;
   if (call.asked === undefined) state.awaitedCalls -= 1;
-  delete state.calls[callId];
+  state.calls.delete(callId);
 }
 
 /** Accepts a result once, for the open attempt. Late results of abandoned attempts are ignored. */
 export function stepReturned(state: RunState, event: EventOf<'cairn.step.returned'>): void {
   const { callId, attempt, childRunId, outcome, error } = event.payload;
   if (childRunId !== undefined) forgetChild(state, childRunId);
-  const call = state.calls[callId];
+  const call = state.calls.get(callId);
   if (call === undefined || call.attempt !== attempt) return;
   if (isDriven(state, call.nodeId)) {
     closeCall(state, callId);
@@ -79,7 +79,7 @@ export function stepReturned(state: RunState, event: EventOf<'cairn.step.returne
 
 /** Closes the call whose result a row of a driven node records. */
 export function closeDriven(state: RunState, callId: string, attempt: number): void {
-  if (state.calls[callId]?.attempt !== attempt) return;
+  if (state.calls.get(callId)?.attempt !== attempt) return;
   closeCall(state, callId);
   dropOfCall(state, callId);
 }
@@ -96,7 +96,7 @@ function forgetChild(state: RunState, child: RunId): void {
 }
 
 export const callsOf = (state: RunState, nodeId: string): OpenCall[] =>
-  Object.values(state.calls).filter((call) => call.nodeId === nodeId);
+  [...state.calls.values()].filter((call) => call.nodeId === nodeId);
 
 /** Drops pending facts about a driven node's call that was requested again or has ended. */
 function dropOfCall(state: RunState, callId: string): void {

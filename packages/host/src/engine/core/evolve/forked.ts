@@ -25,7 +25,7 @@ export function runForked(state: RunState, { seq, payload }: EventOf<'cairn.run.
   if (payload.budget !== undefined) state.account = { ...state.account, limits: payload.budget };
   if (payload.limits !== undefined) changeLimits(state, payload.limits);
   for (const active of Object.values(state.active)) active.startedAt += gapMs;
-  const open = Object.values(state.calls).filter((call) => isRepeated(call) && call.callId !== overlay.resultOf);
+  const open = [...state.calls.values()].filter((call) => isRepeated(call) && call.callId !== overlay.resultOf);
   state.fork = {
     seq,
     sourceRunId,
@@ -71,7 +71,7 @@ function renameChildren(state: RunState, ids: ReadonlyMap<string, string>): void
   state.children = renamed(state.children, ids);
   state.orphans = renamed(state.orphans, ids);
   state.account = renamed(state.account, ids);
-  state.calls = renamed(state.calls, ids);
+  state.calls = new Map(renamed([...state.calls], ids));
   state.inner = renamed(state.inner, ids);
   state.pending = renamed(state.pending, ids);
 }

@@ -19,7 +19,7 @@ export function interruptRequested(state: RunState, event: EventOf<'interrupt.re
   if (interruptId === undefined) return;
   if (aboutCalls.includes(data.customKind) && isJsonObject(data.payload)) {
     const { callId } = data.payload;
-    const call = typeof callId === 'string' ? state.calls[callId] : undefined;
+    const call = typeof callId === 'string' ? state.calls.get(callId) : undefined;
     if (call !== undefined) {
       if (call.asked === undefined) state.awaitedCalls -= 1;
       call.asked = interruptId;
@@ -65,7 +65,7 @@ export function interruptResolved(state: RunState, event: EventOf<'interrupt.res
 /** Returns the call that this interrupt asks a human about. */
 function askedCall(state: RunState, nodeId: string, active: ActiveNode, interruptId: string): OpenCall | undefined {
   if (!isDriven(state, nodeId)) {
-    const call = active.callId === null ? undefined : state.calls[active.callId];
+    const call = active.callId === null ? undefined : state.calls.get(active.callId);
     return call?.asked === interruptId ? call : undefined;
   }
   return callsOf(state, nodeId).find((call) => call.asked === interruptId);
