@@ -110,7 +110,7 @@ export const rooms: readonly Room[] = [
     imports: [
       'protocol',
       'log/ports',
-      ...['fair-turns', 'lru-map', 'nearest', 'passing-map', 'shared-lru-map', 'token-buckets', 'utf8'],
+      ...['fair-turns', 'lru-map', 'nearest', 'passing-map', 'shared-lru-map', 'tenant-slots', 'token-buckets', 'utf8'],
     ],
     packages: ['@marcbachmann/cel-js', 'ajv-formats', 'canonicalize', 're2js', 'zod'],
     builtins: [],

@@ -20,6 +20,7 @@ export const smallFileRooms: readonly Room[] = [
   room('passing-map'),
   room('peer-findings', { imports: ['protocol'] }),
   room('shared-lru-map'),
+  room('tenant-slots'),
   room('thrown-code'),
   room('token-buckets'),
   room('utf8', { world: ['node'] }),

@@ -7,6 +7,7 @@ import { doorAttacks } from './attacks/doors.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
 import { frontEndAttacks } from './attacks/front-ends.ts';
 import { hostilePeerAttacks } from './attacks/hostile-peers.ts';
+import { largeRunAttacks } from './attacks/large-runs.ts';
 import { readerAttacks } from './attacks/readers.ts';
 import { routeAttacks } from './attacks/routes.ts';
 import { schemaAttacks } from './attacks/schemas.ts';
@@ -20,6 +21,7 @@ export const knownAttacks: readonly Attack[] = [
   ...valueAttacks,
   ...workAttacks,
   ...readerAttacks,
+  ...largeRunAttacks,
   ...doorAttacks,
   ...contextAttacks,
   ...frontEndAttacks,

@@ -129,6 +129,7 @@ const names = [
   'forkModes',
   'forkRun',
   'forkedChildIdOf',
+  'heldSize',
   'hostSurfaces',
   'inboxChange',
   'inboxEntry',

@@ -228,7 +228,7 @@ export {
 } from './interrupts/resume-values.ts';
 export { isJsonObject, type Json, type JsonObject, jsonEquals, objectOrEmpty } from './json.ts';
 export { payloadSchema, type ShapeName, shapeNames, shapeSchema } from './json-schemas.ts';
-export { jsonSize } from './json-size.ts';
+export { heldSize, jsonSize } from './json-size.ts';
 export { LARGE_VALUE, largeValueText } from './large-values.ts';
 export { parseShape } from './parse.ts';
 export * from './runs/index.ts';

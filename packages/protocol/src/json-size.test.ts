@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from './json.ts';
-import { jsonSize } from './json-size.ts';
+import { heldSize, jsonSize } from './json-size.ts';
 
 test('is close to the bytes of the JSON text', () => {
   const value = fc.jsonValue({ stringUnit: 'grapheme', depthSize: 'large' }) as fc.Arbitrary<Json>;
@@ -12,6 +12,12 @@ test('is close to the bytes of the JSON text', () => {
       expect(6 * jsonSize(json) + 24).toBeGreaterThanOrEqual(bytes);
     }),
   );
+});
+
+test('in memory, each list and object counts more than its brackets', () => {
+  expect(heldSize([{}, {}, []])).toBe(16 + 3 * (1 + 16));
+  expect(heldSize({ ab: { c: 'd' } })).toBe(16 + 6 + 16 + 5 + 3);
+  expect(heldSize('text')).toBe(jsonSize('text'));
 });
 
 test.each([

@@ -19,6 +19,7 @@ import type {
 import type { WorkflowRecord } from '../log/ports/definitions.ts';
 import type { RequestKey } from '../log/ports/idempotency.ts';
 import type { AnswerRequest } from './core/answers/answers.ts';
+import type { SnapshotAt } from './loading/snapshots.ts';
 import type { Step, TraceContext } from './ports.ts';
 import type { SharedCounters } from './shares/shared-counters.ts';
 import type { TenantShares } from './shares/tenant-shares.ts';
@@ -188,7 +189,7 @@ export interface Engine {
   resume(request: ResumeRun): Promise<RunResumed>;
   snapshot(tenant: string, runId: RunId): Promise<RunSnapshot>;
   /** The snapshot with the seq of its last event. */
-  snapshotAt(tenant: string, runId: RunId): Promise<{ readonly seq: number; readonly snapshot: RunSnapshot }>;
+  snapshotAt(tenant: string, runId: RunId): Promise<SnapshotAt>;
   /** Checks and stores a definition. Registering a version again succeeds if the content is equal, else `conflict`. */
   register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import { jsonSize } from '../json-size.ts';
+import { heldSize } from '../json-size.ts';
 import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { channelValues, declareChannels, writeChannel } from './channels.ts';
 
@@ -108,7 +108,7 @@ test('the counted size is that of the value, whatever was written', () => {
       for (const { reducer, value: written, gap } of writes) {
         at += gap;
         writeChannel(channels, { channel: 'c', reducer, value: written }, at);
-        expect(channels.c?.bytes).toBe(jsonSize(channels.c?.value));
+        expect(channels.c?.bytes).toBe(heldSize(channels.c?.value));
       }
     }),
   );

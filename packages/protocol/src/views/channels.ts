@@ -1,6 +1,6 @@
 /** The channels of a run. Each write names its reducer. */
 import { isJsonObject, type Json } from '../json.ts';
-import { jsonSize } from '../json-size.ts';
+import { heldSize } from '../json-size.ts';
 import type { ChannelDeclaration } from '../runs/workflow-definition.ts';
 import { own, put } from './dictionary.ts';
 
@@ -42,7 +42,7 @@ export function declareChannels(
       ttlMs: declared.ttlMs ?? null,
       ids: null,
       owned: isTimed,
-      bytes: jsonSize(value),
+      bytes: heldSize(value),
     });
   }
   return channels;
@@ -80,7 +80,7 @@ export function writeChannel(channels: Channels, write: ChannelWrite, at: number
 function replace(channel: ChannelView, value: Json): void {
   channel.value = value;
   channel.owned = false;
-  channel.bytes = jsonSize(value);
+  channel.bytes = heldSize(value);
 }
 
 /** The values alone, copied where later writes would change them in place. */
@@ -96,7 +96,7 @@ export function channelValues(channels: Channels): Record<string, Json> {
 function listOf(channel: ChannelView): Json[] {
   const { value } = channel;
   const list: Json[] = !Array.isArray(value) ? [] : channel.owned ? value : value.slice();
-  if (!Array.isArray(value)) channel.bytes = jsonSize(list);
+  if (!Array.isArray(value)) channel.bytes = heldSize(list);
   channel.value = list;
   channel.owned = true;
   return list;
@@ -114,12 +114,12 @@ function push(channel: ChannelView, value: Json, at: number): void {
 
 function add(channel: ChannelView, list: Json[], entry: Json): void {
   list.push(entry);
-  channel.bytes += 1 + jsonSize(entry);
+  channel.bytes += 1 + heldSize(entry);
 }
 
 function remove(channel: ChannelView, list: Json[], from: number, count: number): void {
   if (count === 0) return;
-  for (const entry of list.splice(from, count)) channel.bytes -= 1 + jsonSize(entry);
+  for (const entry of list.splice(from, count)) channel.bytes -= 1 + heldSize(entry);
 }
 
 /** One entry per voter, the latest, at the end. Voters are people and agents: a scan is cheaper than an index. */
@@ -168,7 +168,7 @@ function merge(channel: ChannelView, change: Json): void {
   channel.owned = true;
   for (const [key, next] of Object.entries(change)) {
     const before = own(value, key);
-    channel.bytes += jsonSize({ [key]: next }) - (before === undefined ? 2 : jsonSize({ [key]: before }));
+    channel.bytes += heldSize({ [key]: next }) - (before === undefined ? heldSize({}) : heldSize({ [key]: before }));
     put(value, key, next);
   }
 }

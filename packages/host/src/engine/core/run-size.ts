@@ -1,5 +1,5 @@
 /** The sizes of a run: the values that its state holds, and its events in the log. Each row changes the counts by itself. */
-import { type FoldEvent, type JsonObject, jsonSize, quoted, TerminalError } from '@cairn/protocol';
+import { type FoldEvent, heldSize, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
 import type { HostLimits } from './limits.ts';
 import type { Draft, RunError, RunState } from './state.ts';
 
@@ -29,11 +29,11 @@ export function replacedBytes(state: RunState, event: FoldEvent): number {
 export function addedBytes(state: RunState, event: FoldEvent): number {
   switch (event.type) {
     case 'variable.changed':
-      return event.payload.next === undefined ? 0 : jsonSize(event.payload.next);
+      return event.payload.next === undefined ? 0 : heldSize(event.payload.next);
     case 'channel.written':
       return channelBytes(state, event.payload.channel);
     case 'node.completed':
-      return jsonSize(event.payload.outputs ?? {});
+      return heldSize(event.payload.outputs ?? {});
     case 'run.started': {
       let bytes = 0;
       for (const name in state.view.variables) bytes += sizeIn(state.view.variables, name);
@@ -45,7 +45,7 @@ export function addedBytes(state: RunState, event: FoldEvent): number {
   }
 }
 
-const sizeIn = (values: JsonObject, name: string): number => (Object.hasOwn(values, name) ? jsonSize(values[name]) : 0);
+const sizeIn = (values: JsonObject, name: string): number => (Object.hasOwn(values, name) ? heldSize(values[name]) : 0);
 
 const channelBytes = ({ view: { channels } }: RunState, name: string): number =>
   Object.hasOwn(channels, name) ? (channels[name]?.bytes ?? 0) : 0;
@@ -70,7 +70,7 @@ export function refuseLargeFact(state: RunState, drafts: readonly Draft[], limit
   const { maxRunStateBytes: limit } = limits;
   if (limit === undefined) return;
   let largest = 0;
-  for (const { payload } of drafts) largest = Math.max(largest, jsonSize(payload));
+  for (const { payload } of drafts) largest = Math.max(largest, heldSize(payload));
   if (largest <= SMALL_FACT_BYTES || state.bytes + largest <= limit) return;
   const { message } = stateTooLarge(state.bytes + largest, limit);
   throw new TerminalError('run_state_too_large', {

@@ -10,7 +10,7 @@ import { stateFrom } from './state-text.ts';
 /**
  * Bump when RunState or RunView changes shape: older checkpoints are then ignored and the log is folded from the start.
  */
-export const STATE_FORMAT = 'run-state/14';
+export const STATE_FORMAT = 'run-state/15';
 
 /** The newest usable checkpoint at or before a row; null when the run is folded from its start. */
 export async function nearestState(

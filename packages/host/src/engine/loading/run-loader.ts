@@ -16,6 +16,7 @@ import { NO_CAUSE } from '../stepping/decision-mark.ts';
 import { isQuarantined, outlineOf } from '../stepping/quarantine.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { WorkflowRegistry } from '../workflow/workflow-registry.ts';
+import { LargeFolds, whole } from './large-folds.ts';
 import { nearestState, STATE_FORMAT, stateOf } from './nearest-state.ts';
 import { PastStates } from './past-states.ts';
 import { RecentStates, type RestingRun } from './recent-states.ts';
@@ -25,6 +26,14 @@ export { STATE_FORMAT } from './nearest-state.ts';
 
 /** Rows are parsed and folded in the turn that reads them. */
 const PAGE = { limit: 1_000, maxBytes: 524_288 };
+
+/** What of a log is folded, and in how many pages at most. */
+interface FoldRange {
+  readonly through: number;
+  readonly mostPages: number;
+}
+
+const EVERYTHING: FoldRange = { through: Number.MAX_SAFE_INTEGER, mostPages: Number.POSITIVE_INFINITY };
 
 export interface RunWithRecord extends RestingRun {
   readonly record: RunRecord;
@@ -108,11 +117,13 @@ export interface RunLoaderPorts {
 }
 
 export function createRunLoader({ store, workflows, pins, longWork, crashes = null }: RunLoaderPorts): RunLoader {
-  const foldTo = async (state: RunState, workflow: Workflow, through: number) => {
+  /** Null if so many pages do not reach the row. */
+  const foldPages = async (state: RunState, workflow: Workflow, range: FoldRange): Promise<number | null> => {
     let bytes = 0;
-    for (;;) {
-      const limit = Math.min(PAGE.limit, through + 1 - state.nextSeq);
+    for (let pages = 0; ; pages += 1) {
+      const limit = Math.min(PAGE.limit, range.through + 1 - state.nextSeq);
       if (limit < 1) return bytes;
+      if (pages === range.mostPages) return null;
       const rows = await store.log.read({ ...PAGE, runId: state.runId, after: state.nextSeq - 1, limit });
       crashes?.deciding(state.runId, NO_CAUSE);
       for (const row of rows) {
@@ -123,16 +134,15 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
       if (!isFull(rows, { ...PAGE, limit })) return bytes;
     }
   };
-  const catchUp: RunLoader['catchUp'] = (state, workflow) => foldTo(state, workflow, Number.MAX_SAFE_INTEGER);
+  const catchUp: RunLoader['catchUp'] = async (state, workflow) => (await foldPages(state, workflow, EVERYTHING)) ?? 0;
   const recent = new RecentStates();
   const past = new PastStates();
-  const loadThrough = async (runId: RunId, tenant: string | undefined, through: number): Promise<RunWithRecord> => {
-    const head = await store.log.head(runId);
-    if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
+  const loadThrough = async (head: RunHead, range: FoldRange): Promise<RunWithRecord | null> => {
     const { record } = head;
+    const { runId } = record;
     const shared = await workflows.byHash(record.tenant, record.definitionHash);
     if (isQuarantined(head)) return quarantinedRun(await outlineOf(store.log, head), head, shared);
-    const last = Math.min(through, head.seq);
+    const last = Math.min(range.through, head.seq);
     const stored = await nearestState(store, record, last);
     // The rows that a fork shares may be purged, and what memory has of them must not be shown then.
     const checkpoint = record.fork === null ? past.nearest(runId, last, stored) : stored;
@@ -144,18 +154,27 @@ export function createRunLoader({ store, workflows, pins, longWork, crashes = nu
       checkpoint === null
         ? newRunState(runId, record.originRunId)
         : await longWork.take(record.tenant, () => parsed(checkpoint.body));
-    const tailBytes = await foldTo(state, shared, through);
+    const tailBytes = await foldPages(state, shared, range);
+    if (tailBytes === null) return null;
     const workflow = await pins.give(shared, await pinsOf(store.log, state, head));
     const from = checkpoint === null ? { seq: -1, bytes: 0 } : { seq: checkpoint.seq, bytes: checkpoint.body.length };
     if (last < head.seq && record.fork === null)
       past.note(state, { bytes: from.bytes + tailBytes, folded: last - from.seq });
     return { record, workflow, state, checkpoint: { ...from, tailBytes } };
   };
-  const load: RunLoader['load'] = (runId, tenant) => loadThrough(runId, tenant, Number.MAX_SAFE_INTEGER);
+  const folds = new LargeFolds();
+  const loadAt: RunLoader['loadAt'] = async (runId, through, tenant) => {
+    const head = await store.log.head(runId);
+    if (head === null || (tenant !== undefined && head.record.tenant !== tenant)) throw runNotFound(runId);
+    // The engine goes on with its runs however many readers a tenant has.
+    const fold = (mostPages: number) => loadThrough(head, { through, mostPages });
+    return tenant === undefined ? whole(await fold(EVERYTHING.mostPages)) : folds.take(tenant, fold);
+  };
+  const load: RunLoader['load'] = (runId, tenant) => loadAt(runId, EVERYTHING.through, tenant);
   return {
     catchUp,
     load,
-    loadAt: (runId, seq, tenant) => loadThrough(runId, tenant, seq),
+    loadAt,
     resume: async (runId) => (await kept(recent, runId, catchUp)) ?? load(runId),
     keep: (run) => recent.put(run),
     saveCheckpoint: (state) => {

@@ -9,12 +9,20 @@ import { type RunLoader, runNotFound } from './run-loader.ts';
 export interface SnapshotAt {
   readonly seq: number;
   readonly snapshot: RunSnapshot;
+  /** About what it takes of memory. */
+  readonly bytes: number;
 }
 
+/** What a snapshot counts for besides its values. */
+const FRAME_BYTES = 262_144;
+
+/** What a snapshot counts for whose values were not counted when it was folded: half of what a state may hold by default. */
+export const UNCOUNTED_BYTES = 8_388_608;
+
 /** Throws `not_found` for another tenant's run. */
-function snapshotOf({ view, runId }: RunState, tenant: string): SnapshotAt {
+function snapshotOf({ view, runId, bytes }: RunState, tenant: string): SnapshotAt {
   if (view.owner?.tenant !== tenant) throw runNotFound(runId);
-  return { seq: view.lastSeq, snapshot: runSnapshot(view) };
+  return { seq: view.lastSeq, snapshot: runSnapshot(view), bytes: bytes + FRAME_BYTES };
 }
 
 /** Holds the state of a run that this process steps. */
@@ -53,7 +61,7 @@ async function storedSnapshot({ store, loader }: SnapshotPorts, { tenant, runId 
   const head = await store.log.head(runId);
   if (head === null || head.record.tenant !== tenant) throw runNotFound(runId);
   if (head.record.importedAt !== null) {
-    return { seq: head.seq, snapshot: await importedSnapshot(store, head.record) };
+    return { seq: head.seq, snapshot: await importedSnapshot(store, head.record), bytes: UNCOUNTED_BYTES };
   }
   return snapshotOf((await loader.load(runId, tenant)).state, tenant);
 }

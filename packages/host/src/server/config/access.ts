@@ -159,7 +159,7 @@ export const limitsSchema = z.strictObject({
   runStateBytes: atLeastOne
     .default(16_777_216)
     .describe(
-      'The maximum size of the variables, outputs and channels of a run. Beyond it the run fails with [run_state_too_large](../errors/run_state_too_large.md), and an answer that would pass it is refused.',
+      'The maximum size of the variables, outputs and channels of a run. Each list and object in them counts 16 bytes beside its items. Beyond it the run fails with [run_state_too_large](../errors/run_state_too_large.md), and an answer that would pass it is refused.',
     ),
   runLogBytes: atLeastOne
     .default(268_435_456)

@@ -3,12 +3,12 @@ import { type OwnIds, parseRunId, quoted, type RunDiff, runDiff, TerminalError }
 import { z } from 'zod';
 import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { RunHead } from '../../log/ports/event-log.ts';
+import { TenantSlots } from '../../tenant-slots.ts';
 import { etagMatches } from '../http/etag.ts';
 import { jsonPieces } from '../http/json-pieces.ts';
 import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import { integerParam, runNamed, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
-import { TenantSlots } from '../http/tenant-slots.ts';
 import type { ContentPorts } from './artifact-content.ts';
 import { buildDiff } from './build-diff.ts';
 import { type DiffRun, readSide } from './read-sides.ts';

@@ -51,6 +51,7 @@ import type { RetentionRule } from '../retention/rules.ts';
 import { chainCheckRoutes } from '../runs/chain-check.ts';
 import { type BundlePorts, bundleText, debugBundleRoutes } from '../runs/debug-bundle.ts';
 import { type ForkPorts, forkRoutes } from '../runs/fork-run.ts';
+import { OpenSnapshots } from '../runs/open-snapshots.ts';
 import { PastRuns } from '../runs/past-runs.ts';
 import { runControlRoutes } from '../runs/run-control.ts';
 import { runRoutes } from '../runs/runs.ts';
@@ -200,7 +201,7 @@ function surfaceOf(
   const { log, changes, runIndex, contexts } = store;
   const shares = { engine, gate: ports.gate, limits };
   const loadView = createLoadView(store);
-  const past = new PastRuns({ log, loadView });
+  const [past, openSnapshots] = [new PastRuns({ log, loadView }), new OpenSnapshots()];
   const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: (go) => httpServer.laterTurns.nextTurn(go) });
   const responses = { unread: ports.unread, turns };
   const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now, inTurn: ports.feed.inTurn });
@@ -219,14 +220,37 @@ function surfaceOf(
   const conversations = new ContextTurns(ports);
   const contextStreams = new ContextStreams({ feed: ports.feed, streams });
   const talk = { schemaTurns: turns, pageTurns: turns, contextStreams, ...agentsOfTalks(ports) };
-  const talks = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
+  const talks = {
+    ...ports,
+    ...store,
+    loadView,
+    openSnapshots,
+    cursors,
+    runsAgents,
+    turns: conversations,
+    ...talk,
+    ...options,
+  };
   const runStreams = new RunStreams({ log, contexts, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
   const about = { hostId, version, faces: new WorkflowFaces(engine) };
   const toPeers = { ...talks, ...about, streams, conversations: talks };
   const [a2a, mcp] = [createA2a({ ...toPeers, versions: a2aVersions }), createMcp({ ...toPeers, inputs: talks })];
   const routes: readonly Route[] = [
-    ...runRoutes({ ...ports, log, changes, runIndex, hostId, webhooks, cursors, runsAgents, models, responses, past }),
+    ...runRoutes({
+      ...ports,
+      log,
+      changes,
+      runIndex,
+      hostId,
+      webhooks,
+      cursors,
+      runsAgents,
+      models,
+      responses,
+      past,
+      openSnapshots,
+    }),
     ...relativeRoutes({ ...ports, ...store, store, loadView, turns, responses, engine, models, hostId }),
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),

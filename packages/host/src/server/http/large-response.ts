@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FairTurns } from '../../fair-turns.ts';
-import { nextStretch } from './json-pieces.ts';
+import { nextStretch, STRETCH } from './json-pieces.ts';
 import type { Call } from './routes.ts';
-import { LARGE_BYTES, type UnreadBytes } from './unread-bytes.ts';
+import { type Kept, LARGE_BYTES, type UnreadBytes } from './unread-bytes.ts';
 
 /** A client that takes nothing for so long is cut. */
 const STALLED_MS = 60_000;
@@ -14,33 +14,44 @@ export interface ResponsePorts {
   readonly turns: FairTurns;
 }
 
-/** What a waiting response counts for beside its bytes, in bytes: the document that it is rendered from stays in memory. */
+/** What a document counts for that is rendered for one response, in bytes: it stays in memory while the response waits. */
 const KEPT_BYTES = 4_194_304;
+
+interface PieceOptions extends ResponsePorts {
+  /** What the pieces are rendered from, if several responses share it. */
+  readonly kept?: Kept;
+  readonly stalled?: () => void;
+}
 
 /** Returns a small document for the caller to send, or sends a large one and returns undefined. */
 export async function answerInPieces(
   call: Call,
   pieces: Iterator<string>,
-  { unread, turns, stalled }: ResponsePorts & { readonly stalled?: () => void },
+  { unread, turns, kept = { bytes: KEPT_BYTES }, stalled }: PieceOptions,
 ): Promise<string | undefined> {
   const { tenant } = call.caller;
-  const next = (most?: number) =>
+  const next = () =>
     turns.take(tenant, () => {
-      const text = nextStretch(pieces, most);
+      const text = nextStretch(pieces);
       turns.charge(text.length);
       return text;
     });
-  const first = await next(LARGE_BYTES);
-  if (first.length < LARGE_BYTES) return first;
-  const writer = new PacedWriter(call, unread, { keptBytes: KEPT_BYTES, ...(stalled && { stalled }) });
-  for (let text = first; text !== '' && !writer.isGone; text = await next()) await writer.write(text);
+  const first: string[] = [];
+  for (let size = 0; size < LARGE_BYTES; size += first.at(-1)?.length ?? 0) {
+    const text = await next();
+    first.push(text);
+    if (text.length < STRETCH) return first.join('');
+  }
+  const writer = new PacedWriter(call, unread, { kept, ...(stalled && { stalled }) });
+  for (const text of first) await writer.write(text);
+  for (let text = await next(); text !== '' && !writer.isGone; text = await next()) await writer.write(text);
   writer.end();
   return undefined;
 }
 
 interface WriterOptions {
-  /** Bytes that stay in memory while the client reads. Default 0. */
-  readonly keptBytes?: number;
+  /** What stays in memory while the client reads. Default: nothing. */
+  readonly kept?: Kept;
   /** Called when the client does not keep up. */
   readonly stalled?: () => void;
   /** Default: JSON. */
@@ -75,9 +86,9 @@ export class PacedWriter {
   async write(text: string | Uint8Array): Promise<void> {
     const response = this.#response;
     if (response.destroyed || response.write(text)) return;
-    const { keptBytes = 0, stalled } = this.#options;
+    const { kept, stalled } = this.#options;
     stalled?.();
-    this.#unread.wait(this.#tenant, response, response.writableLength + keptBytes);
+    this.#unread.wait(this.#tenant, response, { bytes: response.writableLength, kept });
     await drained(response);
     this.#unread.read(this.#tenant, response);
   }
@@ -88,7 +99,8 @@ export class PacedWriter {
     if (response.destroyed) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     response.once('close', resolve);
-    if (!response.write(bytes, () => resolve())) this.#unread.wait(this.#tenant, response, response.writableLength);
+    if (!response.write(bytes, () => resolve()))
+      this.#unread.wait(this.#tenant, response, { bytes: response.writableLength });
     await promise;
     response.off('close', resolve);
     this.#unread.read(this.#tenant, response);

@@ -4,8 +4,8 @@
  */
 import type { Json } from '@cairn/protocol';
 import type { LongWork } from '../../engine/shares/long-work.ts';
+import { TenantSlots } from '../../tenant-slots.ts';
 import { parseJsonBody } from './json-body.ts';
-import { TenantSlots } from './tenant-slots.ts';
 
 /** To read fewer bytes than this takes less than a millisecond, whatever is in them. */
 export const LONG_BODY_BYTES = 16_384;

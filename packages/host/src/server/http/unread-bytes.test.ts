@@ -60,8 +60,8 @@ test('when the total is reached, the tenant with the most pays', () => {
   const { unread } = opened(100, 150);
   const oldest = response();
   const newer = response();
-  unread.wait('greedy', oldest, 50);
-  unread.wait('greedy', newer, 50);
+  unread.wait('greedy', oldest, { bytes: 50 });
+  unread.wait('greedy', newer, { bytes: 50 });
   unread.admit('small', response(), 40);
   unread.admit('other', response(), 40);
   expect([oldest.destroyed, newer.destroyed]).toEqual([true, false]);
@@ -72,9 +72,9 @@ test('when the total is reached, the tenant with the most pays', () => {
 test('a tenant over its limit loses the stream that waits longest', () => {
   const { unread } = opened();
   const [first, second, third] = [response(), response(), response()];
-  unread.wait('a', first, 40);
-  unread.wait('a', second, 40);
-  unread.wait('a', third, 40);
+  unread.wait('a', first, { bytes: 40 });
+  unread.wait('a', second, { bytes: 40 });
+  unread.wait('a', third, { bytes: 40 });
   expect([first, second, third].map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
   expect(unread.total).toBe(80);
 });
@@ -82,8 +82,8 @@ test('a tenant over its limit loses the stream that waits longest', () => {
 test('a stream is counted with what waits now, and not once it is read', () => {
   const { unread } = opened();
   const one = response();
-  unread.wait('a', one, 40);
-  unread.wait('a', one, 70);
+  unread.wait('a', one, { bytes: 40 });
+  unread.wait('a', one, { bytes: 70 });
   expect(unread.total).toBe(70);
   unread.read('a', one);
   unread.read('a', one);
@@ -96,5 +96,22 @@ test('a client that takes too long for a large response is cut', () => {
   unread.admit('a', one, 655_360);
   timers.pass(40_000);
   expect(one.destroyed).toBe(true);
+  expect(unread.total).toBe(0);
+});
+
+test('a document that several responses are rendered from counts once, until the last of them is read', () => {
+  const { unread } = opened();
+  const kept = { bytes: 60 };
+  const [first, second, third] = [response(), response(), response()];
+  unread.wait('a', first, { bytes: 10, kept });
+  unread.wait('a', second, { bytes: 10, kept });
+  expect(unread.total).toBe(80);
+  unread.read('a', first);
+  expect(unread.total).toBe(70);
+  // Another document does not fit beside it: the response that waits longest is cut, and the document goes with it.
+  unread.wait('a', third, { bytes: 10, kept: { bytes: 50 } });
+  expect([second.destroyed, third.destroyed]).toEqual([true, false]);
+  expect(unread.total).toBe(60);
+  unread.read('a', third);
   expect(unread.total).toBe(0);
 });

@@ -21,16 +21,30 @@ const BYTES_PER_SECOND = 65_536;
 
 const RETRY_MS = 1_000;
 
+/** What stays in memory while responses wait that are rendered from it. It counts once, however many they are. */
+export interface Kept {
+  readonly bytes: number;
+}
+
+interface WaitingText {
+  /** What waits in the socket of one response. */
+  readonly bytes: number;
+  /** Default: nothing. */
+  readonly kept?: Kept | null | undefined;
+}
+
 /** A response of which something waits. */
 interface Waiting {
   readonly bytes: number;
+  readonly kept: Kept | null;
   readonly response: ServerResponse;
 }
 
-/** The waiting responses of a tenant, oldest first. */
+/** The waiting responses of a tenant, oldest first, and how many of them are rendered from each document. */
 interface Account {
   bytes: number;
   readonly waiting: Map<ServerResponse, Waiting>;
+  readonly kept: Map<Kept, number>;
 }
 
 export class UnreadBytes {
@@ -62,7 +76,7 @@ export class UnreadBytes {
       if (largest === null || largest.bytes <= held + bytes) throw hostIsFull(maxUnreadBytes);
       this.#cutOldest(largest);
     }
-    this.#count(tenant, response, bytes);
+    this.#count(tenant, { bytes, kept: null, response });
     const withinMs = READ_WITHIN_MS + (bytes / BYTES_PER_SECOND) * 1_000;
     const cancel = this.#timers.after(withinMs, () => response.destroy());
     response.once('close', () => {
@@ -72,8 +86,8 @@ export class UnreadBytes {
   }
 
   /** Counts what waits of a stream, which has taken its text already. Cuts the oldest one when there is no room. */
-  wait(tenant: string, response: ServerResponse, bytes: number): void {
-    this.#count(tenant, response, bytes);
+  wait(tenant: string, response: ServerResponse, { bytes, kept = null }: WaitingText): void {
+    this.#count(tenant, { bytes, kept, response });
     const account = this.#accounts.get(tenant);
     while (account !== undefined && account.bytes > this.#limits.maxUnreadBytesPerTenant) this.#cutOldest(account);
     while (this.#total > this.#limits.maxUnreadBytes) {
@@ -91,21 +105,34 @@ export class UnreadBytes {
     if (account.waiting.size === 0) this.#accounts.delete(tenant);
   }
 
-  #count(tenant: string, response: ServerResponse, bytes: number): void {
-    const account = this.#accounts.get(tenant) ?? { bytes: 0, waiting: new Map<ServerResponse, Waiting>() };
+  #count(tenant: string, waiting: Waiting): void {
+    const account = this.#accounts.get(tenant) ?? newAccount();
     this.#accounts.set(tenant, account);
-    this.#forget(account, response);
-    account.waiting.set(response, { bytes, response });
-    account.bytes += bytes;
-    this.#total += bytes;
+    this.#forget(account, waiting.response);
+    account.waiting.set(waiting.response, waiting);
+    this.#add(account, waiting.bytes);
+    if (waiting.kept !== null) this.#share(account, waiting.kept, 1);
   }
 
   #forget(account: Account, response: ServerResponse): void {
     const waiting = account.waiting.get(response);
     if (waiting === undefined) return;
     account.waiting.delete(response);
-    account.bytes -= waiting.bytes;
-    this.#total -= waiting.bytes;
+    this.#add(account, -waiting.bytes);
+    if (waiting.kept !== null) this.#share(account, waiting.kept, -1);
+  }
+
+  #share(account: Account, kept: Kept, change: 1 | -1): void {
+    const before = account.kept.get(kept) ?? 0;
+    const after = before + change;
+    if (after === 0) account.kept.delete(kept);
+    else account.kept.set(kept, after);
+    if (before === 0 || after === 0) this.#add(account, change * kept.bytes);
+  }
+
+  #add(account: Account, bytes: number): void {
+    account.bytes += bytes;
+    this.#total += bytes;
   }
 
   #cutOldest(account: Account): void {
@@ -125,6 +152,8 @@ export class UnreadBytes {
     return largest;
   }
 }
+
+const newAccount = (): Account => ({ bytes: 0, waiting: new Map(), kept: new Map() });
 
 const hint = 'Read the responses that are open, then send the request again.';
 

@@ -1,21 +1,26 @@
 /** Runs and artifacts as resources. */
 import { isCairnError } from '@cairn/protocol';
 import type { Engine } from '../../engine/engine.ts';
+import type { FairTurns } from '../../fair-turns.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { datasetPieces, filePieces, recordOf } from '../artifacts/artifact-pieces.ts';
 import { contextNamed } from '../contexts/context-params.ts';
 import type { HostExtension } from '../host-extension.ts';
-import { jsonPieces } from '../http/json-pieces.ts';
+import { jsonPieces, renderedInTurns } from '../http/json-pieces.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { runNamed } from '../http/params.ts';
 import type { Call } from '../http/routes.ts';
+import type { OpenSnapshots } from '../runs/open-snapshots.ts';
 import { runUri } from './results.ts';
 import { McpError } from './rpc.ts';
 
 export interface ResourcePorts {
   readonly engine: Engine;
   readonly runIndex: RunIndex;
+  readonly openSnapshots: OpenSnapshots;
+  /** Large texts are rendered in turns with other work, tenant by tenant. */
+  readonly pageTurns: FairTurns;
   readonly cursors: PageCursors;
   readonly store: Pick<Store, 'log' | 'contexts' | 'blobs' | 'artifacts'>;
   readonly extension: Pick<HostExtension, 'mcpResources' | 'mcpPrompts'>;
@@ -75,10 +80,16 @@ export async function readResource(call: Call, uri: unknown, ports: ResourcePort
   }
 }
 
-async function runContent({ caller }: Call, text: string, { engine, store }: ResourcePorts): Promise<object> {
-  const { record } = await runNamed(text, caller, store.log);
-  const { snapshot } = await engine.snapshotAt(caller.tenant, record.runId);
-  return { mimeType: JSON_TYPE, text: await joined(jsonPieces(snapshot)) };
+async function runContent({ caller }: Call, text: string, ports: ResourcePorts): Promise<object> {
+  const { engine, store, openSnapshots: open, pageTurns: turns } = ports;
+  const { tenant } = caller;
+  const { record, seq } = await runNamed(text, caller, store.log);
+  const { runId } = record;
+  const state = { key: runId, seq, load: () => engine.snapshotAt(tenant, runId) };
+  const content = await open.inTurn(tenant, () =>
+    open.with(state, ({ snapshot }) => renderedInTurns(snapshot, { owner: tenant, turns, most: MAX_BYTES })),
+  );
+  return { mimeType: JSON_TYPE, text: await joined(content) };
 }
 
 async function artifactContent(

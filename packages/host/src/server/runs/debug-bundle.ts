@@ -105,7 +105,10 @@ interface BundleRequest {
   readonly atSeq?: number | undefined;
 }
 
-async function shownState({ head, caller, atSeq }: BundleRequest, { engine, past }: BundlePorts): Promise<SnapshotAt> {
+async function shownState(
+  { head, caller, atSeq }: BundleRequest,
+  { engine, past }: BundlePorts,
+): Promise<Pick<SnapshotAt, 'seq' | 'snapshot'>> {
   if (atSeq === undefined) {
     const { seq, snapshot } = await engine.snapshotAt(caller.tenant, head.record.runId);
     return { seq, snapshot: withLineage(snapshot, head.record) };

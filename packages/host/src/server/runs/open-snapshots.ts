@@ -1,25 +1,56 @@
-/** The snapshots that are being sent. Requests for the same state of a run share one, so that it is loaded once. */
-import type { RunId } from '@cairn/protocol';
+/** The snapshots that are being loaded or sent. Requests for the same state of a run share one, so that it is built once. */
 import type { SnapshotAt } from '../../engine/loading/snapshots.ts';
+import { TenantSlots } from '../../tenant-slots.ts';
+
+/** Snapshots of one tenant that are loaded and sent at the same time. Each may be megabytes. */
+const AT_ONCE = 4;
+
+/** A state that a request wants: the one after this event of a run, or a later one. */
+export interface WantedState {
+  /** The same for requests that may share a state. */
+  readonly key: string;
+  readonly seq: number;
+  readonly load: () => Promise<SnapshotAt>;
+}
+
+interface Open {
+  readonly seq: number;
+  readonly at: Promise<SnapshotAt>;
+  users: number;
+}
 
 export class OpenSnapshots {
-  readonly #open = new Map<RunId, { readonly at: SnapshotAt; users: number }>();
+  readonly #slots = new TenantSlots(AT_ONCE);
+  readonly #open = new Map<string, Open>();
 
-  /** The snapshot of a run after this event, if a response has it. */
-  find(runId: RunId, seq: number): SnapshotAt | null {
-    const at = this.#open.get(runId)?.at;
-    return at?.seq === seq ? at : null;
+  /** Waits for the turn of the tenant. It is over with the answer, or as soon as the answer says that its client stalls. */
+  async inTurn<Answer>(tenant: string, answer: (stalled: () => void) => Promise<Answer>): Promise<Answer> {
+    const release = await this.#slots.take(tenant);
+    try {
+      return await answer(release);
+    } finally {
+      release();
+    }
   }
 
-  /** Shares a snapshot until the returned function is called. A newer one takes the place of an older one. */
-  use(runId: RunId, at: SnapshotAt): () => void {
-    const known = this.#open.get(runId);
-    const entry = known === undefined || known.at !== at ? { at, users: 0 } : known;
-    entry.users += 1;
-    this.#open.set(runId, entry);
-    return () => {
-      entry.users -= 1;
-      if (entry.users === 0 && this.#open.get(runId) === entry) this.#open.delete(runId);
-    };
+  /** Loads the state, or takes the one that others have, and has it until the answer is over. */
+  async with<Answer>(wanted: WantedState, answer: (at: SnapshotAt) => Promise<Answer>): Promise<Answer> {
+    const open = this.#opened(wanted);
+    open.users += 1;
+    try {
+      return await answer(await open.at);
+    } finally {
+      open.users -= 1;
+      if (open.users === 0 && this.#open.get(wanted.key) === open) this.#open.delete(wanted.key);
+    }
+  }
+
+  /** A newer state takes the place of an older one. */
+  #opened({ key, seq, load }: WantedState): Open {
+    const known = this.#open.get(key);
+    if (known !== undefined && known.seq >= seq) return known;
+    const open = { seq, at: load(), users: 0 };
+    this.#open.set(key, open);
+    return open;
   }
 }

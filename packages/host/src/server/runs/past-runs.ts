@@ -12,7 +12,7 @@ import type { LoadView } from '../../engine/loading/run-view.ts';
 import { isQuarantined } from '../../engine/stepping/quarantine.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { isWaiting, shownStatus } from '../../log/shown-status.ts';
-import { TenantSlots } from '../http/tenant-slots.ts';
+import { TenantSlots } from '../../tenant-slots.ts';
 import { withLineage } from './run-family.ts';
 
 export interface PastRunPorts {

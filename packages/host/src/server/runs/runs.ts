@@ -11,19 +11,19 @@ import {
   TerminalError,
 } from '@cairn/protocol';
 import { z } from 'zod';
+import { type SnapshotAt, UNCOUNTED_BYTES } from '../../engine/loading/snapshots.ts';
 import type { ChangeLog } from '../../log/ports/changes.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
-import type { RunIndex } from '../../log/ports/run-index.ts';
+import type { RunIndex, RunRecord } from '../../log/ports/run-index.ts';
 import { etagMatches } from '../http/etag.ts';
 import { jsonPieces } from '../http/json-pieces.ts';
 import { answerInPieces, type ResponsePorts } from '../http/large-response.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { atSeqParam, atSeqQuery, integerParam, requireEvent, runNamed, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
-import { TenantSlots } from '../http/tenant-slots.ts';
 import { type CreateRunPorts, createRunFrom } from './create-run.ts';
 import { listedRun } from './listed-run.ts';
-import { OpenSnapshots } from './open-snapshots.ts';
+import type { OpenSnapshots } from './open-snapshots.ts';
 import type { PastRuns } from './past-runs.ts';
 import { runChangesRoute } from './run-changes.ts';
 import { hasOpenChildren, withFamily, withLineage } from './run-family.ts';
@@ -35,18 +35,10 @@ export interface RunPorts extends CreateRunPorts {
   readonly cursors: PageCursors;
   readonly responses: ResponsePorts;
   readonly past: PastRuns;
+  readonly openSnapshots: OpenSnapshots;
 }
-
-interface GetPorts extends RunPorts {
-  readonly slots: TenantSlots;
-  readonly open: OpenSnapshots;
-}
-
-/** States of one tenant that are loaded and sent at the same time. Each may be megabytes. */
-const STATES_AT_ONCE = 4;
 
 export function runRoutes(ports: RunPorts): readonly Route[] {
-  const states = { slots: new TenantSlots(STATES_AT_ONCE), open: new OpenSnapshots() };
   return [
     {
       method: 'POST',
@@ -101,7 +93,7 @@ export function runRoutes(ports: RunPorts): readonly Route[] {
       method: 'GET',
       path: '/v1/runs/{runId}',
       scope: 'runs:read',
-      handle: (call) => get(call, { ...ports, ...states }),
+      handle: (call) => get(call, ports),
       doc: {
         id: 'getRun',
         summary: 'Read the state of a run, now or after one of its events',
@@ -134,7 +126,8 @@ const SNAPSHOT_VERSION = 3;
 const etagOf = (seq: number): string => `"${SNAPSHOT_VERSION}-${seq}"`;
 
 /** The state after an event never changes, so its ETag is known before it is folded. */
-async function getPast(call: Call, atSeq: number, { log, past, responses }: GetPorts): Promise<string | undefined> {
+async function getPast(call: Call, atSeq: number, ports: RunPorts): Promise<string | undefined> {
+  const { log, past, responses, openSnapshots: open } = ports;
   const head = await visibleRun(call, log);
   requireEvent(head, atSeq);
   const etag = `"${SNAPSHOT_VERSION}-at-${atSeq}"`;
@@ -142,13 +135,18 @@ async function getPast(call: Call, atSeq: number, { log, past, responses }: GetP
     call.reply.code(304).header('etag', etag).header('cache-control', REVALIDATE).send();
     return undefined;
   }
-  const snapshot = await past.snapshot(head, atSeq);
-  call.reply.header('etag', etag).header('cache-control', REVALIDATE);
-  return answerInPieces(call, jsonPieces(snapshot), responses);
+  const load = async () => ({ seq: atSeq, snapshot: await past.snapshot(head, atSeq), bytes: UNCOUNTED_BYTES });
+  const state = { key: `${head.record.runId}@${atSeq}`, seq: atSeq, load };
+  return open.inTurn(call.caller.tenant, (stalled) =>
+    open.with(state, (at) => {
+      call.reply.header('etag', etag).header('cache-control', REVALIDATE);
+      return answerInPieces(call, jsonPieces(at.snapshot), { ...responses, kept: at, stalled });
+    }),
+  );
 }
 
 /** The ETag is derived from the last event, so a 304 needs no fold of the run. */
-async function get(call: Call, ports: GetPorts): Promise<string | undefined> {
+async function get(call: Call, ports: RunPorts): Promise<string | undefined> {
   const atSeq = atSeqParam(call);
   if (atSeq !== undefined) return getPast(call, atSeq, ports);
   const known = call.request.headers['if-none-match'];
@@ -159,34 +157,34 @@ async function get(call: Call, ports: GetPorts): Promise<string | undefined> {
       return undefined;
     }
   }
-  const release = await ports.slots.take(call.caller.tenant);
-  try {
-    return await answerSnapshot(call, ports, release);
-  } finally {
-    release();
-  }
+  return ports.openSnapshots.inTurn(call.caller.tenant, async (stalled) => {
+    const { record, seq } = await visibleRun(call, ports.log);
+    const { runId, tenant } = record;
+    const state = { key: runId, seq, load: () => ports.engine.snapshotAt(tenant, runId) };
+    return ports.openSnapshots.with(state, (at) => answerSnapshot(call, { at, record, stalled }, ports));
+  });
 }
 
-/** A slot is held while a state is loaded and sent, but not for a client that stalls. */
-async function answerSnapshot(call: Call, ports: GetPorts, stalled: () => void): Promise<string | undefined> {
-  const { engine, log, runIndex, responses, open } = ports;
-  const { record, seq: last } = await visibleRun(call, log);
-  const { runId, tenant } = record;
-  const at = open.find(runId, last) ?? (await engine.snapshotAt(tenant, runId));
-  const done = open.use(runId, at);
-  try {
-    const { seq } = at;
-    const snapshot = withLineage(at.snapshot, record);
-    if (hasOpenChildren(snapshot)) {
-      // The children's status changes without an event of this run, so an ETag by its events would be wrong.
-      call.reply.header('cache-control', 'private, no-store');
-      return await answerInPieces(call, jsonPieces(await withFamily(snapshot, runIndex)), { ...responses, stalled });
-    }
-    call.reply.header('etag', etagOf(seq)).header('cache-control', REVALIDATE);
-    return await answerInPieces(call, jsonPieces(snapshot), { ...responses, stalled });
-  } finally {
-    done();
+interface ShownState {
+  readonly at: SnapshotAt;
+  readonly record: RunRecord;
+  readonly stalled: () => void;
+}
+
+async function answerSnapshot(
+  call: Call,
+  { at, record, stalled }: ShownState,
+  { runIndex, responses }: RunPorts,
+): Promise<string | undefined> {
+  const snapshot = withLineage(at.snapshot, record);
+  const how = { ...responses, kept: at, stalled };
+  if (hasOpenChildren(snapshot)) {
+    // The children's status changes without an event of this run, so an ETag by its events would be wrong.
+    call.reply.header('cache-control', 'private, no-store');
+    return answerInPieces(call, jsonPieces(await withFamily(snapshot, runIndex)), how);
   }
+  call.reply.header('etag', etagOf(at.seq)).header('cache-control', REVALIDATE);
+  return answerInPieces(call, jsonPieces(snapshot), how);
 }
 
 /** Only this client may cache it, and it must revalidate before use. */

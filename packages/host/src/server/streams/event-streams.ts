@@ -197,8 +197,8 @@ export class EventStreams {
   /** Only now are its bytes counted: a stream whose client reads costs nothing more. */
   #stall(stream: Stream): void {
     stream.stalled = true;
-    const waiting = stream.response.writableLength + (stream.long?.waiting ?? 0);
-    this.#ports.unread.wait(stream.tenant, stream.response, waiting);
+    const bytes = stream.response.writableLength + (stream.long?.waiting ?? 0);
+    this.#ports.unread.wait(stream.tenant, stream.response, { bytes });
   }
 
   /** The end of the response goes out with the last frames. */

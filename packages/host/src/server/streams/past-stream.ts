@@ -59,7 +59,7 @@ function pastRows({ head, atSeq, after, audience, modes, form }: PastRange, { lo
 function pastState({ head, atSeq, form }: PastRange, { past, turns }: PastStreamPorts): Source {
   return reading(async () => {
     const { view, snapshot } = await past.at(head, atSeq);
-    const parts = await renderedInTurns(stateDocument(view, snapshot), head.record.tenant, turns);
+    const parts = await renderedInTurns(stateDocument(view, snapshot), { owner: head.record.tenant, turns });
     const chunk = stateChunk([{ seq: atSeq, parts, size: 0, urgent: true, isLast: true }], form);
     return chunk ?? { text: '', upTo: atSeq, urgent: true, isLast: true };
   });

@@ -136,7 +136,7 @@ export class SnapshotFeed {
     const { lastSeq, status, owner } = state.view;
     const isLast = isTerminalStatus(status);
     // Detached from the view, which goes on meanwhile.
-    const parts = await renderedInTurns(stateDocument(state.view), owner?.tenant ?? '', turns);
+    const parts = await renderedInTurns(stateDocument(state.view), { owner: owner?.tenant ?? '', turns });
     const size = parts.reduce((sum, { length }) => sum + length, 0);
     followed.dueAt = now() + (size / SHOWN_PER_SECOND) * 1_000;
     followed.isComing = false;
