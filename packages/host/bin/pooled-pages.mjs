@@ -11,10 +11,14 @@ import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
 const LOOK_MS = 500;
+/** Until a collection that was asked for is over, load is looked for more often. */
+const LOOK_AGAIN_MS = 50;
 /** A collection that began before it was told to reduce memory keeps the pool: then the next one is told. */
 const AGAIN_MS = 5_000;
 /** The part of the time since the last look in which a calm host did something. */
 const CALM = 0.25;
+/** The part in which a host is busy. The collection itself takes some of the time. */
+const BUSY = 0.5;
 /** Resident memory above which the pool is emptied under load. */
 const SHORT_AT = 896 * 1_048_576;
 /** Code, stacks, buffers of sockets and SQLite's pages beside the heap. Under attack they take up to 320 MiB. */
@@ -44,40 +48,73 @@ export class PoolEstimate {
   }
 }
 
+/** Chooses the moment: what V8 is told after each look, and after each large collection. */
+export class PoolChoice {
+  #pool = new PoolEstimate();
+  /** @type {'begin' | 'reduce' | null} */
+  #told = null;
+  #notBefore = 0;
+
+  /** Whether a collection was told to empty the pool. */
+  get isTold() {
+    return this.#told !== null;
+  }
+
+  /** What V8 is told now: to begin a collection that empties the pool, to empty it in the next one, or to do as usual. */
+  look({ memory, utilization, now }) {
+    const isShort = memory.rss >= SHORT_AT;
+    if (this.#told !== null) {
+      // What was asked for in a calm moment must not make the pauses of a load longer.
+      return this.#told === 'begin' && utilization >= BUSY && !isShort ? this.#over(now) : null;
+    }
+    const isCalm = utilization < CALM;
+    if (now < this.#notBefore || (!isCalm && !isShort) || !this.#pool.isLarge(besideHeap(memory))) return null;
+    this.#told = isCalm ? 'begin' : 'reduce';
+    return this.#told;
+  }
+
+  /** A large collection is over. */
+  collected({ memory, now }) {
+    this.#pool.collected(besideHeap(memory));
+    return this.#over(now);
+  }
+
+  #over(now) {
+    this.#told = null;
+    this.#notBefore = now + AGAIN_MS;
+    return 'usual';
+  }
+}
+
+const flags = { begin: [...reduce, ...begin], reduce, usual: asUsual };
+
 /** Looks twice a second, and has V8 empty its pool when that is worth it. Returns how to stop. */
 export function releasePooledPages({ memoryUsage = process.memoryUsage, lookMs = LOOK_MS } = {}) {
-  const pool = new PoolEstimate();
-  let isTold = false;
-  let notBefore = 0;
+  const choice = new PoolChoice();
   let lastLoad = performance.eventLoopUtilization();
-  const collections = new PerformanceObserver((list) => {
-    if (list.getEntries().some(({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) collected();
-  });
-  const collected = () => {
-    collections.disconnect();
-    for (const flag of asUsual) setFlagsFromString(flag);
-    isTold = false;
-    notBefore = performance.now() + AGAIN_MS;
-    pool.collected(besideHeap(memoryUsage()));
+  const collections = new PerformanceObserver((list) => note(list.getEntries()));
+  const tell = (what) => {
+    if (what === null) return;
+    if (what === 'usual') collections.disconnect();
+    else collections.observe({ entryTypes: ['gc'] });
+    for (const flag of flags[what]) setFlagsFromString(flag);
   };
-  const isCalm = () => {
+  const note = (entries) => {
+    if (!choice.isTold || !entries.some(({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR)) return;
+    tell(choice.collected({ memory: memoryUsage(), now: performance.now() }));
+  };
+  const look = () => {
+    note(collections.takeRecords());
     const load = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(load, lastLoad);
     lastLoad = load;
-    return utilization < CALM;
+    tell(choice.look({ memory: memoryUsage(), utilization, now: performance.now() }));
+    timer = setTimeout(look, choice.isTold ? Math.min(lookMs, LOOK_AGAIN_MS) : lookMs).unref();
   };
-  const look = () => {
-    const memory = memoryUsage();
-    const [calm, isLarge] = [isCalm(), pool.isLarge(besideHeap(memory))];
-    if (isTold || performance.now() < notBefore || !isLarge || (!calm && memory.rss < SHORT_AT)) return;
-    isTold = true;
-    collections.observe({ entryTypes: ['gc'] });
-    for (const flag of calm ? [...reduce, ...begin] : reduce) setFlagsFromString(flag);
-  };
-  const timer = setInterval(look, lookMs).unref();
+  let timer = setTimeout(look, lookMs).unref();
   return () => {
-    clearInterval(timer);
-    if (isTold) collected();
+    clearTimeout(timer);
+    if (choice.isTold) tell('usual');
   };
 }
 
