@@ -128,7 +128,9 @@ export const largeRunAttacks: readonly Attack[] = [
   unread('large-states-of-12-runs-unread', { runs: 12, shape: waiting }, (runs) =>
     runs.flatMap(({ runId }) => times(4, () => `/v1/runs/${runId}/events?streamMode=values`)),
   ),
-  unread('large-snapshots-of-many-parts-unread', { shape: parts }, ([run]) => times(20, () => `/v1/runs/${run?.runId}`)),
+  unread('large-snapshots-of-many-parts-unread', { shape: parts }, ([run]) =>
+    times(20, () => `/v1/runs/${run?.runId}`),
+  ),
   unread('large-states-of-many-parts-unread', { shape: parts }, ([run]) =>
     times(20, () => `/v1/runs/${run?.runId}/events?streamMode=values`),
   ),
@@ -142,9 +144,6 @@ export const largeRunAttacks: readonly Attack[] = [
     attacker.send('/v1/a2a', { body: call('GetTask', { id: run?.runId ?? '' }), headers: a2a }),
   ),
   asked('large-diffs', { count: 20, runs: 2 }, (attacker, [one, other]) =>
-    attacker.send(`/v1/runs/${one?.runId}:diff?against=${other?.runId}`),
-  ),
-  asked('large-diffs-of-many-parts', { count: 4, runs: 2, shape: parts }, (attacker, [one, other]) =>
     attacker.send(`/v1/runs/${one?.runId}:diff?against=${other?.runId}`),
   ),
   asked('large-forks', { count: 20 }, (attacker, [run], i) =>

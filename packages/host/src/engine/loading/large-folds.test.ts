@@ -1,6 +1,6 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { bench } from '../../../test/kit/engine-bench.ts';
+import { bench, chain } from '../../../test/kit/engine-bench.ts';
 import type { RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import type { Store } from '../../log/ports/store.ts';
@@ -86,4 +86,28 @@ test('however many readers ask for the view of a long run, two of them fold it a
   expect(views.every(({ lastSeq }) => lastSeq === LAST)).toBe(true);
   expect(seen.most).toBe(2);
   expect((await load(record.runId, 500)).lastSeq).toBe(500);
+});
+
+test('however many readers ask for the snapshot of a long run, two of them fold it at a time', async () => {
+  const { node, begin, seen, store } = bench();
+  const reads = { beyond: 0, most: 0 };
+  const log: Store['log'] = {
+    ...store.log,
+    read: async (range) => {
+      const isBeyond = 'after' in range && range.after >= 0;
+      if (isBeyond) reads.beyond += 1;
+      reads.most = Math.max(reads.most, reads.beyond);
+      await settled();
+      if (isBeyond) reads.beyond -= 1;
+      return store.log.read(range);
+    },
+  };
+  const engine = node('a');
+  await engine.open();
+  const runId = await begin(engine, chain(...Array.from({ length: 600 }, () => 'core.noop')));
+  await seen(runId, 'run.completed');
+  const reader = node('b', [], { ...store, log, checkpoints: { ...store.checkpoints, get: async () => null } });
+  const all = await Promise.all(Array.from({ length: 12 }, () => reader.snapshotAt('t', runId)));
+  expect(all.every(({ seq, snapshot }) => seq > 1_000 && snapshot.status === 'completed')).toBe(true);
+  expect(reads.most).toBe(2);
 });

@@ -201,7 +201,7 @@ function surfaceOf(
   const { log, changes, runIndex, contexts } = store;
   const shares = { engine, gate: ports.gate, limits };
   const loadView = createLoadView(store);
-  const [past, openSnapshots] = [new PastRuns({ log, loadView }), new OpenSnapshots()];
+  const states = { past: new PastRuns({ log, loadView }), openSnapshots: new OpenSnapshots() };
   const turns = new FairTurns({ budget: TURN_BYTES, nextTurn: (go) => httpServer.laterTurns.nextTurn(go) });
   const responses = { unread: ports.unread, turns };
   const snapshots = new SnapshotFeed({ log, load: loadView, turns, timers, now, inTurn: ports.feed.inTurn });
@@ -211,50 +211,27 @@ function surfaceOf(
   const tokens = createInterruptTokens(ports.deriveKeys('interrupt-token'));
   const cursors = createPageCursors(ports.deriveKeys('list-cursor'));
   const { isUnderTest } = ports.extension;
-  const interrupts = { engine, log, runIndex, loadView, past, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
+  const interrupts = { ...store, ...states, engine, loadView, tokens, now, baseUrl, cursors, trustsVoter: isUnderTest };
   const inbox = new InboxFeed({ log, changes, runIndex, loadView, cursors, timers, inTurn: ports.feed.inTurn });
   const webhooks = new Webhooks({ ...ports, version, interrupts, tokens });
-  const bundles = { engine, log, version, now, responses, past };
+  const bundles = { ...states, engine, log, version, now, responses };
   const runsAgents = discovery.agents?.supported === true;
   const models = { ...ports.models, allowsMocks: isUnderTest };
   const conversations = new ContextTurns(ports);
   const contextStreams = new ContextStreams({ feed: ports.feed, streams });
-  const talk = { schemaTurns: turns, pageTurns: turns, contextStreams, ...agentsOfTalks(ports) };
-  const talks = {
-    ...ports,
-    ...store,
-    loadView,
-    openSnapshots,
-    cursors,
-    runsAgents,
-    turns: conversations,
-    ...talk,
-    ...options,
-  };
+  const talk = { schemaTurns: turns, pageTurns: turns, contextStreams, ...states, ...agentsOfTalks(ports) };
+  const talks = { ...ports, ...store, loadView, cursors, runsAgents, turns: conversations, ...talk, ...options };
   const runStreams = new RunStreams({ log, contexts, feed: ports.feed, streams });
   const chatStreams = new ChatStreams({ feed: ports.feed, streams });
   const about = { hostId, version, faces: new WorkflowFaces(engine) };
   const toPeers = { ...talks, ...about, streams, conversations: talks };
   const [a2a, mcp] = [createA2a({ ...toPeers, versions: a2aVersions }), createMcp({ ...toPeers, inputs: talks })];
   const routes: readonly Route[] = [
-    ...runRoutes({
-      ...ports,
-      log,
-      changes,
-      runIndex,
-      hostId,
-      webhooks,
-      cursors,
-      runsAgents,
-      models,
-      responses,
-      past,
-      openSnapshots,
-    }),
+    ...runRoutes({ ...ports, ...store, ...states, hostId, webhooks, cursors, runsAgents, models, responses }),
     ...relativeRoutes({ ...ports, ...store, store, loadView, turns, responses, engine, models, hostId }),
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
-    ...eventRoutes({ ...ports, log, past, turns, streams }),
+    ...eventRoutes({ ...ports, ...states, log, turns, streams }),
     ...pollRoutes({ log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),

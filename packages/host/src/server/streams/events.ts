@@ -12,6 +12,7 @@ import { PacedWriter, takenOver } from '../http/large-response.ts';
 import { atSeqParam, integerParam, requireEvent, visibleRun } from '../http/params.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
+import type { OpenSnapshots } from '../runs/open-snapshots.ts';
 import type { PastRuns } from '../runs/past-runs.ts';
 import type { EventStreams, StreamRequest } from './event-streams.ts';
 import { subscribePast } from './past-stream.ts';
@@ -25,6 +26,7 @@ export interface EventSurface {
   readonly streams: EventStreams;
   readonly unread: UnreadBytes;
   readonly past: PastRuns;
+  readonly openSnapshots: OpenSnapshots;
   readonly turns: FairTurns;
 }
 

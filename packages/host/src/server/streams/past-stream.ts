@@ -6,6 +6,7 @@ import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { renderedInTurns } from '../http/json-pieces.ts';
+import type { OpenSnapshots } from '../runs/open-snapshots.ts';
 import type { PastRuns } from '../runs/past-runs.ts';
 import { stateChunk, stateDocument } from './followed-state.ts';
 import { lensOf } from './stream-lens.ts';
@@ -13,6 +14,7 @@ import { lensOf } from './stream-lens.ts';
 export interface PastStreamPorts {
   readonly log: EventLog;
   readonly past: PastRuns;
+  readonly openSnapshots: Pick<OpenSnapshots, 'inTurn'>;
   /** Large states are rendered in turns with other work, tenant by tenant. */
   readonly turns: FairTurns;
 }
@@ -56,10 +58,14 @@ function pastRows({ head, atSeq, after, audience, modes, form }: PastRange, { lo
 }
 
 /** The state of a large run is rendered piece by piece. */
-function pastState({ head, atSeq, form }: PastRange, { past, turns }: PastStreamPorts): Source {
+function pastState({ head, atSeq, form }: PastRange, { past, turns, openSnapshots }: PastStreamPorts): Source {
+  const { tenant } = head.record;
   return reading(async () => {
-    const { view, snapshot } = await past.at(head, atSeq);
-    const parts = await renderedInTurns(stateDocument(view, snapshot), { owner: head.record.tenant, turns });
+    // The text that waits for the client is counted; states that wait to be rendered would not be.
+    const parts = await openSnapshots.inTurn(tenant, async () => {
+      const { view, snapshot } = await past.at(head, atSeq);
+      return renderedInTurns(stateDocument(view, snapshot), { owner: tenant, turns });
+    });
     const chunk = stateChunk([{ seq: atSeq, parts, size: 0, urgent: true, isLast: true }], form);
     return chunk ?? { text: '', upTo: atSeq, urgent: true, isLast: true };
   });
