@@ -146,6 +146,9 @@ export const largeRunAttacks: readonly Attack[] = [
   asked('large-diffs', { count: 20, runs: 2 }, (attacker, [one, other]) =>
     attacker.send(`/v1/runs/${one?.runId}:diff?against=${other?.runId}`),
   ),
+  asked('large-diffs-of-many-parts', { count: 4, runs: 2, shape: parts }, (attacker, [one, other]) =>
+    attacker.send(`/v1/runs/${one?.runId}:diff?against=${other?.runId}`),
+  ),
   asked('large-forks', { count: 20 }, (attacker, [run], i) =>
     attacker.send(`/v1/runs/${run?.runId}:fork`, { body: { mode: 'branch', fromSeq: (run?.last ?? 0) - 2 * i } }),
   ),

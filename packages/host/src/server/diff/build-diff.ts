@@ -67,7 +67,7 @@ export async function buildDiff(input: DiffInput, ports: ContentPorts): Promise<
     artifacts: await builder.artifacts(artifacts),
     children: await builder.section(alignment, 'children'),
   };
-  const state = await builder.inTurn(() => stateDiff(runs[0].view, runs[1].view, builder));
+  const state = await builder.inSlices(stateDiff(runs[0].view, runs[1].view, builder));
   const eventDiffs = await builder.events(alignment);
   const [a, b] = sides.map(({ branch }) => branch);
   const cairn = {

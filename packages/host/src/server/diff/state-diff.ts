@@ -1,13 +1,14 @@
 /** The difference of two states: what the runs hold at their last event, and what they used. */
 import {
-  cleaned,
   type DiffRoom,
-  type Json,
+  fieldChanges,
+  type JsonObject,
   type OwnIds,
   type RunDiff,
   type RunView,
   runSnapshot,
-  valueChanges,
+  type Slices,
+  type ValueChange,
 } from '@cairn/protocol';
 import type { DiffRun } from './read-sides.ts';
 
@@ -16,16 +17,17 @@ type StateDiff = Omit<RunDiff['stateDiff'], 'cairn'>;
 const compared = ['variables', 'channels', 'inputs', 'outputs', 'error'] as const;
 
 /** The parts of two snapshots that differ. Snapshots mask sensitive values. */
-export function stateDiff(
+export function* stateDiff(
   one: RunView,
   other: RunView,
-  { ids, room }: { readonly ids: OwnIds; readonly room: DiffRoom },
-): StateDiff {
+  options: { readonly ids: OwnIds; readonly room: DiffRoom },
+): Slices<StateDiff> {
   const [a, b] = [runSnapshot(one), runSnapshot(other)];
-  const parts = compared.map((name) => {
-    const [left, right] = [a[name], b[name]].map((value) => cleaned((value ?? {}) as Json, ids));
-    return [name, valueChanges(left, right, room)] as const;
-  });
+  const parts: (readonly [string, readonly ValueChange[]])[] = [];
+  for (const name of compared) {
+    const [left, right] = [a[name] ?? {}, b[name] ?? {}] as const;
+    parts.push([name, yield* fieldChanges(left as JsonObject, right as JsonObject, options)]);
+  }
   return {
     ...(a.status !== b.status && { status: { a: a.status, b: b.status } }),
     ...Object.fromEntries(parts.filter(([, changes]) => changes.length > 0)),

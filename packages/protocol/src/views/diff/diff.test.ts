@@ -3,11 +3,12 @@ import { expect, test } from 'vitest';
 import type { FoldEvent, RawEvent } from '../../events/event.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { type Alignment, alignSides } from './align-sides.ts';
+import { cleaned } from './comparable.ts';
 import { DiffSide, MAX_MOVES } from './diff-side.ts';
 import { Places } from './places.ts';
 import { alignArtifacts, SideArtifacts } from './side-artifacts.ts';
 import { allOf } from './slices.ts';
-import { valueChanges } from './value-changes.ts';
+import { fieldChanges, valueChanges } from './value-changes.ts';
 
 type Told = readonly [type: string, nodeId: string | undefined, payload: JsonObject];
 
@@ -231,4 +232,21 @@ test('values are compared by path, and what is long is cut and counted', () => {
   const full = { characters: 0, cut: 0 };
   expect(valueChanges({ a: 1 }, { a: 2 }, full)).toEqual([]);
   expect(full.cut).toBe(1);
+});
+
+test('the fields of two objects are compared slice by slice, with the same changes as all at once', () => {
+  const ids = [
+    ['run_1', '{run}'],
+    ['run_2', '{run}'],
+  ] as const;
+  const long = (end: string) => Array.from({ length: 20_000 }, (_, i) => (i === 0 ? end : 'same'));
+  const [a, b] = [
+    { run_1: 'x', kept: long('a'), gone: 1, changed: long('a'), more: 'run_1' },
+    { changed: long('b'), run_2: 'y', kept: long('a'), more: 'run_2', 7: true },
+  ];
+  const roomy = () => ({ characters: 10_000, cut: 0 });
+  const whole = valueChanges(cleaned(a, ids), cleaned(b, ids), roomy());
+  expect(whole.map(({ path }) => path)).toEqual(['{run}', 'gone', 'changed.0', '7']);
+  expect(allOf(fieldChanges(a, b, { ids, room: roomy() }))).toEqual(whole);
+  expect([...fieldChanges(a, b, { ids, room: roomy() })].length).toBeGreaterThan(4);
 });

@@ -5,7 +5,7 @@ export {
   type EventDifference,
   type MovePair,
 } from './align-sides.ts';
-export { cleaned, comparable, type OwnIds } from './comparable.ts';
+export { comparable, type OwnIds } from './comparable.ts';
 export { describeMove } from './describe-move.ts';
 export { DiffSide, type Move } from './diff-side.ts';
 export { type LineDiff, lineDiff, MAX_LINE_EDITS } from './line-diff.ts';
@@ -20,4 +20,4 @@ export {
 } from './side-artifacts.ts';
 export type { Slices } from './slices.ts';
 export { linesOf, type TextPart, textDiff } from './text-diff.ts';
-export { type DiffRoom, shownValue, type ValueChange, valueChanges } from './value-changes.ts';
+export { type DiffRoom, fieldChanges, shownValue, type ValueChange, valueChanges } from './value-changes.ts';

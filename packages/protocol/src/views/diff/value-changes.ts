@@ -1,5 +1,8 @@
 /** The difference of two JSON values by path, cut to what a person reads. */
-import { isJsonObject, type Json, jsonEquals } from '../../json.ts';
+import { isJsonObject, type Json, type JsonObject, jsonEquals } from '../../json.ts';
+import { jsonSize } from '../../json-size.ts';
+import { cleaned, type OwnIds } from './comparable.ts';
+import type { Slices } from './slices.ts';
 import { type TextPart, textDiff } from './text-diff.ts';
 
 /** A changed value. A side that lacks it has no field. */
@@ -36,6 +39,46 @@ export function valueChanges(a: Json | undefined, b: Json | undefined, room: Dif
   const changes: ValueChange[] = [];
   collect({ path: '', a, b, depth: 0 }, changes, room);
   return changes;
+}
+
+/** About the bytes of values that are compared between two looks at the turn. */
+const SLICE = 65_536;
+
+/** The changes of two objects as `cleaned` shows them. A state of many values would take half a second at once. */
+export function* fieldChanges(
+  a: JsonObject,
+  b: JsonObject,
+  { ids, room }: FieldOptions,
+): Slices<readonly ValueChange[]> {
+  const [one, other] = [yield* cleanedFields(a, ids), yield* cleanedFields(b, ids)];
+  const changes: ValueChange[] = [];
+  let size = 0;
+  for (const [key, left, right] of membersOf(one, other) ?? []) {
+    collect({ path: key, a: left, b: right, depth: 1 }, changes, room);
+    size += jsonSize(left) + jsonSize(right);
+    if (size < SLICE) continue;
+    size = 0;
+    yield;
+  }
+  return changes;
+}
+
+interface FieldOptions {
+  readonly ids: OwnIds;
+  readonly room: DiffRoom;
+}
+
+function* cleanedFields(value: JsonObject, ids: OwnIds): Slices<JsonObject> {
+  const kept: [string, Json][] = [];
+  let size = 0;
+  for (const [key, item] of Object.entries(value)) {
+    kept.push(...Object.entries(cleaned({ [key]: item }, ids) as JsonObject));
+    size += jsonSize(item);
+    if (size < SLICE) continue;
+    size = 0;
+    yield;
+  }
+  return Object.fromEntries(kept);
 }
 
 interface Pair {
