@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { payloadId } from '../../ids.ts';
-import { comparable } from './comparable.ts';
+import { cleaned, comparable } from './comparable.ts';
 
 /** What a run with this token writes about itself. */
 const payloadOf = (token: string) => ({
@@ -16,4 +16,20 @@ test('the ids that two runs derive from themselves are no difference, and other 
   );
   expect(one).toEqual(other);
   expect(one).toEqual({ refId: 'call_{token}_a#0', value: { messageId: 'msg_{token}_a', text: 'call_me_later' } });
+});
+
+test('a value without ids of its own is not copied, whatever it is made of', () => {
+  const value = { list: [{}, { text: 'plain' }, [1, null]], decidedAt: 'on Monday' };
+  expect(cleaned(value, [['run_1', '{run}']])).toBe(value);
+});
+
+test('an id is named wherever it stands, and what stands around it keeps its order', () => {
+  const value = {
+    a: [1, 'run_1', {}],
+    'of run_1': { decidedAt: '2026-01-01T00:00:00Z', left: true },
+    z: [[{ id: 'run_1' }]],
+  };
+  const shown = cleaned(value, [['run_1', '{run}']]);
+  expect(JSON.stringify(shown)).toBe('{"a":[1,"{run}",{}],"of {run}":{"left":true},"z":[[{"id":"{run}"}]]}');
+  expect(value.a).toEqual([1, 'run_1', {}]);
 });

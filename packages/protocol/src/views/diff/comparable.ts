@@ -83,21 +83,42 @@ const withoutId = (call: Json): Json => {
 /** A reference to a sensitive value carries a token of its run. */
 const REFERENCE = /\[REDACTED:([A-Za-z0-9_.-]{1,40})#[A-Za-z0-9_-]{12}\]/g;
 
-/** A value in which the side's own ids have the names that stand for them. */
+/**
+ * A value in which the side's own ids have the names that stand for them: the value itself where it has none, because a
+ * copy of many small values would burden the collector more than all else that a diff does.
+ */
 export function cleaned(value: Json, ids: OwnIds): Json {
   if (typeof value === 'string') return cleanedText(value, ids);
-  if (Array.isArray(value)) return value.map((item: Json) => cleaned(item, ids));
+  if (Array.isArray(value)) return cleanedList(value, ids);
   return isJsonObject(value) ? cleanedObject(value, ids) : value;
 }
 
-function cleanedObject(value: JsonObject, ids: OwnIds): JsonObject {
-  const kept: [string, Json][] = [];
-  for (const [key, item] of Object.entries(value)) {
-    // The host writes the time of an answer into the answer, and so into what follows from it.
-    if (key === 'decidedAt' && typeof item === 'string' && ISO_TIME.test(item)) continue;
-    kept.push([cleanedText(key, ids), cleaned(item, ids)]);
+function cleanedList(list: readonly Json[], ids: OwnIds): Json {
+  let kept: Json[] | null = null;
+  let place = 0;
+  for (const item of list) {
+    const clean = cleaned(item, ids);
+    if (kept === null && clean !== item) kept = list.slice(0, place);
+    kept?.push(clean);
+    place += 1;
   }
-  return Object.fromEntries(kept);
+  return kept ?? list;
+}
+
+function cleanedObject(value: JsonObject, ids: OwnIds): JsonObject {
+  let kept: [string, Json][] | null = null;
+  let place = 0;
+  for (const key in value) {
+    const item = value[key] ?? null;
+    // The host writes the time of an answer into the answer, and so into what follows from it.
+    const isTime = key === 'decidedAt' && typeof item === 'string' && ISO_TIME.test(item);
+    const name = cleanedText(key, ids);
+    const clean = cleaned(item, ids);
+    if (kept === null && (isTime || name !== key || clean !== item)) kept = Object.entries(value).slice(0, place);
+    if (!isTime) kept?.push([name, clean]);
+    place += 1;
+  }
+  return kept === null ? value : Object.fromEntries(kept);
 }
 
 /** An id inside a payload carries a token of its run (`payloadId`). */

@@ -1,5 +1,5 @@
 /** A fast hash of JSON by value, to compare what two runs did without keeping it. It is no protection against forgery. */
-import type { Json } from '../../json.ts';
+import { isJsonObject, type Json } from '../../json.ts';
 
 /** Two lanes of 32 bits: equal hashes of different values are as good as impossible by accident. */
 export class ContentHash {
@@ -25,13 +25,9 @@ export class ContentHash {
       for (const item of value) this.json(item).text(',');
       return this.text(']');
     }
-    if (typeof value !== 'object' || value === null || value === undefined) {
-      return this.text(`${typeof value}:${String(value)}`);
-    }
+    if (!isJsonObject(value)) return this.text(`${typeof value}:${String(value)}`);
     this.text('{');
-    const entries = Object.entries(value);
-    entries.sort(([one], [other]) => (one < other ? -1 : 1));
-    for (const [key, item] of entries) this.text(JSON.stringify(key)).text(':').json(item).text(',');
+    for (const key of Object.keys(value).sort()) this.text(JSON.stringify(key)).text(':').json(value[key]).text(',');
     return this.text('}');
   }
 
