@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { payloadId } from '../../ids.ts';
+import type { Json } from '../../json.ts';
 import { cleaned, comparable } from './comparable.ts';
+import { hashOf } from './content-hash.ts';
 
 /** What a run with this token writes about itself. */
 const payloadOf = (token: string) => ({
@@ -32,4 +34,20 @@ test('an id is named wherever it stands, and what stands around it keeps its ord
   const shown = cleaned(value, [['run_1', '{run}']]);
   expect(JSON.stringify(shown)).toBe('{"a":[1,"{run}",{}],"of {run}":{"left":true},"z":[[{"id":"{run}"}]]}');
   expect(value.a).toEqual([1, 'run_1', {}]);
+});
+
+test('the order of keys does not count at any depth, and that of a list does', () => {
+  let [one, other]: [Json, Json] = [
+    { a: 1, b: [] },
+    { b: [], a: 1 },
+  ];
+  // Deep enough that a look at both the value and its parts would never end.
+  for (let depth = 0; depth < 60; depth += 1) {
+    one = { inner: one, more: [depth] };
+    other = { more: [depth], inner: other };
+  }
+  expect(hashOf(one)).toBe(hashOf(other));
+  expect(hashOf([1, 2])).not.toBe(hashOf([2, 1]));
+  expect(hashOf({ a: 1, b: 2 })).not.toBe(hashOf({ a: 2, b: 1 }));
+  expect(hashOf('1')).not.toBe(hashOf(1));
 });

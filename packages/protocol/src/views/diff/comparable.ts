@@ -1,6 +1,7 @@
 /** The part of an event that two runs are compared by: what happened, without ids, times and measurements. */
 import type { RawEvent } from '../../events/event.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
+import { changedList } from './changed-copy.ts';
 
 /** Names of payload fields that differ between any two runs: ids, times, measurements, and what is derived from them. */
 const uncompared: ReadonlySet<string> = new Set([
@@ -89,20 +90,8 @@ const REFERENCE = /\[REDACTED:([A-Za-z0-9_.-]{1,40})#[A-Za-z0-9_-]{12}\]/g;
  */
 export function cleaned(value: Json, ids: OwnIds): Json {
   if (typeof value === 'string') return cleanedText(value, ids);
-  if (Array.isArray(value)) return cleanedList(value, ids);
+  if (Array.isArray(value)) return changedList(value, (item) => cleaned(item, ids));
   return isJsonObject(value) ? cleanedObject(value, ids) : value;
-}
-
-function cleanedList(list: readonly Json[], ids: OwnIds): Json {
-  let kept: Json[] | null = null;
-  let place = 0;
-  for (const item of list) {
-    const clean = cleaned(item, ids);
-    if (kept === null && clean !== item) kept = list.slice(0, place);
-    kept?.push(clean);
-    place += 1;
-  }
-  return kept ?? list;
 }
 
 function cleanedObject(value: JsonObject, ids: OwnIds): JsonObject {

@@ -1,5 +1,6 @@
 /** A fast hash of JSON by value, to compare what two runs did without keeping it. It is no protection against forgery. */
 import { isJsonObject, type Json } from '../../json.ts';
+import { changedList } from './changed-copy.ts';
 
 /** Two lanes of 32 bits: equal hashes of different values are as good as impossible by accident. */
 export class ContentHash {
@@ -18,17 +19,9 @@ export class ContentHash {
     return this;
   }
 
-  /** The order of keys does not count. */
+  /** The order of keys does not count. One long text is hashed much quicker than thousands of short ones. */
   json(value: Json | undefined): this {
-    if (Array.isArray(value)) {
-      this.text('[');
-      for (const item of value) this.json(item).text(',');
-      return this.text(']');
-    }
-    if (!isJsonObject(value)) return this.text(`${typeof value}:${String(value)}`);
-    this.text('{');
-    for (const key of Object.keys(value).sort()) this.text(JSON.stringify(key)).text(':').json(value[key]).text(',');
-    return this.text('}');
+    return this.text(value === undefined ? 'undefined' : JSON.stringify(inKeyOrder(value)));
   }
 
   /** 53 bits, as an integer. */
@@ -45,3 +38,21 @@ export const hashOf = (...values: readonly (Json | undefined)[]): number => {
   for (const value of values) hash.json(value).text(';');
   return hash.value;
 };
+
+/** The value with the keys of its objects in one order; the value itself if they are. */
+function inKeyOrder(value: Json): Json {
+  if (Array.isArray(value)) return changedList(value, inKeyOrder);
+  if (!isJsonObject(value)) return value;
+  let entries: [string, Json][] | null = null;
+  let before = '';
+  let place = 0;
+  for (const key in value) {
+    const item = value[key] ?? null;
+    const ordered = inKeyOrder(item);
+    if (entries === null && (key < before || ordered !== item)) entries = Object.entries(value).slice(0, place);
+    entries?.push([key, ordered]);
+    before = key;
+    place += 1;
+  }
+  return entries === null ? value : Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
