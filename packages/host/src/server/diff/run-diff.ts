@@ -19,8 +19,8 @@ export interface RunDiffPorts extends ContentPorts {
   readonly responses: ResponsePorts;
 }
 
-/** Diffs of one tenant that are computed at the same time. */
-const DIFFS_AT_ONCE = 2;
+/** Diffs of one tenant at the same time. Each holds two states, which may be 100 MB of small values. */
+const DIFFS_AT_ONCE = 1;
 
 const LIMIT = { min: 1, max: 200, usual: 50 };
 
