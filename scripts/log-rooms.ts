@@ -8,7 +8,7 @@ export const logRooms: readonly Room[] = [
   {
     name: 'log',
     path: log,
-    imports: ['protocol', 'log/ports', 'lru-map', 'passing-map', 'utf8'],
+    imports: ['protocol', 'log/ports', 'lru-map', 'passing-map', 'round-robin', 'utf8'],
     packages: [],
     builtins: [],
     world: [],
@@ -32,7 +32,7 @@ export const logRooms: readonly Room[] = [
   {
     name: 'log/postgres',
     path: `${log}/postgres`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map', 'passing-map', 'utf8'],
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map', 'passing-map', 'round-robin', 'utf8'],
     packages: ['postgres'],
     builtins: ['node:crypto', 'node:net', 'node:timers/promises'],
     world: ['timer', 'node', 'process'],

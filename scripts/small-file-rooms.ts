@@ -13,12 +13,13 @@ const room = (name: string, more: Partial<Room> = {}): Room => ({
 
 export const smallFileRooms: readonly Room[] = [
   room('escape-text'),
-  room('fair-turns'),
+  room('fair-turns', { imports: ['round-robin'] }),
   room('growing-text'),
   room('lru-map', { imports: ['passing-map'] }),
   room('nearest'),
   room('passing-map'),
   room('peer-findings', { imports: ['protocol'] }),
+  room('round-robin'),
   room('shared-lru-map'),
   room('tenant-slots'),
   room('thrown-code'),

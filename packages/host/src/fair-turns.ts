@@ -2,6 +2,7 @@
  * Spreads work over turns of the event loop. A turn does work up to a budget, the rest waits for the next turn, and the
  * owners of waiting work take turns. The first piece of an owner in a turn does not wait for the backlog of the others.
  */
+import { RoundRobin } from './round-robin.ts';
 
 export interface FairTurnOptions {
   /** Cost after which a turn begins no further work. The last piece of a turn may exceed it. */
@@ -14,14 +15,15 @@ export interface FairTurnOptions {
 const FIRST_PIECES = 2;
 
 interface Waiting {
+  readonly owner: string;
   readonly begin: () => void;
   readonly refuse: (error: unknown) => void;
 }
 
 export class FairTurns {
   readonly #options: FairTurnOptions;
-  /** Work by owner. The first owner is next, and goes to the end when more of its work waits. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** Owners take turns. */
+  readonly #waiting = new RoundRobin<Waiting>();
   /** Owners that did work in this turn. */
   readonly #served = new Set<string>();
   #spent = 0;
@@ -45,9 +47,7 @@ export class FairTurns {
           reject(error);
         }
       };
-      const queue = this.#waiting.get(owner);
-      if (queue === undefined) this.#waiting.set(owner, [{ begin, refuse: reject }]);
-      else queue.push({ begin, refuse: reject });
+      this.#waiting.add([owner], { owner, begin, refuse: reject });
     });
   }
 
@@ -65,9 +65,7 @@ export class FairTurns {
 
   /** Fails all waiting work. */
   refuse(error: unknown): void {
-    const queues = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const queue of queues) for (const { refuse } of queue) refuse(error);
+    for (let next = this.#waiting.next(); next !== null; next = this.#waiting.next()) next.refuse(error);
   }
 
   #expectNext(): void {
@@ -80,14 +78,11 @@ export class FairTurns {
     this.#isNextComing = false;
     this.#spent = 0;
     this.#served.clear();
-    for (const [owner, queue] of this.#waiting) {
-      if (this.#spent >= this.#options.budget) break;
-      // Iteration reaches an owner that was moved to the end again.
-      this.#waiting.delete(owner);
-      const next = queue.shift();
-      if (queue.length > 0) this.#waiting.set(owner, queue);
-      this.#served.add(owner);
-      next?.begin();
+    while (this.#spent < this.#options.budget) {
+      const next = this.#waiting.next();
+      if (next === null) break;
+      this.#served.add(next.owner);
+      next.begin();
     }
     if (this.#waiting.size > 0) this.#expectNext();
   }

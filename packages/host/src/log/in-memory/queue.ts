@@ -1,7 +1,7 @@
 /** The in-memory queue: leases are fields of the runs. */
 import { claimed, released } from '../admit.ts';
 import type { Queue } from '../ports/queue.ts';
-import { roundRobin } from '../round-robin.ts';
+import { tenantsInTurn } from '../tenants-in-turn.ts';
 import type { Tables } from './tables.ts';
 
 export const inMemoryQueue = (tables: Tables): Queue => ({
@@ -9,7 +9,7 @@ export const inMemoryQueue = (tables: Tables): Queue => ({
     const due = [...tables.runs().values()]
       .filter(({ head }) => (head.owner === null ? (head.wakeAt ?? Infinity) <= now : !tables.isAlive(head.owner, now)))
       .sort((a, b) => (a.head.wakeAt ?? 0) - (b.head.wakeAt ?? 0) || a.place - b.place);
-    const claimable = due.length <= limit ? due : roundRobin(due, ({ head }) => head.record.tenant, limit);
+    const claimable = due.length <= limit ? due : tenantsInTurn(due, ({ head }) => head.record.tenant, limit);
     tables.extendSession(owner, until);
     return claimable.map((run) => {
       run.head = claimed(run.head, owner);

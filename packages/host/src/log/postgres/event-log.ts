@@ -3,17 +3,18 @@
 import type { Followers } from '../feed/followers.ts';
 import type { EventLog, ForkRun, RunHead } from '../ports/event-log.ts';
 import type { CommitTail, GroupCommit } from './commit/group-commit.ts';
-import type { Database, Queries } from './database.ts';
+import type { Database } from './database.ts';
 import { forkRuns } from './forks/fork.ts';
 import { importRun } from './forks/import-run.ts';
 import { type HeadCache, loadHead, type StoredHead } from './heads.ts';
 import { purgedRun } from './purged-runs.ts';
+import type { Readers } from './readers.ts';
 import { readContext, readRun, rowsUntil } from './rows/read-rows.ts';
 
 interface EventLogPorts {
   readonly database: Database;
   /** For pages of runs and contexts. */
-  readonly readers: Queries;
+  readonly readers: Readers;
   readonly commit: GroupCommit;
   readonly followers: Followers;
   readonly heads: HeadCache;
@@ -27,9 +28,14 @@ export function postgresEventLog(ports: EventLogPorts): EventLog {
     append: (append) => commit.submit(append),
     importRun: (run, rows) => importRun(database, writer, run, rows),
     fork: (run) => forkAndTell(ports, run),
-    read: (range) => ('runId' in range ? readRun(readers, range) : readContext(readers, range)),
-    rowsUntil: (runId, cursor) => rowsUntil(readers, runId, cursor),
-    head: async (runId) => shownHead(await loadHead(database, runId)),
+    read: (range) =>
+      'runId' in range ? readRun(readers.of(range.runId), range) : readContext(readers.of(range.contextId), range),
+    rowsUntil: (runId, cursor) => rowsUntil(readers.of(runId), runId, cursor),
+    head: async (runId) => {
+      const stored = await loadHead(database, runId);
+      if (stored !== null) readers.tenants.note(runId, stored.head.record.tenant);
+      return shownHead(stored);
+    },
     purged: (runId) => purgedRun(database, runId),
     follow: (listener, interest) => followers.follow(listener, interest),
   };

@@ -4,7 +4,6 @@ import { Followers, type ListenerFault, uncaught } from '../feed/followers.ts';
 import type { Store } from '../ports/store.ts';
 import type { RebuiltFaces } from '../wrong-faces.ts';
 import { postgresArtifacts } from './artifacts/artifacts.ts';
-import { atMost } from './at-most.ts';
 import { postgresChanges } from './changes.ts';
 import { type CommitTail, GroupCommit } from './commit/group-commit.ts';
 import { connect, Database, type Pool } from './database.ts';
@@ -13,9 +12,11 @@ import { Tail } from './follow/tail.ts';
 import { WakeUps } from './follow/wake-ups.ts';
 import { HeadCache } from './heads.ts';
 import { Horizon } from './horizon.ts';
+import { KnownTenants } from './known-tenants.ts';
 import { postgresMemories } from './memories/memories.ts';
 import { checkSchema, migratePostgres } from './migrate.ts';
 import { postgresQueue } from './queue.ts';
+import { Readers } from './readers.ts';
 import { rebuildFaces } from './rebuild-faces.ts';
 import { postgresBlobs } from './records/blobs.ts';
 import { postgresCheckpoints } from './records/checkpoints.ts';
@@ -122,7 +123,7 @@ export async function assemblePostgresStore(
 ): Promise<PostgresStore> {
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
-  const readers = atMost(READS, database);
+  const readers = new Readers({ most: READS, queries: database, tenants: new KnownTenants() });
   const heads = new HeadCache();
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { EventLoop } from '../../engine/ports.ts';
-import { RoundRobin } from './round-robin.ts';
+import { RoundRobin } from '../../round-robin.ts';
 
 /** The event loop, and what is done in this turn of it. */
 export interface RequestLoop extends EventLoop {

@@ -13,21 +13,26 @@ import {
 } from '../../run-columns.ts';
 import { contextTenant } from '../commit/facts.ts';
 import type { Queries, Value } from '../database.ts';
+import type { Readers } from '../readers.ts';
 import { contextHead } from '../rows/read-rows.ts';
 
-export const postgresContexts = (database: Queries): Contexts => ({
-  tenant: (contextId) => contextTenant(database, contextId),
-  head: (contextId) => contextHead(database, contextId),
-  runs: (query) => runsOf(database, query),
+export const postgresContexts = (readers: Readers): Contexts => ({
+  tenant: async (contextId) => {
+    const tenant = await contextTenant(readers.of(contextId), contextId);
+    if (tenant !== null) readers.tenants.note(contextId, tenant);
+    return tenant;
+  },
+  head: (contextId) => contextHead(readers.of(contextId), contextId),
+  runs: (query) => runsOf(readers.of(query.contextId), query),
   oldestOpen: async (contextId) => {
-    const [found] = await database.rows<RunColumns>(
+    const [found] = await readers.of(contextId).rows<RunColumns>(
       `SELECT ${RUN_COLUMNS} FROM cairn.runs AS runs
          WHERE context = $1::text AND ended_at IS NULL AND imported_at IS NULL ORDER BY key LIMIT 1`,
       [contextId],
     );
     return found === undefined ? null : recordOf(found);
   },
-  interrupts: (contextId, interruptId) => interruptsOf(database, contextId, interruptId),
+  interrupts: (contextId, interruptId) => interruptsOf(readers.of(contextId), contextId, interruptId),
 });
 
 async function runsOf(queries: Queries, query: ContextRunsQuery): Promise<ContextRunsPage> {

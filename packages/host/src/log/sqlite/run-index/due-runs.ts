@@ -1,7 +1,7 @@
 /** Finds the due runs without an owner. If there are more than asked for, each tenant gets its turn. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunId } from '@cairn/protocol';
-import { roundRobin } from '../../round-robin.ts';
+import { tenantsInTurn } from '../../tenants-in-turn.ts';
 import { query } from '../query.ts';
 
 const UNHELD = 'owner IS NULL AND wake_at IS NOT NULL';
@@ -34,6 +34,6 @@ export function dueRuns(db: DatabaseSync): (now: number, limit: number) => reado
     for (const [tenant] of tenants.all(now, limit)) {
       for (const [id] of dueOf.all(tenant, now, limit)) found.push({ tenant, id });
     }
-    return roundRobin(found, ({ tenant }) => tenant, limit).map(({ id }) => id);
+    return tenantsInTurn(found, ({ tenant }) => tenant, limit).map(({ id }) => id);
   };
 }

@@ -1,0 +1,76 @@
+/** What a node asks for some clients waits for connections; what it asks for others does not wait behind it. */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { expect, it, onTestFinished } from 'vitest';
+import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import { connect, Database, type Queries } from './database.ts';
+import { KnownTenants } from './known-tenants.ts';
+import { Readers } from './readers.ts';
+import { elapsedMs, freshDatabase } from './server.kit.ts';
+import { openPostgresStore, type PostgresStore } from './store.ts';
+
+const contextB = 'ctx_two' as ContextId;
+
+/** While this goes on, no page is answered: pages need a table that nothing else here does. */
+async function whilePagesWait<Result>(work: (store: PostgresStore) => Promise<Result>): Promise<Result> {
+  const url = await freshDatabase();
+  const store = await openPostgresStore({ url, elapsedMs });
+  onTestFinished(() => store.close());
+  await store.log.append(creation(runA));
+  await store.log.append(creation(runB, { create: { tenant: 'other', contextId: contextB, originRunId: runB } }));
+  for (const runId of [runA, runB]) await store.log.head(runId);
+  const pool = connect({ url, connections: 1 });
+  onTestFinished(() => pool.end(0));
+  return new Database(pool).transaction(async (queries) => {
+    await queries.changed('LOCK TABLE cairn.tombstones IN ACCESS EXCLUSIVE MODE');
+    return work(store);
+  });
+}
+
+const pagesOf = ({ log }: PostgresStore, runId: RunId, count: number) =>
+  Array.from({ length: count }, () => log.read({ runId, after: -1, limit: 10 }));
+
+it('answers a start and commits while a hundred pages are read, and reads each of them', async () => {
+  const pages = await whilePagesWait(async (store) => {
+    const reads = pagesOf(store, runA, 100);
+    expect(await store.definitions.workflow('t', 'none')).toBeNull();
+    await store.log.append({ runId: runB, rows: [row('x')] });
+    return reads;
+  });
+  expect((await Promise.all(pages)).map(({ length }) => length)).toEqual(Array.from({ length: 100 }, () => 1));
+});
+
+it('reads the page of a tenant before the hundred pages that another one asked for earlier', async () => {
+  const answered: string[] = [];
+  const pages = await whilePagesWait(async (store) => {
+    const many = pagesOf(store, runA, 100).map((page) => page.then(() => answered.push('many')));
+    const one = pagesOf(store, runB, 1).map((page) => page.then(() => answered.push('one')));
+    return [...many, ...one];
+  });
+  await Promise.all(pages);
+  // Five were under way, and as many can pass it with the next answers.
+  expect(answered.indexOf('one')).toBeLessThan(10);
+});
+
+it('lets tenants take turns, then their runs and contexts, and those of unknown tenants together', async () => {
+  const begun: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const queries: Queries = {
+    rows: async (text) => {
+      begun.push(text);
+      if (text === 'first') await first.promise;
+      return [];
+    },
+    changed: async () => 0,
+  };
+  const tenants = new KnownTenants();
+  const readers = new Readers({ most: 1, queries, tenants });
+  const id = (name: string) => name as RunId | ContextId;
+  for (const name of ['a1', 'a2']) tenants.note(id(name), 'a');
+  tenants.note(id('b1'), 'b');
+  const asked = ['first', 'a1', 'a1', 'a1', 'a2', 'x1', 'x1', 'x2', 'b1'].map((name) =>
+    readers.of(id(name)).rows(name),
+  );
+  first.resolve();
+  await Promise.all(asked);
+  expect(begun).toEqual(['first', 'a1', 'x1', 'b1', 'a2', 'x2', 'a1', 'x1', 'a1']);
+});

@@ -1,0 +1,48 @@
+/**
+ * Pages of rows and questions about contexts, a few at a time: what else a node asks never waits for a connection behind a
+ * flood of them. Tenants take turns, then their runs and contexts. Those whose tenant is not known take turns together.
+ */
+import type { ContextId, RunId } from '@cairn/protocol';
+import { RoundRobin } from '../../round-robin.ts';
+import type { Queries } from './database.ts';
+import type { KnownTenants } from './known-tenants.ts';
+
+export interface ReadersOptions {
+  /** Statements at a time. */
+  readonly most: number;
+  readonly queries: Queries;
+  readonly tenants: KnownTenants;
+}
+
+export class Readers {
+  readonly tenants: KnownTenants;
+  readonly #queries: Queries;
+  readonly #waiting = new RoundRobin<() => void>();
+  #free: number;
+
+  constructor({ most, queries, tenants }: ReadersOptions) {
+    this.tenants = tenants;
+    this.#queries = queries;
+    this.#free = most;
+  }
+
+  /** Statements about this run or context. */
+  of(id: RunId | ContextId): Queries {
+    return {
+      rows: (text, values) => this.#inTurn(id, () => this.#queries.rows(text, values)),
+      changed: (text, values) => this.#inTurn(id, () => this.#queries.changed(text, values)),
+    };
+  }
+
+  async #inTurn<Result>(id: RunId | ContextId, work: () => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((begin) => this.#waiting.add([this.tenants.of(id), id], begin));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.next();
+      if (next === null) this.#free += 1;
+      else next();
+    }
+  }
+}
