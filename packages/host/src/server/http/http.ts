@@ -232,7 +232,7 @@ function surfaceOf(
     ...runControlRoutes(engine),
     ...retentionRoutes({ ...ports, rules: retention }),
     ...eventRoutes({ ...ports, ...states, log, turns, streams }),
-    ...pollRoutes({ log, polls, timers }),
+    ...pollRoutes({ engine, log, polls, timers }),
     ...readTokenRoutes({ log, tokens: ports.gate.readTokens, baseUrl }),
     ...questionRoutes(interrupts, { log, runIndex, loadView, cursors, streams, feed: inbox }),
     ...contextRoutes(talks),

@@ -1,5 +1,5 @@
 /** A run's events: the whole log as JSON, or a stream that resumes after the client's last event. */
-import { eventsAnswer, MAX_BUFFER_MS, parseRunId, parseStreamModes, runEventDoc } from '@cairn/protocol';
+import { eventsAnswer, MAX_BUFFER_MS, parseStreamModes, runEventDoc } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import type { Report } from '../../engine/ports.ts';
@@ -10,12 +10,13 @@ import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { PacedWriter, takenOver } from '../http/large-response.ts';
 import { atSeqParam, integerParam, requireEvent, visibleRun } from '../http/params.ts';
-import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { type Call, queryParam, type Route } from '../http/routes.ts';
 import type { UnreadBytes } from '../http/unread-bytes.ts';
 import type { OpenSnapshots } from '../runs/open-snapshots.ts';
 import type { PastRuns } from '../runs/past-runs.ts';
 import type { EventStreams, StreamRequest } from './event-streams.ts';
 import { subscribePast } from './past-stream.ts';
+import { steppedRun } from './stepped-run.ts';
 import { formOf } from './stream-lens.ts';
 
 export interface EventSurface {
@@ -108,11 +109,9 @@ async function events(call: Call, surface: EventSurface): Promise<string | undef
  * is among the events that are told, whichever node writes it.
  */
 function youngRun(call: Call, { engine, feed }: EventSurface): StreamRequest['record'] | null {
-  const { tenant, grant } = call.caller;
-  const runId = parseRunId(pathParam(call, 'runId'));
-  if (runId === null || grant !== undefined || !engine.isSteppedHere(tenant, runId)) return null;
-  const contextId = feed.contextOfYoung(runId);
-  return contextId === null ? null : { runId, contextId, tenant, endedAt: null };
+  const runId = steppedRun(call, engine);
+  const contextId = runId === null ? null : feed.contextOfYoung(runId);
+  return runId === null || contextId === null ? null : { runId, contextId, tenant: call.caller.tenant, endedAt: null };
 }
 
 function stream(

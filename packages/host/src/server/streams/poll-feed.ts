@@ -3,9 +3,9 @@ import { isTerminalStatus, isTerminalType, type RunId } from '@cairn/protocol';
 import { docText } from '../../log/feed/frame.ts';
 import { type Lens, payloads, rendered } from '../../log/feed/lens.ts';
 import { type RunRange, seqOf } from '../../log/feed/range.ts';
-import type { Chunk, Sink, Subscription } from '../../log/feed/sink.ts';
+import type { Chunk, Sink } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
-import type { Commit, EventLog } from '../../log/ports/event-log.ts';
+import type { Commit, EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { PassingMap } from '../../passing-map.ts';
 
 /** Most of one chunk; the next poll asks for the next. */
@@ -15,6 +15,12 @@ const PAGE = { limit: 500, maxBytes: 1_048_576 };
 const documents: Lens = { ...payloads('poll', (type) => type, 'documents'), render: docText };
 
 type PollSubscriber = Subscriber<PollSource>;
+
+export interface PollSubscription {
+  /** The run's head, read together with the newest rows: before or after them. Null before the first read, and once it was purged. */
+  readonly head: RunHead | null;
+  close(): void;
+}
 
 export class PollFeed {
   readonly #log: EventLog;
@@ -27,16 +33,22 @@ export class PollFeed {
   }
 
   /** Writes documents after a position, now or once there are any, and ends when the run has. */
-  subscribe(range: RunRange, sink: Sink): Subscription {
+  subscribe(range: RunRange, sink: Sink): PollSubscription {
     const { runId } = range;
     const subscriber: PollSubscriber = new Subscriber(sink);
     subscriber.onClose = () => this.#leave(runId, subscriber);
     const subscribers = this.#runs.get(runId);
     if (subscribers === undefined) this.#runs.set(runId, new Set([subscriber]));
     else subscribers.add(subscriber);
-    subscriber.begin(new PollSource(this.#log, range));
+    const source = new PollSource(this.#log, range);
+    subscriber.begin(source);
     subscriber.pump();
-    return subscriber;
+    return {
+      get head() {
+        return source.head;
+      },
+      close: () => subscriber.close(),
+    };
   }
 
   /** Open subscriptions. */
@@ -71,6 +83,7 @@ class PollSource implements Source {
   readonly #range: RunRange;
   /** The log may hold rows that were not read; a commit during a read says so again. */
   isBehind = true;
+  head: RunHead | null = null;
   #after: number;
 
   constructor(log: EventLog, range: RunRange) {
@@ -97,19 +110,19 @@ class PollSource implements Source {
 
   async page(): Promise<Chunk | null> {
     this.isBehind = false;
-    const rows = await this.#log.read({ ...this.#range, after: this.#after, ...PAGE });
+    // Together: on a database, one after the other takes twice the time.
+    const [rows, head] = await Promise.all([
+      this.#log.read({ ...this.#range, after: this.#after, ...PAGE }),
+      this.#log.head(this.#range.runId),
+    ]);
+    this.head = head;
     const last = rows.at(-1);
-    if (last === undefined && !(await this.#isOver())) return null;
+    if (last === undefined && head !== null && !isTerminalStatus(head.record.status)) return null;
     if (last !== undefined) {
       this.#after = last.seq;
       // More may follow; the next poll gets it.
       this.isBehind = true;
     }
     return { ...rendered(rows, documents, seqOf), isLast: last === undefined };
-  }
-
-  async #isOver(): Promise<boolean> {
-    const head = await this.#log.head(this.#range.runId);
-    return head !== null && isTerminalStatus(head.record.status);
   }
 }

@@ -1,7 +1,9 @@
+import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { NewRow } from '../../log/ports/rows.ts';
 import { creation, row, runA } from '../../log/ports/samples.kit.ts';
-import { type Served, served } from '../served.kit.ts';
+import { chain } from '../sample-workflows.kit.ts';
+import { keys, type Served, served } from '../served.kit.ts';
 
 const path = `/v1/runs/${runA}/events/poll`;
 const done = row('run.completed');
@@ -114,4 +116,67 @@ test.each([
 ])('refuses %s', async (query) => {
   const host = await withRun();
   expect(await host.ask('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { error: 'validation_error' } });
+});
+
+test('a run that was just started here is followed without a look at whose it is, for its own tenant alone', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<string>();
+  const host = await served({ steps: [{ typeId: 'acme.wait', safety: 'idempotent', run: () => released }] });
+  await host.engine.register('t', chain('waits', { typeId: 'acme.wait' }));
+  const { body } = await host.ask('POST', '/v1/runs', { body: { workflowId: 'waits' } });
+  const runId = body.runId as RunId;
+  const asked = `/v1/runs/${runId}/events/poll`;
+  const { log } = host.store;
+  const { head, read } = log;
+  const order: string[] = [];
+  log.head = (of) => {
+    order.push('head');
+    return head(of);
+  };
+  log.read = (range) => {
+    order.push('rows');
+    return read(range);
+  };
+  expect((await host.ask('GET', asked, { key: keys.stranger })).status).toBe(404);
+  expect(order.splice(0)).toEqual(['head']);
+  expect((await host.ask('GET', asked)).body).toMatchObject({ runId, isTerminal: false });
+  expect(order.splice(0)).toEqual(['rows', 'head']);
+  release('done');
+  while (host.engine.isSteppedHere('t', runId)) await new Promise((resolve) => setImmediate(resolve));
+  order.length = 0;
+  expect((await host.ask('GET', asked)).body).toMatchObject({ isComplete: true });
+  expect(order).toEqual(['head', 'rows', 'head']);
+});
+
+test('reads the head again when it is older than the rows', async () => {
+  const host = await withRun();
+  const { log } = host.store;
+  const { head } = log;
+  let reads = 0;
+  log.head = async (of) => {
+    reads += 1;
+    const found = await head(of);
+    // The rows are read after the one that comes with them.
+    if (reads === 2) await write(host, row('node.started'), done);
+    return found;
+  };
+  const { read } = log;
+  log.read = async (range) => {
+    while (reads < 2 || (await head(runA))?.seq === 0) await new Promise((resolve) => setImmediate(resolve));
+    return read(range);
+  };
+  expect((await host.ask('GET', path)).body).toMatchObject({ lastEventSeq: 2, isComplete: true, isTerminal: true });
+  expect(reads).toBe(3);
+});
+
+test('a run that is purged while a client waits for it is gone', async () => {
+  const host = await withRun(done);
+  const { log } = host.store;
+  const { head } = log;
+  let reads = 0;
+  log.head = (of) => {
+    reads += 1;
+    return reads === 1 ? head(of) : Promise.resolve(null);
+  };
+  log.read = async () => [];
+  expect((await host.ask('GET', path)).status).toBe(404);
 });

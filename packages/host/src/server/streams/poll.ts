@@ -1,21 +1,27 @@
 /** Long poll: the events after a position, or the wait for the next one. */
 import { isTerminalStatus, POLL_TIMEOUT, pollAnswer, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
+import type { Engine } from '../../engine/engine.ts';
 import type { Timers } from '../../engine/ports.ts';
 import type { Chunk } from '../../log/feed/sink.ts';
-import type { EventLog } from '../../log/ports/event-log.ts';
+import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 import type { PollFeed } from './poll-feed.ts';
+import { steppedRun } from './stepped-run.ts';
 
 export interface PollSurface {
+  readonly engine: Pick<Engine, 'isSteppedHere'>;
   readonly log: EventLog;
   readonly polls: PollFeed;
   readonly timers: Timers;
 }
 
 /** Event documents with commas between them, and the seq of the last; that of the request when there are none. */
-type Documents = Pick<Chunk, 'text' | 'upTo'>;
+interface Documents extends Pick<Chunk, 'text' | 'upTo'> {
+  /** The run's head that was read with them, if it was. */
+  readonly head: RunHead | null;
+}
 
 export function pollRoutes(surface: PollSurface): readonly Route[] {
   return [
@@ -44,21 +50,21 @@ export function pollRoutes(surface: PollSurface): readonly Route[] {
   ];
 }
 
-async function poll(call: Call, { log, polls, timers }: PollSurface): Promise<string> {
+async function poll(call: Call, { engine, log, polls, timers }: PollSurface): Promise<string> {
   if (queryParam(call, 'atSeq') !== undefined) throw noPast();
   // `since` is the name in earlier versions of the protocol.
   const position = queryParam(call, 'lastSequence') ?? queryParam(call, 'since');
   const after = integerParam(position, { name: 'lastSequence', min: 0, max: Number.MAX_SAFE_INTEGER }) ?? -1;
   const seconds = integerParam(queryParam(call, 'timeout'), { name: 'timeout', min: 1, max: 60 }) ?? 30;
-  const { record } = await visibleRun(call, log);
+  const runId = steppedRun(call, engine) ?? (await visibleRun(call, log)).record.runId;
   const { promise, resolve, reject } = Promise.withResolvers<Documents>();
-  const giveUp = () => resolve({ text: '', upTo: after });
+  const giveUp = () => resolve({ text: '', upTo: after, head: null });
   const subscription = polls.subscribe(
-    { runId: record.runId, after, audience: call.caller.audience },
+    { runId, after, audience: call.caller.audience },
     {
-      write(chunk) {
-        if (chunk.text === '') giveUp();
-        else resolve(chunk);
+      write({ text, upTo }) {
+        if (text === '') giveUp();
+        else resolve({ text, upTo, head: subscription.head });
         return false;
       },
       end: (fault) => (fault === undefined ? giveUp() : reject(fault)),
@@ -83,9 +89,9 @@ const noPast = (): TerminalError =>
     details: { parameter: 'atSeq' },
   });
 
-/** The head is read after the rows, so that an answer never claims to be complete when a row came between. */
-async function answer(call: Call, log: EventLog, { text, upTo }: Documents): Promise<string> {
-  const { record, seq } = await visibleRun(call, log);
+/** The head is not older than the rows, so that an answer never claims to be complete when a row came between. */
+async function answer(call: Call, log: EventLog, { text, upTo, head }: Documents): Promise<string> {
+  const { record, seq } = head !== null && head.seq >= upTo ? head : await visibleRun(call, log);
   const isTerminal = isTerminalStatus(record.status);
   const rest = JSON.stringify({
     runId: record.runId,
