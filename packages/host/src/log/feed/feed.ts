@@ -20,7 +20,7 @@ export type FeedRange = Range & {
   readonly lens?: Lens;
   /** The run that began the context a moment ago, here. While memory has all its rows, none is read. */
   readonly begunBy?: Pick<RunRecord, 'runId' | 'tenant'> | undefined;
-  /** The run of the range, if it was read a moment ago. Otherwise it is read. */
+  /** The run or the context of the range, if it was looked up a moment ago. Otherwise it is read. */
   readonly record?: Found['record'] | undefined;
 };
 

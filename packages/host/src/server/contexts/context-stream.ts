@@ -74,7 +74,8 @@ export class ContextStreams {
     const { feed, streams } = this.#ports;
     const { contextId, filter } = stream;
     serve(streams, response, stream, (sink) => {
-      const range = { contextId, afterCursor: Math.min(stream.from, stream.head), lens: taskLens(filter) };
+      const afterCursor = Math.min(stream.from, stream.head);
+      const range = { contextId, afterCursor, lens: taskLens(filter), record: recordOf(stream) };
       return feed.subscribe(range, { ...sink, level: levelled(sink) });
     });
   }
@@ -86,7 +87,7 @@ export class ContextStreams {
     const task = new WatchedTask(stream);
     serve(streams, response, stream, (sink) => {
       const subscription = feed.subscribe(
-        { contextId, afterCursor: from, lens: task.lens },
+        { contextId, afterCursor: from, lens: task.lens, record: recordOf(stream) },
         {
           end: (fault) => sink.end(fault),
           write(chunk) {
@@ -101,6 +102,9 @@ export class ContextStreams {
     });
   }
 }
+
+/** Whose the context is was looked up when the request was admitted. */
+const recordOf = ({ caller, contextId }: ContextStream) => ({ contextId, tenant: caller.tenant, endedAt: null });
 
 function serve(
   streams: EventStreams,

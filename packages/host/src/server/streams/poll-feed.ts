@@ -1,11 +1,16 @@
-/** Long polls: subscribers that read the log alone, and again when a commit of their run brings them something. */
-import { isTerminalStatus, isTerminalType, type RunId } from '@cairn/protocol';
+/**
+ * Long polls: subscribers that read the log once. A commit of their run that follows what was read is answered as it is,
+ * any other one by another read.
+ */
+import { isTerminalStatus, isTerminalType, type RunId, type RunStatus, type TerminalType } from '@cairn/protocol';
 import { docText } from '../../log/feed/frame.ts';
 import { type Lens, payloads, rendered } from '../../log/feed/lens.ts';
 import { type RunRange, seqOf } from '../../log/feed/range.ts';
 import type { Chunk, Sink } from '../../log/feed/sink.ts';
 import { type Source, Subscriber } from '../../log/feed/subscriber.ts';
-import type { Commit, EventLog, RunHead } from '../../log/ports/event-log.ts';
+import { indexedTypes } from '../../log/fold-run-index.ts';
+import type { Commit, EventLog } from '../../log/ports/event-log.ts';
+import { bodySize, type Row } from '../../log/ports/rows.ts';
 import { PassingMap } from '../../passing-map.ts';
 
 /** Most of one chunk; the next poll asks for the next. */
@@ -16,9 +21,15 @@ const documents: Lens = { ...payloads('poll', (type) => type, 'documents'), rend
 
 type PollSubscriber = Subscriber<PollSource>;
 
+/** The newest event of a run, and its status then. */
+export interface Standing {
+  readonly seq: number;
+  readonly status: RunStatus;
+}
+
 export interface PollSubscription {
-  /** The run's head, read together with the newest rows: before or after them. Null before the first read, and once it was purged. */
-  readonly head: RunHead | null;
+  /** As of the newest documents, if they say; or a little before or after them, if both were read together. */
+  readonly standing: Standing | null;
   close(): void;
 }
 
@@ -44,8 +55,8 @@ export class PollFeed {
     subscriber.begin(source);
     subscriber.pump();
     return {
-      get head() {
-        return source.head;
+      get standing() {
+        return source.standing;
       },
       close: () => subscriber.close(),
     };
@@ -83,8 +94,12 @@ class PollSource implements Source {
   readonly #range: RunRange;
   /** The log may hold rows that were not read; a commit during a read says so again. */
   isBehind = true;
-  head: RunHead | null = null;
+  standing: Standing | null = null;
   #after: number;
+  /** Whether everything up to `standing` was read or told. */
+  #isLevel = false;
+  /** Rows of commits since then. */
+  readonly #told: Row[] = [];
 
   constructor(log: EventLog, range: RunRange) {
     this.#log = log;
@@ -95,34 +110,73 @@ class PollSource implements Source {
   /** Whether a commit brings a row of the range. A position past the end waits beyond it; the run's end concerns all. */
   hears({ rows }: Commit): boolean {
     const { audience } = this.#range;
-    const isNews = rows.some(
-      (row) =>
-        (row.seq > this.#after && (audience === undefined || row.audience === audience)) || isTerminalType(row.type),
-    );
-    if (isNews) this.isBehind = true;
+    const shown = rows.filter((row) => row.seq > this.#after && (audience === undefined || row.audience === audience));
+    const isNews = shown.length > 0 || rows.some(({ type }) => isTerminalType(type));
+    const next = this.#isLevel && isPage(shown) ? standingAfter(this.standing, rows) : null;
+    this.#isLevel = next !== null;
+    if (next === null) {
+      this.isBehind ||= isNews;
+      return isNews;
+    }
+    this.standing = next;
+    this.#told.push(...shown);
     return isNews;
   }
 
-  /** Memory holds nothing for a poll. */
-  next(): null {
-    return null;
+  next(): Chunk | null {
+    const rows = this.#told.splice(0);
+    const last = rows.at(-1);
+    if (last === undefined && !this.#isOver) return null;
+    return this.#chunk(rows);
   }
 
   async page(): Promise<Chunk | null> {
     this.isBehind = false;
+    this.#told.length = 0;
     // Together: on a database, one after the other takes twice the time.
     const [rows, head] = await Promise.all([
       this.#log.read({ ...this.#range, after: this.#after, ...PAGE }),
       this.#log.head(this.#range.runId),
     ]);
-    this.head = head;
-    const last = rows.at(-1);
-    if (last === undefined && head !== null && !isTerminalStatus(head.record.status)) return null;
-    if (last !== undefined) {
-      this.#after = last.seq;
-      // More may follow; the next poll gets it.
-      this.isBehind = true;
+    this.standing = head && { seq: head.seq, status: head.record.status };
+    // More may follow what was found; the next poll gets it.
+    if (rows.length > 0) this.isBehind = true;
+    else if (!this.#isOver) {
+      this.#isLevel = !this.isBehind;
+      return null;
     }
-    return { ...rendered(rows, documents, seqOf), isLast: last === undefined };
+    return this.#chunk(rows);
   }
+
+  /** A run that was purged has nothing to wait for. */
+  get #isOver(): boolean {
+    return this.standing === null || isTerminalStatus(this.standing.status);
+  }
+
+  #chunk(rows: readonly Row[]): Chunk {
+    this.#after = rows.at(-1)?.seq ?? this.#after;
+    return { ...rendered(rows, documents, seqOf), isLast: rows.length === 0 };
+  }
+}
+
+const endings: Readonly<Record<TerminalType, RunStatus>> = {
+  'run.completed': 'completed',
+  'run.failed': 'failed',
+  'run.cancelled': 'cancelled',
+};
+
+const indexed: ReadonlySet<string> = new Set(indexedTypes);
+
+/** Where a run stands after rows that follow. Null if others come before them, or if they do not say its status. */
+function standingAfter(standing: Standing | null, rows: readonly Row[]): Standing | null {
+  const last = rows.at(-1);
+  if (standing === null || last === undefined || rows[0]?.seq !== standing.seq + 1) return null;
+  if (isTerminalType(last.type)) return { seq: last.seq, status: endings[last.type] };
+  return rows.some(({ type }) => indexed.has(type)) ? null : { seq: last.seq, status: standing.status };
+}
+
+function isPage(rows: readonly Row[]): boolean {
+  let size = 0;
+  for (const row of rows) size += bodySize(row);
+  return rows.length <= PAGE.limit && size <= PAGE.maxBytes;
 }

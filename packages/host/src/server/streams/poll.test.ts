@@ -1,7 +1,7 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { NewRow } from '../../log/ports/rows.ts';
-import { creation, row, runA } from '../../log/ports/samples.kit.ts';
+import { asked, creation, row, runA } from '../../log/ports/samples.kit.ts';
 import { chain } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 
@@ -179,4 +179,56 @@ test('a run that is purged while a client waits for it is gone', async () => {
   };
   log.read = async () => [];
   expect((await host.ask('GET', path)).status).toBe(404);
+});
+
+/** A poll that has read everything, and how often the log was asked from then on. */
+async function levelPoll(
+  host: Served,
+  after = 0,
+): Promise<{ readonly reply: ReturnType<Served['ask']>; reads(): number }> {
+  const { log } = host.store;
+  const { head, read } = log;
+  let [asked, answered] = [0, 0];
+  const counted = async <Result>(result: Promise<Result>): Promise<Result> => {
+    asked += 1;
+    return result.finally(() => {
+      answered += 1;
+    });
+  };
+  log.head = (of) => counted(head(of));
+  log.read = (range) => counted(read(range));
+  const reply = host.ask('GET', `${path}?lastSequence=${after}&timeout=60`);
+  await waiting(host);
+  while (answered < 3) await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  return { reply, reads: () => asked - 3 };
+}
+
+test('a commit that follows what was read is answered without another read, and so is the end', async () => {
+  const host = await withRun();
+  const first = await levelPoll(host);
+  await write(host, row('cairn.timer.set', { audience: 'operator' }));
+  await write(host, row('node.started'));
+  expect((await first.reply).body).toMatchObject({
+    events: [{ sequence: 2 }],
+    runStatus: 'running',
+    isTerminal: false,
+  });
+  expect(first.reads()).toBe(0);
+  const second = await levelPoll(host, 2);
+  await write(host, done);
+  expect((await second.reply).body).toMatchObject({
+    events: [{ sequence: 3 }],
+    runStatus: 'completed',
+    isComplete: true,
+  });
+  expect(second.reads()).toBe(0);
+});
+
+test('a commit that may change the status is answered with the status of the log', async () => {
+  const host = await withRun();
+  const { reply, reads } = await levelPoll(host);
+  await write(host, asked('i1'));
+  expect((await reply).body).toMatchObject({ events: [{ sequence: 1 }], runStatus: 'waiting-approval' });
+  expect(reads()).toBeGreaterThan(0);
 });

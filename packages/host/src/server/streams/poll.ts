@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import type { Timers } from '../../engine/ports.ts';
 import type { Chunk } from '../../log/feed/sink.ts';
-import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
+import type { EventLog } from '../../log/ports/event-log.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
-import { type Call, queryParam, type Route } from '../http/routes.ts';
-import type { PollFeed } from './poll-feed.ts';
+import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
+import type { PollFeed, Standing } from './poll-feed.ts';
 import { steppedRun } from './stepped-run.ts';
 
 export interface PollSurface {
@@ -19,8 +19,8 @@ export interface PollSurface {
 
 /** Event documents with commas between them, and the seq of the last; that of the request when there are none. */
 interface Documents extends Pick<Chunk, 'text' | 'upTo'> {
-  /** The run's head that was read with them, if it was. */
-  readonly head: RunHead | null;
+  /** Where the run stands, if it is known. */
+  readonly standing: Standing | null;
 }
 
 export function pollRoutes(surface: PollSurface): readonly Route[] {
@@ -58,13 +58,13 @@ async function poll(call: Call, { engine, log, polls, timers }: PollSurface): Pr
   const seconds = integerParam(queryParam(call, 'timeout'), { name: 'timeout', min: 1, max: 60 }) ?? 30;
   const runId = steppedRun(call, engine) ?? (await visibleRun(call, log)).record.runId;
   const { promise, resolve, reject } = Promise.withResolvers<Documents>();
-  const giveUp = () => resolve({ text: '', upTo: after, head: null });
+  const giveUp = () => resolve({ text: '', upTo: after, standing: null });
   const subscription = polls.subscribe(
     { runId, after, audience: call.caller.audience },
     {
       write({ text, upTo }) {
         if (text === '') giveUp();
-        else resolve({ text, upTo, head: subscription.head });
+        else resolve({ text, upTo, standing: subscription.standing });
         return false;
       },
       end: (fault) => (fault === undefined ? giveUp() : reject(fault)),
@@ -89,16 +89,21 @@ const noPast = (): TerminalError =>
     details: { parameter: 'atSeq' },
   });
 
-/** The head is not older than the rows, so that an answer never claims to be complete when a row came between. */
-async function answer(call: Call, log: EventLog, { text, upTo, head }: Documents): Promise<string> {
-  const { record, seq } = head !== null && head.seq >= upTo ? head : await visibleRun(call, log);
-  const isTerminal = isTerminalStatus(record.status);
+/** What is said of the run is not older than the rows, so that no answer claims to be complete when a row came between. */
+async function answer(call: Call, log: EventLog, { text, upTo, standing }: Documents): Promise<string> {
+  const { seq, status } = standing !== null && standing.seq >= upTo ? standing : await standingNow(call, log);
+  const isTerminal = isTerminalStatus(status);
   const rest = JSON.stringify({
-    runId: record.runId,
+    runId: pathParam(call, 'runId'),
     isComplete: isTerminal && upTo >= seq,
     lastEventSeq: upTo,
-    runStatus: record.status,
+    runStatus: status,
     isTerminal,
   });
   return `{"events":[${text}],${rest.slice(1)}`;
+}
+
+async function standingNow(call: Call, log: EventLog): Promise<Standing> {
+  const { seq, record } = await visibleRun(call, log);
+  return { seq, status: record.status };
 }
