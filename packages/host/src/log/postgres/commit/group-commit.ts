@@ -133,9 +133,10 @@ export class GroupCommit {
     return jobs;
   }
 
-  /** Small batches cost more than they save: what is little waits for the batch under way. */
+  /** Small batches cost more than they save: what is little waits for the batch under way, unless that one is large. */
   #isWorthIt(rows: number): boolean {
-    if (this.#underWay.size === 0 || rows >= SHARED_ROWS / LANES || this.#patience === 'over') {
+    const isWorthIt = this.#underWay.size === 0 || rows >= SHARED_ROWS / LANES || this.#rowsUnderWay >= SHARED_ROWS;
+    if (isWorthIt || this.#patience === 'over') {
       if (typeof this.#patience === 'object') clearTimeout(this.#patience);
       this.#patience = undefined;
       return true;
