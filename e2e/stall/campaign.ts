@@ -127,18 +127,18 @@ class Stage implements AsyncDisposable {
     // The host inherits it.
     process.env[PEERS_ENV] = peers.url;
     const nodes: HostProcess[] = [];
-    const urls: string[] = [];
+    const hosts: { readonly url: string; readonly pid: number }[] = [];
     for (let n = 0; n < (store === 'sqlite' ? 1 : NODES); n += 1) {
       const settings = { ...place, folder: `${place.folder}-${n}`, journal: '', key: ATTACKER_KEY, tenant: 'attacker' };
       const host = opening.use(new HostProcess(settings, join(import.meta.dirname, 'host-main.ts')));
       const birth = await host.start();
       if (birth.kind !== 'ready') throw new Error(`The host did not start: ${JSON.stringify(birth)}.`);
       nodes.push(host);
-      urls.push(birth.url);
+      hosts.push({ url: birth.url, pid: present(host.pid) });
     }
-    const victimUrl = urls[victimNode === 'same' ? 0 : 1];
-    if (victimUrl === undefined) throw new Error('There is no other node.');
-    const victim = hasVictim ? opening.use(await Victim.start(victimUrl)) : null;
+    const victims = hosts[victimNode === 'same' ? 0 : 1];
+    if (victims === undefined) throw new Error('There is no other node.');
+    const victim = hasVictim ? opening.use(await Victim.start(victims.url, victims.pid)) : null;
     // The first requests of a process are slow; they are not counted.
     if (victim !== null) await pause(2_000);
     if (hasVictim) givePriority(ATTACKER_PRIORITY);

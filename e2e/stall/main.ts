@@ -105,7 +105,8 @@ function line(report: CaseReport): string {
   const { name, ms, rssMb, codes, breaches } = report;
   const ends = Object.entries(codes).map(([code, count]) => `${code} ${count}`);
   const head = `${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${name.padEnd(34)} ${String(ms).padStart(6)} ms`;
-  const felt = `longest wait ${String(Math.round(longest(report))).padStart(5)} ms, ${String(rssMb).padStart(4)} MB`;
+  const withoutCore = Math.round(report.gaps?.withoutCoreMs ?? 0);
+  const felt = `longest wait ${String(Math.round(longest(report))).padStart(5)} ms (${withoutCore} without a core), ${String(rssMb).padStart(4)} MB`;
   return `${head}  ${felt}  ${ends.join(', ')}\n${breaches.map((breach) => `         ${breach}\n`).join('')}`;
 }
 

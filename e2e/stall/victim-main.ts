@@ -4,6 +4,7 @@
  */
 import { setPriority } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { CoreWaits } from './core-waits.ts';
 import { VICTIM_KEY } from './tenants.ts';
 import { OwnPauses, Wire } from './victim-wire.ts';
 
@@ -14,6 +15,8 @@ export interface Gaps {
   readonly startMs: number;
   /** The longest lateness of a run that waits for 20 ms, from its start to its last event. */
   readonly delayMs: number;
+  /** Of the longest of all, the time in which the host's event loop was ready to go on and had no core. */
+  readonly withoutCoreMs: number;
   readonly probes: number;
   /** Probes that got no answer or a wrong one, with the first reason. */
   readonly failed: number;
@@ -35,15 +38,19 @@ type Kind = 'healthMs' | 'startMs' | 'delayMs';
 
 const wire = new Wire(process.argv[2] ?? '', VICTIM_KEY);
 const pauses = new OwnPauses();
+const host = new CoreWaits(Number(process.argv[3]));
 const pending = { healthMs: new Set<number>(), startMs: new Set<number>(), delayMs: new Set<number>() };
-let longest = { healthMs: 0, startMs: 0, delayMs: 0 };
+let longest = { healthMs: 0, startMs: 0, delayMs: 0, withoutCoreMs: 0 };
 let [probes, failed] = [0, 0];
 let reason: string | null = null;
 
 function note(kind: Kind, begin: number): void {
   const expected = kind === 'delayMs' ? DELAY_MS : 0;
   const now = performance.now();
-  longest[kind] = Math.max(longest[kind], now - begin - pauses.within(begin, now) - expected);
+  const waited = now - begin - pauses.within(begin, now) - expected;
+  if (waited > Math.max(longest.healthMs, longest.startMs, longest.delayMs))
+    longest.withoutCoreMs = host.within(begin, now);
+  longest[kind] = Math.max(longest[kind], waited);
 }
 
 async function probe(kind: Kind, ask: () => Promise<void>): Promise<void> {
@@ -73,7 +80,7 @@ setInterval(() => {
 process.on('message', () => {
   for (const kind of ['healthMs', 'startMs', 'delayMs'] as const) for (const begin of pending[kind]) note(kind, begin);
   process.send?.({ ...longest, probes, failed, reason } satisfies Gaps);
-  longest = { healthMs: 0, startMs: 0, delayMs: 0 };
+  longest = { healthMs: 0, startMs: 0, delayMs: 0, withoutCoreMs: 0 };
   [probes, failed, reason] = [0, 0, null];
 });
 process.on('disconnect', () => process.exit(0));

@@ -11,8 +11,9 @@ export class Victim implements AsyncDisposable {
     this.#child = child;
   }
 
-  static async start(url: string): Promise<Victim> {
-    const child = fork(join(import.meta.dirname, 'victim-main.ts'), [url], {
+  /** `hostPid` is the process that serves it. */
+  static async start(url: string, hostPid: number): Promise<Victim> {
+    const child = fork(join(import.meta.dirname, 'victim-main.ts'), [url, String(hostPid)], {
       execArgv: ['--conditions=@cairn/source', '--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
