@@ -6,6 +6,7 @@ import type { InterruptRecord } from '../ports/run-index.ts';
 import { type InterruptColumns, interruptOf, RUN_COLUMNS, type RunColumns, recordOf } from '../run-columns.ts';
 import { texts } from './commit/array-literal.ts';
 import type { Queries } from './database.ts';
+import type { KnownTenants } from './known-tenants.ts';
 import { decodeJson } from './text-codec.ts';
 
 /** Cached runs; a miss costs a round trip. */
@@ -66,6 +67,11 @@ export async function loadHead(queries: Queries, runId: RunId): Promise<StoredHe
 
 export class HeadCache {
   readonly #heads = new LruMap<RunId, StoredHead>(CAPACITY);
+  readonly #tenants: KnownTenants;
+
+  constructor(tenants: KnownTenants) {
+    this.#tenants = tenants;
+  }
 
   get(runId: RunId): StoredHead | undefined {
     return this.#heads.get(runId);
@@ -73,6 +79,9 @@ export class HeadCache {
 
   keep(runId: RunId, stored: StoredHead): void {
     this.#heads.set(runId, stored);
+    const { tenant, contextId } = stored.head.record;
+    this.#tenants.note(runId, tenant);
+    this.#tenants.note(contextId, tenant);
   }
 
   forget(runId: RunId): void {

@@ -2,8 +2,9 @@
 import type { RunId } from '@cairn/protocol';
 import type { Queue } from '../ports/queue.ts';
 import type { Database } from './database.ts';
+import type { KnownTenants } from './known-tenants.ts';
 
-export function postgresQueue(database: Database): Queue {
+export function postgresQueue(database: Database, tenants: KnownTenants): Queue {
   return {
     claim: async ({ owner, now, until, limit }) => {
       const claims = await database.transaction((queries) =>
@@ -12,6 +13,7 @@ export function postgresQueue(database: Database): Queue {
           [owner, now, until, limit],
         ),
       );
+      for (const [runId, tenant] of claims) tenants.note(runId, tenant);
       return claims.map(([runId, tenant, fence, former]) => ({
         runId,
         tenant,

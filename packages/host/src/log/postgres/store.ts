@@ -123,8 +123,9 @@ export async function assemblePostgresStore(
 ): Promise<PostgresStore> {
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
-  const readers = new Readers({ most: READS, queries: database, tenants: new KnownTenants() });
-  const heads = new HeadCache();
+  const tenants = new KnownTenants();
+  const readers = new Readers({ most: READS, queries: database, tenants });
+  const heads = new HeadCache(tenants);
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
   const tail = new Tail({ queries: database.accepted, horizon, followers, writer }, await horizon.end());
@@ -165,7 +166,7 @@ export async function assemblePostgresStore(
     changes: postgresChanges(database, horizon),
     runIndex: postgresRunIndex(database, heads),
     contexts: postgresContexts(readers),
-    queue: postgresQueue(database),
+    queue: postgresQueue(database, tenants),
     definitions: postgresDefinitions(database),
     checkpoints: postgresCheckpoints(database),
     idempotency: postgresIdempotency(database),
