@@ -10,8 +10,11 @@ import { openPostgresStore, type PostgresStore } from './store.ts';
 
 const contextB = 'ctx_two' as ContextId;
 
-/** While this goes on, no page is answered: pages need a table that nothing else here does. */
-async function whilePagesWait<Result>(work: (store: PostgresStore) => Promise<Result>): Promise<Result> {
+/** While this goes on, no read of a table is answered that nothing else here needs: pages read tombstones. */
+async function whileReadsWait<Result>(
+  work: (store: PostgresStore) => Promise<Result>,
+  table = 'cairn.tombstones',
+): Promise<Result> {
   const url = await freshDatabase();
   const store = await openPostgresStore({ url, elapsedMs });
   onTestFinished(() => store.close());
@@ -20,7 +23,7 @@ async function whilePagesWait<Result>(work: (store: PostgresStore) => Promise<Re
   const pool = connect({ url, connections: 1 });
   onTestFinished(() => pool.end(0));
   return new Database(pool).transaction(async (queries) => {
-    await queries.changed('LOCK TABLE cairn.tombstones IN ACCESS EXCLUSIVE MODE');
+    await queries.changed(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     return work(store);
   });
 }
@@ -28,7 +31,7 @@ async function whilePagesWait<Result>(work: (store: PostgresStore) => Promise<Re
 const page = ({ log }: PostgresStore, runId: RunId) => log.read({ runId, after: -1, limit: 10 });
 
 it('answers a start and commits while a hundred pages are read, and reads each of them', async () => {
-  const pages = await whilePagesWait(async (store) => {
+  const pages = await whileReadsWait(async (store) => {
     const reads = Array.from({ length: 100 }, () => page(store, runA));
     expect(await store.definitions.workflow('t', 'none')).toBeNull();
     await store.log.append({ runId: runB, rows: [row('x')] });
@@ -37,9 +40,19 @@ it('answers a start and commits while a hundred pages are read, and reads each o
   expect((await Promise.all(pages)).map(({ length }) => length)).toEqual(Array.from({ length: 100 }, () => 1));
 });
 
+it('answers a start and commits while a hundred blobs are read', async () => {
+  const blobs = await whileReadsWait(async (store) => {
+    const reads = Array.from({ length: 100 }, (_, n) => store.blobs.get('t', String(n)));
+    expect(await store.definitions.workflow('t', 'none')).toBeNull();
+    await store.log.append({ runId: runB, rows: [row('x')] });
+    return reads;
+  }, 'cairn.blob_bodies');
+  expect(await Promise.all(blobs)).toEqual(Array.from({ length: 100 }, () => null));
+});
+
 it('reads a page of a run that it wrote before pages of a hundred runs that were asked for earlier', async () => {
   const answered: string[] = [];
-  const pages = await whilePagesWait(async (store) => {
+  const pages = await whileReadsWait(async (store) => {
     const runs = Array.from({ length: 100 }, (_, n) => `run_of_many_${n}` as RunId);
     const many = runs.map((runId) => page(store, runId).then(() => answered.push('many')));
     return [...many, page(store, runB).then(() => answered.push('one'))];

@@ -1,6 +1,7 @@
 /**
- * Pages of rows and questions about contexts, a few at a time: what else a node asks never waits for a connection behind a
- * flood of them. Tenants take turns, then their runs and contexts. Those whose tenant is not known take turns together.
+ * Pages of rows, questions about contexts and bodies of blobs, a few at a time: what else a node asks never waits for a
+ * connection behind a flood of them. Tenants take turns, then their runs, contexts and blobs. Runs and contexts whose tenant
+ * is not known take turns together.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { RoundRobin } from '../../round-robin.ts';
@@ -28,15 +29,24 @@ export class Readers {
 
   /** Statements about this run or context. */
   of(id: RunId | ContextId): Queries {
+    return this.#queriesOf(() => [this.tenants.of(id), id]);
+  }
+
+  /** Statements about this blob of a tenant. */
+  ofBlob(tenant: string, sha256: string): Queries {
+    return this.#queriesOf(() => [tenant, sha256]);
+  }
+
+  #queriesOf(path: () => readonly unknown[]): Queries {
     return {
-      rows: (text, values) => this.#inTurn(id, () => this.#queries.rows(text, values)),
-      changed: (text, values) => this.#inTurn(id, () => this.#queries.changed(text, values)),
+      rows: (text, values) => this.#inTurn(path, () => this.#queries.rows(text, values)),
+      changed: (text, values) => this.#inTurn(path, () => this.#queries.changed(text, values)),
     };
   }
 
-  async #inTurn<Result>(id: RunId | ContextId, work: () => Promise<Result>): Promise<Result> {
+  async #inTurn<Result>(path: () => readonly unknown[], work: () => Promise<Result>): Promise<Result> {
     if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((begin) => this.#waiting.add([this.tenants.of(id), id], begin));
+    else await new Promise<void>((begin) => this.#waiting.add(path(), begin));
     try {
       return await work();
     } finally {

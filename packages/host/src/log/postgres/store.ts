@@ -38,7 +38,7 @@ import { postgresRunIndex } from './run-index/run-index.ts';
 const DEADLINE_MS = 30_000;
 
 /**
- * Pages that are read at a time, and questions about contexts. A thousand clients that come at once ask thousands: starts,
+ * Pages and blobs that are read at a time, and questions about contexts and artifacts. A thousand clients that come at once ask thousands: starts,
  * commits and leases of other tenants have connections beside them.
  */
 const READS = 5;
@@ -176,8 +176,8 @@ export async function assemblePostgresStore(
     credentials: postgresCredentials(database),
     retention: postgresRetention(database),
     purges: postgresPurges(database, writer),
-    artifacts: postgresArtifacts(database),
-    blobs: postgresBlobs(database, writer, commit.bytes),
+    artifacts: postgresArtifacts(database, readers),
+    blobs: postgresBlobs({ database, readers, writer, bytes: commit.bytes }),
     expiring: postgresExpiring(database),
     cluster: postgresCluster(database, notices),
     facts: storeFacts(database),

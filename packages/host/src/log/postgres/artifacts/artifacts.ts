@@ -10,6 +10,7 @@ import type {
 } from '../../ports/artifacts.ts';
 import { type ArtifactColumns, artifactVersionOf } from '../../record-columns.ts';
 import type { Database, Queries, Value } from '../database.ts';
+import type { Readers } from '../readers.ts';
 
 /** A version of a run that ended before it was complete is abandoned; so is one that the cut of a branch left open. */
 const COLUMNS = `a.id, a.version, a.family, r.id,
@@ -17,7 +18,7 @@ const COLUMNS = `a.id, a.version, a.family, r.id,
     ELSE a.state END, a.first_seq, a.last_seq, a.size, a.name, a.mime, a.updated_at`;
 const FROM = 'FROM cairn.artifacts a JOIN cairn.runs r ON r.key = a.run';
 
-export function postgresArtifacts(database: Database): Artifacts {
+export function postgresArtifacts(database: Database, readers: Readers): Artifacts {
   return {
     claim: (claim) => database.transaction((queries) => claimVersion(queries, claim)),
     abandon: ({ contextId, artifactId, runId, writer }) =>
@@ -31,21 +32,22 @@ export function postgresArtifacts(database: Database): Artifacts {
         );
       }),
     list: async (contextId, { after = '', limit }) => {
-      const ids = await database.rows<[string]>(
+      const queries = readers.of(contextId);
+      const ids = await queries.rows<[string]>(
         `SELECT DISTINCT a.id ${FROM} WHERE a.context = $1::text AND a.id > $2::text
            AND (a.state = 'complete' OR a.state = 'open' AND r.ended_at IS NULL) ORDER BY a.id LIMIT $3::bigint`,
         [contextId, after, limit],
       );
-      return Promise.all(ids.map(([id]) => summaryOf(database, contextId, id)));
+      return Promise.all(ids.map(([id]) => summaryOf(queries, contextId, id)));
     },
     summary: async (contextId, artifactId) => {
-      const found = await summaryOf(database, contextId, artifactId);
+      const found = await summaryOf(readers.of(contextId), contextId, artifactId);
       return found.current === null && found.open === null ? null : found;
     },
     get: (contextId, artifactId, version) =>
       version === undefined
-        ? newest(database, contextId, artifactId, 'complete')
-        : one(database, 'a.version = $3::bigint', [contextId, artifactId, version]),
+        ? newest(readers.of(contextId), contextId, artifactId, 'complete')
+        : one(readers.of(contextId), 'a.version = $3::bigint', [contextId, artifactId, version]),
   };
 }
 

@@ -5,12 +5,20 @@ import { quotaExceeded } from '../../errors.ts';
 import { type Blobs, MAX_BLOB_BYTES, type NewBlob, type OwnBytes } from '../../ports/blobs.ts';
 import type { TenantBytes } from '../commit/facts.ts';
 import type { Database } from '../database.ts';
+import type { Readers } from '../readers.ts';
 
 /** Blobs that one step of a sweep removes. */
 const SWEPT = 64;
 
-/** `bytes` is what appends know of their tenants. */
-export function postgresBlobs(database: Database, writer: number, bytes: TenantBytes): Blobs {
+interface BlobPorts {
+  readonly database: Database;
+  readonly readers: Readers;
+  readonly writer: number;
+  /** What appends know of their tenants. */
+  readonly bytes: TenantBytes;
+}
+
+export function postgresBlobs({ database, readers, writer, bytes }: BlobPorts): Blobs {
   return {
     put: async (blob) => {
       const { length } = blob.bytes;
@@ -21,10 +29,12 @@ export function postgresBlobs(database: Database, writer: number, bytes: TenantB
       return { sha256, bytes: length };
     },
     get: async (tenant, sha256) => {
-      const [found] = await database.rows<[Uint8Array]>(
-        `SELECT body FROM cairn.blobs JOIN cairn.blob_bodies ON blob = key WHERE tenant = $1::text AND sha256 = $2::text`,
-        [tenant, sha256],
-      );
+      const [found] = await readers
+        .ofBlob(tenant, sha256)
+        .rows<[Uint8Array]>(
+          `SELECT body FROM cairn.blobs JOIN cairn.blob_bodies ON blob = key WHERE tenant = $1::text AND sha256 = $2::text`,
+          [tenant, sha256],
+        );
       return found === undefined ? null : ownBytes(found[0]);
     },
     tenantBytes: async (tenant) => {
