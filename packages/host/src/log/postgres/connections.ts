@@ -1,11 +1,12 @@
 /**
  * Connections to a database, each used by one statement or transaction at a time. The driver forgets statements that it
  * takes between the error and the end of a socket, and queues others behind them. Here they fail with their connection,
- * which is not used again.
+ * which is not used again. Statements that wait for a connection take turns by tenant.
  */
 import type { Socket } from 'node:net';
 import postgres, { type Options, type Sql } from 'postgres';
 import { PassingSet } from '../../passing-map.ts';
+import { RoundRobin } from '../../round-robin.ts';
 import { dialing } from './dial.ts';
 import { isDisconnected } from './errors.ts';
 
@@ -26,7 +27,7 @@ export type Send = <Result>(statement: Statement<Result>) => Promise<Result>;
 export interface ConnectionsOptions {
   readonly href: string;
   readonly options: Options<Record<string, postgres.PostgresType>>;
-  /** Most connections at a time. What finds none waits. */
+  /** Most connections at a time. What finds none waits: tenants take turns, and so does what the store itself needs. */
   readonly most: number;
   /** How long a statement may take; null for as long as it likes. Its connection is then cut: nobody may be there. */
   readonly deadlineMs: number | null;
@@ -111,7 +112,7 @@ export class Connections {
   readonly #all = new Set<Connection>();
   /** The last one given back is the next one taken: its server process is warm, and has prepared the statements. */
   readonly #free: Connection[] = [];
-  #waiting: Waiting[] = [];
+  readonly #waiting = new RoundRobin<Waiting>();
   #isEnded = false;
 
   constructor(options: ConnectionsOptions) {
@@ -123,8 +124,8 @@ export class Connections {
   }
 
   /** Nothing else uses the connection meanwhile. */
-  async use<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
-    const connection = await this.#take();
+  async use<Result>(work: (send: Send) => Promise<Result>, tenant?: string): Promise<Result> {
+    const connection = await this.#take(tenant);
     try {
       return await work((statement) => connection.send(statement));
     } finally {
@@ -147,11 +148,11 @@ export class Connections {
   /** Waits for what is under way, at most so many seconds. */
   async end(timeoutS: number): Promise<void> {
     this.#isEnded = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(ended());
+    for (let next = this.#waiting.next(); next !== null; next = this.#waiting.next()) next.reject(ended());
     await Promise.all([...this.#all].map((connection) => connection.end(timeoutS)));
   }
 
-  #take(): Promise<Connection> | Connection {
+  #take(tenant?: string): Promise<Connection> | Connection {
     if (this.#isEnded) return Promise.reject(ended());
     for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
       if (free.isUsable) return free;
@@ -159,7 +160,7 @@ export class Connections {
     }
     if (this.#all.size < this.#options.most) return this.#opened();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
+      this.#waiting.add([tenant], { resolve, reject });
     });
   }
 
@@ -171,8 +172,8 @@ export class Connections {
 
   #giveBack(connection: Connection): void {
     if (!connection.isUsable) this.#drop(connection);
-    const next = this.#waiting.shift();
-    if (next !== undefined) next.resolve(connection.isUsable ? connection : this.#opened());
+    const next = this.#waiting.next();
+    if (next !== null) next.resolve(connection.isUsable ? connection : this.#opened());
     else if (connection.isUsable) this.#free.push(connection);
   }
 

@@ -35,6 +35,9 @@ export interface DatabaseOptions {
 /** Most transactions at a time, each on a connection of its own beside the others. */
 const TRANSACTIONS = 4;
 
+/** No tenant has this name. */
+const UNKNOWN = '';
+
 /** How long the end of listening waits for the server. */
 const UNLISTEN_MS = 1_000;
 
@@ -131,6 +134,15 @@ export class Database implements Queries {
 
   async changed(text: string, values: readonly Value[] = []): Promise<number> {
     return this.#run(() => this.accepted.changed(text, values));
+  }
+
+  /** Statements for a tenant, which wait behind those of the same tenant alone. Those of unknown tenants wait together. */
+  of(tenant = UNKNOWN): Queries {
+    const queries = sentBy((statement) => this.#pool.statements.use((send) => send(statement), tenant));
+    return {
+      rows: (text, values) => this.#run(() => queries.rows(text, values)),
+      changed: (text, values) => this.#run(() => queries.changed(text, values)),
+    };
   }
 
   /** Repeats the work when another transaction stood in its way: it must change nothing but the database. */

@@ -32,7 +32,7 @@ export function postgresEventLog(ports: EventLogPorts): EventLog {
       'runId' in range ? readRun(readers.of(range.runId), range) : readContext(readers.of(range.contextId), range),
     rowsUntil: (runId, cursor) => rowsUntil(readers.of(runId), runId, cursor),
     head: async (runId) => {
-      const stored = await loadHead(database, runId);
+      const stored = await loadHead(database.of(readers.tenants.of(runId)), runId);
       if (stored !== null) readers.tenants.note(runId, stored.head.record.tenant);
       return shownHead(stored);
     },

@@ -74,7 +74,7 @@ it('lets tenants take turns, then their runs and contexts, and those of unknown 
     changed: async () => 0,
   };
   const tenants = new KnownTenants();
-  const readers = new Readers({ most: 1, queries, tenants });
+  const readers = new Readers({ most: 1, database: { of: () => queries }, tenants });
   const id = (name: string) => name as RunId | ContextId;
   for (const name of ['a1', 'a2']) tenants.note(id(name), 'a');
   tenants.note(id('b1'), 'b');

@@ -124,7 +124,7 @@ export async function assemblePostgresStore(
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
   const tenants = new KnownTenants();
-  const readers = new Readers({ most: READS, queries: database, tenants });
+  const readers = new Readers({ most: READS, database, tenants });
   const heads = new HeadCache(tenants);
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);

@@ -6,11 +6,13 @@ import type { Database } from '../database.ts';
 import { lockKey } from '../lock-key.ts';
 
 export function postgresDefinitions(database: Database): Definitions {
-  const find = async (where: string, values: readonly string[]): Promise<WorkflowRecord | null> => {
-    const [found] = await database.rows<WorkflowColumns>(
-      `SELECT ${WORKFLOW_COLUMNS} FROM cairn.workflows WHERE ${where}`,
-      values,
-    );
+  const find = async (
+    where: string,
+    values: readonly [tenant: string, ...string[]],
+  ): Promise<WorkflowRecord | null> => {
+    const [found] = await database
+      .of(values[0])
+      .rows<WorkflowColumns>(`SELECT ${WORKFLOW_COLUMNS} FROM cairn.workflows WHERE ${where}`, values);
     return found === undefined ? null : workflowOf(found);
   };
   return {
@@ -30,7 +32,7 @@ export function postgresDefinitions(database: Database): Definitions {
         ? find('tenant = $1::text AND id = $2::text ORDER BY place DESC LIMIT 1', [tenant, id])
         : find('tenant = $1::text AND id = $2::text AND version = $3::text', [tenant, id, version]),
     workflows: async (tenant) => {
-      const found = await database.rows<WorkflowColumns>(
+      const found = await database.of(tenant).rows<WorkflowColumns>(
         `SELECT ${WORKFLOW_COLUMNS} FROM cairn.workflows WHERE place IN
            (SELECT max(place) FROM cairn.workflows WHERE tenant = $1::text GROUP BY id) ORDER BY id`,
         [tenant],

@@ -46,7 +46,7 @@ async function put(queries: Queries, record: IdempotencyRecord): Promise<void> {
 
 export function postgresIdempotency(database: Database): IdempotencyRecords {
   return {
-    get: (key) => idempotencyRecord(database, key),
+    get: (key) => idempotencyRecord(database.of(key.tenant), key),
     claim: (claim) =>
       database.transaction(async (queries) => {
         const existing = await locked(queries, claim);
