@@ -170,7 +170,7 @@ const indexed: ReadonlySet<string> = new Set(indexedTypes);
 /** Where a run stands after rows that follow. Null if others come before them, or if they do not say its status. */
 function standingAfter(standing: Standing | null, rows: readonly Row[]): Standing | null {
   const last = rows.at(-1);
-  if (standing === null || last === undefined || rows[0]?.seq !== standing.seq + 1) return null;
+  if (standing === null || rows[0]?.seq !== standing.seq + 1 || last?.seq !== standing.seq + rows.length) return null;
   if (isTerminalType(last.type)) return { seq: last.seq, status: endings[last.type] };
   return rows.some(({ type }) => indexed.has(type)) ? null : { seq: last.seq, status: standing.status };
 }
