@@ -1,7 +1,7 @@
 /**
  * Pages of rows, questions about contexts and bodies of blobs, a few at a time: what else a node asks never waits for a
- * connection behind a flood of them. Tenants take turns, then their runs, contexts and blobs. Runs and contexts whose tenant
- * is not known take turns together.
+ * connection behind a flood of them. Tenants take turns, then their runs, contexts and blobs; no tenant has all of the
+ * places, so that its slow pages delay none of another. Runs and contexts whose tenant is not known take turns together.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { RoundRobin } from '../../round-robin.ts';
@@ -9,8 +9,10 @@ import type { Database, Queries } from './database.ts';
 import type { KnownTenants } from './known-tenants.ts';
 
 export interface ReadersOptions {
-  /** Statements at a time. */
-  readonly most: number;
+  /** Statements of one tenant at a time. */
+  readonly each: number;
+  /** Statements of all tenants at a time. */
+  readonly together: number;
   readonly database: Pick<Database, 'of'>;
   readonly tenants: KnownTenants;
 }
@@ -22,16 +24,26 @@ interface Subject {
   readonly id: string;
 }
 
+/** What a tenant asked. */
+interface Asked {
+  underWay: number;
+  readonly waiting: RoundRobin<() => void>;
+}
+
 export class Readers {
   readonly tenants: KnownTenants;
   readonly #database: Pick<Database, 'of'>;
-  readonly #waiting = new RoundRobin<() => void>();
-  #free: number;
+  readonly #each: number;
+  readonly #together: number;
+  #underWay = 0;
+  /** Of each tenant with something under way or waiting. The first one is next. */
+  readonly #asked = new Map<string | undefined, Asked>();
 
-  constructor({ most, database, tenants }: ReadersOptions) {
+  constructor({ each, together, database, tenants }: ReadersOptions) {
     this.tenants = tenants;
     this.#database = database;
-    this.#free = most;
+    this.#each = each;
+    this.#together = together;
   }
 
   /** Statements about this run or context. */
@@ -52,14 +64,43 @@ export class Readers {
   }
 
   async #inTurn<Result>({ tenant, id }: Subject, work: (queries: Queries) => Promise<Result>): Promise<Result> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((begin) => this.#waiting.add([tenant, id], begin));
+    await new Promise<void>((begin) => {
+      const asked = this.#asked.get(tenant) ?? { underWay: 0, waiting: new RoundRobin() };
+      if (asked.waiting.size === 0) this.#toTheEnd(tenant, asked);
+      asked.waiting.add([id], begin);
+      this.#beginNext();
+    });
     try {
       return await work(this.#database.of(tenant));
     } finally {
-      const next = this.#waiting.next();
-      if (next === null) this.#free += 1;
-      else next();
+      this.#end(tenant);
+      this.#beginNext();
     }
+  }
+
+  #beginNext(): void {
+    for (const [tenant, asked] of this.#asked) {
+      if (this.#underWay >= this.#together) return;
+      const begin = asked.underWay < this.#each ? asked.waiting.next() : null;
+      if (begin === null) continue;
+      this.#underWay += 1;
+      asked.underWay += 1;
+      // The iteration comes to it again.
+      this.#toTheEnd(tenant, asked);
+      begin();
+    }
+  }
+
+  #toTheEnd(tenant: string | undefined, asked: Asked): void {
+    this.#asked.delete(tenant);
+    this.#asked.set(tenant, asked);
+  }
+
+  #end(tenant: string | undefined): void {
+    this.#underWay -= 1;
+    const asked = this.#asked.get(tenant);
+    if (asked === undefined) return;
+    asked.underWay -= 1;
+    if (asked.underWay === 0 && asked.waiting.size === 0) this.#asked.delete(tenant);
   }
 }

@@ -41,7 +41,7 @@ const DEADLINE_MS = 30_000;
  * Pages and blobs that are read at a time, and questions about contexts and artifacts. A thousand clients that come at once ask thousands: starts,
  * commits and leases of other tenants have connections beside them.
  */
-const READS = 5;
+const READS = { each: 5, together: 7 };
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database` */
@@ -124,7 +124,7 @@ export async function assemblePostgresStore(
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
   const tenants = new KnownTenants();
-  const readers = new Readers({ most: READS, database, tenants });
+  const readers = new Readers({ ...READS, database, tenants });
   const heads = new HeadCache(tenants);
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
