@@ -32,16 +32,17 @@ it('answers statements that waited for the lost one, in order', async () => {
   expect(await Promise.all(waiting)).toEqual([[[1]], [[2]], [[3]]]);
 });
 
-it('lets tenants take turns for a connection, and the store itself beside them', async () => {
+it('lets tenants, the store itself and accepted work take turns for a connection', async () => {
   const { database } = await throughWay(1);
   const order: string[] = [];
   const asked = ['a', 'a', 'a', 'b', undefined].map(async (tenant) => {
     await database.of(tenant).rows('SELECT 1');
     order.push(tenant ?? 'unknown');
   });
-  const own = database.rows('SELECT 1').then(() => order.push('store'));
-  await Promise.all([...asked, own]);
-  expect(order).toEqual(['a', 'a', 'b', 'unknown', 'store', 'a']);
+  const own = [1, 2].map(() => database.rows('SELECT 1').then(() => order.push('store')));
+  const accepted = database.accepted.rows('SELECT 1').then(() => order.push('accepted'));
+  await Promise.all([...asked, ...own, accepted]);
+  expect(order).toEqual(['a', 'a', 'b', 'unknown', 'store', 'accepted', 'a', 'store']);
 });
 
 it('uses a connection that came to rest before it opens another one, and no more than it may', async () => {

@@ -1,7 +1,7 @@
 /**
  * Connections to a database, each used by one statement or transaction at a time. The driver forgets statements that it
  * takes between the error and the end of a socket, and queues others behind them. Here they fail with their connection,
- * which is not used again. Statements that wait for a connection take turns by tenant.
+ * which is not used again. Those who wait for a connection take turns.
  */
 import type { Socket } from 'node:net';
 import postgres, { type Options, type Sql } from 'postgres';
@@ -27,7 +27,7 @@ export type Send = <Result>(statement: Statement<Result>) => Promise<Result>;
 export interface ConnectionsOptions {
   readonly href: string;
   readonly options: Options<Record<string, postgres.PostgresType>>;
-  /** Most connections at a time. What finds none waits: tenants take turns, and so does what the store itself needs. */
+  /** Most connections at a time. What finds none waits: owners take turns. */
   readonly most: number;
   /** How long a statement may take; null for as long as it likes. Its connection is then cut: nobody may be there. */
   readonly deadlineMs: number | null;
@@ -124,8 +124,8 @@ export class Connections {
   }
 
   /** Nothing else uses the connection meanwhile. */
-  async use<Result>(work: (send: Send) => Promise<Result>, tenant?: string): Promise<Result> {
-    const connection = await this.#take(tenant);
+  async use<Result>(work: (send: Send) => Promise<Result>, owner = ''): Promise<Result> {
+    const connection = await this.#take(owner);
     try {
       return await work((statement) => connection.send(statement));
     } finally {
@@ -134,8 +134,8 @@ export class Connections {
   }
 
   /** Sends a statement right behind another one. Answers as the first does; the second may fail. */
-  async pair<Result>(first: Statement<Result>, behind: Statement<unknown>): Promise<Result> {
-    const connection = await this.#take();
+  async pair<Result>(first: Statement<Result>, behind: Statement<unknown>, owner: string): Promise<Result> {
+    const connection = await this.#take(owner);
     const answered = connection.send(first);
     const others = connection.send(behind).catch(() => undefined);
     void answered
@@ -152,7 +152,7 @@ export class Connections {
     await Promise.all([...this.#all].map((connection) => connection.end(timeoutS)));
   }
 
-  #take(tenant?: string): Promise<Connection> | Connection {
+  #take(owner: string): Promise<Connection> | Connection {
     if (this.#isEnded) return Promise.reject(ended());
     for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
       if (free.isUsable) return free;
@@ -160,7 +160,7 @@ export class Connections {
     }
     if (this.#all.size < this.#options.most) return this.#opened();
     return new Promise((resolve, reject) => {
-      this.#waiting.add([tenant], { resolve, reject });
+      this.#waiting.add([owner], { resolve, reject });
     });
   }
 

@@ -35,8 +35,13 @@ export interface DatabaseOptions {
 /** Most transactions at a time, each on a connection of its own beside the others. */
 const TRANSACTIONS = 4;
 
-/** No tenant has this name. */
+/**
+ * Who waits for connections beside tenants, in names that no tenant has: tenants that are not known, the store itself, and
+ * accepted work, so that no commit waits behind leases or lookups.
+ */
 const UNKNOWN = '';
+const ITSELF = '\0';
+const ACCEPTED = '\0accepted';
 
 /** How long the end of listening waits for the server. */
 const UNLISTEN_MS = 1_000;
@@ -116,11 +121,12 @@ export class Database implements Queries {
   constructor(pool: Pool) {
     this.#pool = pool;
     this.place = pool.place;
-    this.accepted = sentBy((statement) => pool.statements.use((send) => send(statement)));
+    this.accepted = sentBy((statement) => pool.statements.use((send) => send(statement), ACCEPTED));
     this.acceptedPair = <Columns extends readonly unknown[]>(first: Statement, behind: Statement) =>
       pool.statements.pair(
         (sql) => rowsOf<Columns>(sql, first.text, first.values),
         (sql) => rowsOf(sql, behind.text, behind.values),
+        ACCEPTED,
       );
   }
 
@@ -129,11 +135,11 @@ export class Database implements Queries {
   }
 
   async rows<Columns extends readonly unknown[]>(text: string, values: readonly Value[] = []): Promise<Columns[]> {
-    return this.#run(() => this.accepted.rows<Columns>(text, values));
+    return this.of(ITSELF).rows<Columns>(text, values);
   }
 
   async changed(text: string, values: readonly Value[] = []): Promise<number> {
-    return this.#run(() => this.accepted.changed(text, values));
+    return this.of(ITSELF).changed(text, values);
   }
 
   /** Statements for a tenant, which wait behind those of the same tenant alone. Those of unknown tenants wait together. */
