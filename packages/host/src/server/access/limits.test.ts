@@ -104,7 +104,7 @@ test('requests with a secret of the host count as failed attempts of their key, 
   expect(await statuses(host, 1, keys.alice)).toEqual([200]);
 });
 
-/** A host with a run, whose snapshots are given only once the test says so. */
+/** A host whose snapshots are given only once the test says so. Each request names a run of its own: one run is loaded once. */
 async function stalled(maxRequestsInFlightPerKey: number) {
   const gates: (() => void)[] = [];
   const host = await served({
@@ -120,18 +120,21 @@ async function stalled(maxRequestsInFlightPerKey: number) {
     }),
   });
   await host.engine.register('t', approval);
-  const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+  const run = async () => {
+    const { runId } = await host.engine.start({ tenant: 't', workflowId: 'approval', inputs: {}, options: {} });
+    return `/v1/runs/${runId}`;
+  };
   const waits = (count: number) => expect.poll(() => gates.length).toBe(count);
   const release = () => {
     for (const open of gates.splice(0)) open();
   };
   onTestFinished(release);
-  return { host, run: `/v1/runs/${runId}`, waits, release };
+  return { host, run, waits, release };
 }
 
 test('requests under way of one key are bounded; others, and later ones, are served', async () => {
   const { host, run, waits, release } = await stalled(2);
-  const waiting = [host.ask('GET', run), host.ask('GET', run)];
+  const waiting = [host.ask('GET', await run()), host.ask('GET', await run())];
   await waits(2);
   const third = await host.ask('GET', '/v1/runs');
   expect(third).toMatchObject({
@@ -152,13 +155,14 @@ test('a request that is refused, or whose client left, takes no place', async ()
     expect((await host.ask('GET', '/v1/runs/run_a/debug-bundle')).status).toBe(404);
   }
   const connection = await RawConnection.open(host.port);
-  const get = `GET ${run} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`;
-  connection.send(get.repeat(2));
+  const get = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${keys.alice}\r\n\r\n`;
+  connection.send(get(await run()) + get(await run()));
   await waits(2);
   expect(await statuses(host, 1, keys.alice)).toEqual([429]);
   connection.close();
   await expect.poll(() => statuses(host, 1, keys.alice)).toEqual([200]);
-  const all = [host.ask('GET', run), host.ask('GET', run)];
+  const all = [host.ask('GET', await run()), host.ask('GET', await run())];
   await waits(4);
   expect(await statuses(host, 1, keys.alice)).toEqual([429]);
   release();
