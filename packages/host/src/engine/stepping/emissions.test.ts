@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import type { Json, JsonObject, RunId } from '@cairn/protocol';
+import { type Json, type JsonObject, RetryableError, type RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { chain, settled } from '../../../test/kit/engine-bench.ts';
 import { relayNode } from '../../../test/kit/relay-node.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
 import { VirtualClock } from '../../../test/kit/virtual-clock.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
-import type { Append } from '../../log/ports/event-log.ts';
+import type { Append, EventLog } from '../../log/ports/event-log.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import type { CallContext, Emission, Redactor } from '../ports.ts';
@@ -27,15 +27,21 @@ function world(
 ) {
   const memory = inMemoryStore();
   let held: Promise<void> = Promise.resolve();
+  let isAway = false;
+  const away = () => new RetryableError('store_failed', { message: 'The store is away.' });
   const append = async (request: Append) => {
     await held;
-    return memory.log.append(request);
+    const appended = await memory.log.append(request);
+    if (isAway) throw away();
+    return appended;
   };
-  const store: Store = { ...memory, log: { ...memory.log, append } };
+  const head: EventLog['head'] = (runId) => (isAway ? Promise.reject(away()) : memory.log.head(runId));
+  const clock = new VirtualClock(1_000_000);
+  const store: Store = { ...memory, log: { ...memory.log, append, head } };
   let ids = 0;
   const engine = createEngine({
     store,
-    clock: new VirtualClock(1_000_000),
+    clock,
     uniqueId: () => String(++ids),
     sha256: (text, encoding) => hash('sha256', text, encoding),
     owner: 'a',
@@ -49,6 +55,11 @@ function world(
   const rows = (runId: RunId) => rowsOf(memory, runId);
   return {
     engine,
+    clock,
+    /** Appends are written, but neither their answers nor reads of heads come back. */
+    setAway(away: boolean) {
+      isAway = away;
+    },
     /** Appends wait until the function it gives is called. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -237,4 +248,30 @@ test('a run whose call emits more than the quota of its tenant has room for fail
   expect(await messages(runId)).toEqual(['before']);
   expect(refusal).toMatchObject({ code: 'quota_exceeded' });
   await engine.close();
+});
+
+test('what a call emitted is recorded once, although the log could not be read when the answer to its append was lost', async () => {
+  const started = Promise.withResolvers<CallContext>();
+  const end = Promise.withResolvers<Json>();
+  const { begin, clock, messages, setAway, until } = world((context) => {
+    started.resolve(context);
+    return end.promise;
+  });
+  const runId = await begin();
+  const call = await started.promise;
+  await settled();
+  setAway(true);
+  call.emit([progress('1')]);
+  for (let tries = 0; tries < 4; tries += 1) {
+    await settled();
+    clock.advance(5_000);
+  }
+  setAway(false);
+  await settled();
+  clock.advance(5_000);
+  await call.recorded();
+  call.emit([progress('2')]);
+  end.resolve('done');
+  await until(runId, 'run.completed');
+  expect(await messages(runId)).toEqual(['1', '2']);
 });

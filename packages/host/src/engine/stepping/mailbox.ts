@@ -14,6 +14,7 @@ import type { Waiter } from '../shares/turn-ring.ts';
 import type { Urgency } from '../shares/turns.ts';
 import { isMisplaced, refusalOf, retriesAfter, withoutRoom } from './append-batch.ts';
 import { HeldRun } from './held-run.ts';
+import { foundInLog } from './lost-batch.ts';
 import { leaseGone, type MailboxOpening, type MailboxPorts, stopped } from './mailbox-ports.ts';
 
 /** The result of an append: acknowledged by the store, found in the log after a lost response, or not written. */
@@ -198,32 +199,32 @@ export class Mailbox {
     return 'not';
   }
 
-  /** Handles a store failure: only the log shows whether the rows were written. */
+  /** Handles a store failure. Who sent a command is told at once if the log cannot be read either. */
   async #unknown(batch: Batch, error: unknown): Promise<Written> {
     const held = this.#held;
     const { isCreating } = held;
-    held.unload();
-    try {
-      const fence = await held.find(batch);
-      if (fence !== null) {
-        held.appended(batch, fence);
-        this.#facts.push(...(await held.refresh()));
-        return 'found';
-      }
-    } catch (cause) {
-      this.#report('warn', 'store.read_failed', cause);
-    }
-    held.unload();
     const isRetried = retriesAfter(error);
-    for (const fact of batch.facts) if (!isRetried(fact)) fact.refused(error);
-    this.#facts.unshift(...batch.facts.filter(isRetried));
-    if (isCreating) {
-      // The caller that starts the run gets the conflict; others get that another node holds the run.
-      this.#drop(isCairnError(error, 'conflict') ? leaseGone(this.runId) : error);
-      return 'not';
+    const turnAway = () => {
+      for (const fact of batch.facts) if (!isRetried(fact)) fact.refused(error);
+    };
+    const failed = (cause: unknown): boolean => {
+      this.#report('warn', 'store.read_failed', cause);
+      turnAway();
+      return !isCreating;
+    };
+    const missed = await foundInLog(batch, held, { backoff: this.#backoff, isClosed: () => this.#isClosed, failed });
+    if (missed !== null) {
+      this.#facts.push(...missed);
+      return 'found';
     }
-    this.#report('warn', 'store.append_failed', error);
-    await this.#backoff.wait();
+    turnAway();
+    this.#facts.unshift(...batch.facts.filter(isRetried));
+    // The caller that starts the run gets the conflict; others get that another node holds the run.
+    if (isCreating) this.#drop(isCairnError(error, 'conflict') ? leaseGone(this.runId) : error);
+    else {
+      this.#report('warn', 'store.append_failed', error);
+      if (!this.#isClosed) await this.#backoff.wait();
+    }
     return 'not';
   }
 
