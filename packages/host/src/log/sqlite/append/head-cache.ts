@@ -110,7 +110,7 @@ export class HeadCache {
       const isTold = run.summary !== stored.record.summary;
       if (isTold) this.#saveSummary.run(summaryText(run.summary), currentNodeId, key);
       if (onlyMoved(head, stored)) {
-        if (!isTold) this.#saveNode.run(currentNodeId, key);
+        if (!isTold) this.#saveNode.get(currentNodeId, key);
         continue;
       }
       this.#saveRun.run(status, currentNodeId, errorCode, errorMessage, endedAt, fence, owner, wakeAt, key);

@@ -170,11 +170,11 @@ export class GroupCommit {
     const isInPool = order === 'overtakes' || isLarge || this.#isDiskBusy || this.#disk.isSlow;
     try {
       this.#syncAtCommit(!isInPool);
-      this.#begin.run();
+      this.#begin.get();
       for (const job of jobs) write(job);
       this.#hooks.beforeCommit();
       const begun = this.#elapsedMs();
-      this.#commit.run();
+      this.#commit.get();
       if (!isInPool) this.#disk.waited(this.#elapsedMs() - begun);
     } catch (error) {
       this.#fail(jobs, storeError(error, this.#file));
