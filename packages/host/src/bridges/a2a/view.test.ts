@@ -212,6 +212,22 @@ test('a task that waits before it says for what tells both at once', () => {
   ]);
 });
 
+test('the answer to one of two questions leaves the other one, which the peer is told of anew', () => {
+  const updates = updatesOf(
+    { kind: 'input-required', inputId: 'i', inputType: 'clarification', prompt: 'Which one?' },
+    { kind: 'input-required', inputId: 'k', inputType: 'clarification', prompt: 'And when?' },
+    { kind: 'task-status', status: 'waiting-input' },
+    { kind: 'input-received', inputId: 'i', providedBy: 'user', userId: 'ann' },
+    { kind: 'input-received', inputId: 'k', providedBy: 'user', userId: 'ann' },
+    { kind: 'task-status', status: 'working' },
+  );
+  expect(said(updates)).toEqual([
+    ['input-required', 'Which one?', 'And when?'],
+    ['input-required', 'And when?'],
+    ['working'],
+  ]);
+});
+
 test('a tool that the caller executes is asked for at once, with its call', () => {
   const toolCall = { id: 'c1', function: { name: 'pick', arguments: '{}' } };
   const updates = updatesOf(

@@ -81,9 +81,16 @@ function ofTask(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {
       note(view.questions, event);
       return isWaiting(view) ? [asking(view, event)] : [];
     default:
-      note(view.questions, event);
-      return [];
+      return stillAsked(view, event);
   }
+}
+
+/** The answer to one of several questions: the peer is shown those that are left. */
+function stillAsked(view: A2aView, event: TaskEvent): readonly A2aUpdate[] {
+  const before = askedOfCaller(view.questions).length;
+  note(view.questions, event);
+  const left = askedOfCaller(view.questions).length;
+  return isWaiting(view) && left > 0 && left !== before ? [asking(view, event)] : [];
 }
 
 /** A peer sees one task. What a task below it asks the caller is asked by this one. */
