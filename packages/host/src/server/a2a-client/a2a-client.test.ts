@@ -49,6 +49,7 @@ beforeAll(async () => {
         peers: [
           { name: 'plain', url: at(there, 'host:plain'), headers },
           { name: 'desk', url: at(there, 'host:desk'), headers },
+          { name: 'at-once', url: at(there, 'at-once'), headers },
           { name: 'old', url: at(older, 'host:plain'), headers },
         ],
       },
@@ -62,7 +63,7 @@ beforeAll(async () => {
         rehearsal: { turns: [[{ handoff: { to: 'host:plain', message: 'Please.' } }]] },
       }),
     ],
-    workflows: [invoking('plain', 'plain'), invoking('desk', 'desk'), invoking('old', 'old'), childOf('above', 'desk')],
+    workflows: [...['plain', 'desk', 'at-once', 'old'].map((peer) => invoking(peer, peer)), childOf('above', 'desk')],
     report: () => undefined,
   });
   client = createClient({ url: host.url ?? '', key });
@@ -185,6 +186,20 @@ describe('a question of a peer', () => {
     const answer = there1.find(({ type }) => type === 'interrupt.resolved');
     expect(answer?.payload).toMatchObject({ resolvedBy: 'beta', resumeValue: { answers: { answer: 'blue' } } });
     expect(returned(there1)).toMatchObject({ outcome: 'blue' });
+  });
+
+  test('is one of two that are open at once: the other is asked after it', async () => {
+    const runId = await started('at-once');
+    for (const [question, answer] of [
+      ['Which one?', 'Red.'],
+      ['When?', 'Now.'],
+    ]) {
+      const entry = await asked();
+      expect(entry.title).toBe(`The A2A peer at-once asks: ${question}`);
+      await client.runs.answer(runId, entry.interruptId, { answers: { answer } });
+    }
+    await eventsOf(client, runId);
+    expect(await client.runs.get(runId)).toMatchObject({ status: 'completed' });
   });
 
   test('that people here reject is rejected there, and the task goes on without an answer', async () => {

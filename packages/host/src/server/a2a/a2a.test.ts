@@ -145,6 +145,30 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
     expect(received(events).states.at(-1)).toBe('COMPLETED');
   });
 
+  it.each(['in-turn', 'at-once'])(
+    'is asked two things %s, answers in a stream, and is asked what is left',
+    async (agentId) => {
+      const client = await peer.client(version, { agentId });
+      const { id: taskId } = taskIn(await client.sendMessage(send(peer.message('Go.'))));
+      const events = await all(client.sendMessageStream(send(peer.message('Red.', { taskId }))));
+      expect(received(events).states).toEqual(['INPUT_REQUIRED']);
+      const read = taskIn(await client.getTask({ tenant: '', id: taskId }));
+      expect(read.status?.message?.parts[0]?.content).toEqual({ $case: 'text', value: 'When?' });
+      const done = taskIn(await client.sendMessage(send(peer.message('Now.', { taskId }))));
+      expect(stateOf(done)).toBe('TASK_STATE_COMPLETED');
+    },
+  );
+
+  it('gets what the task asks by now for an answer that it sends again', async () => {
+    const client = await peer.client(version, { agentId: 'in-turn' });
+    const { id: taskId } = taskIn(await client.sendMessage(send(peer.message('Go.'))));
+    const answer = send(peer.message('Red.', { taskId }));
+    const asked = taskIn(await client.sendMessage(answer));
+    expect(asked.status?.message?.parts[0]?.content).toEqual({ $case: 'text', value: 'When?' });
+    expect(taskIn(await client.sendMessage(answer)).status).toEqual(asked.status);
+    expect(received(await all(client.sendMessageStream(answer))).states).toEqual(['INPUT_REQUIRED']);
+  });
+
   it('gets the same task for a message that it sends twice, and starts nothing twice', async () => {
     const client = await peer.client(version);
     const message = peer.message('Hi.');
@@ -161,10 +185,12 @@ describe.each<A2aVersion>(['1.0', '0.3'])('a client of %s', (version) => {
     const client = await peer.client(version);
     const card = await client.getAgentCard();
     expect(card.skills.map(({ id }) => id).toSorted()).toEqual([
+      'at-once',
       'gate',
       'host:desk',
       'host:plain',
       'host:unsure',
+      'in-turn',
       'note',
     ]);
     expect(card.capabilities?.pushNotifications).toBe(true);

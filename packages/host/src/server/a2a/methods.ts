@@ -5,6 +5,7 @@ import { v03Task, v03Update } from '../../bridges/a2a/v03.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { requireScope } from '../access/auth.ts';
 import type { Cards } from './cards.ts';
+import type { FollowedTask } from './followed-task.ts';
 import { type SendParams, sendParams, taskParamsOf } from './inbound.ts';
 import { type ListPorts, listedTasks } from './list-tasks.ts';
 import {
@@ -18,8 +19,8 @@ import {
 } from './push/methods.ts';
 import type { A2aRequest } from './request.ts';
 import { RpcError, type RpcId, resultText } from './rpc.ts';
-import { type SendPorts, sent } from './send.ts';
-import { shownTask, type Task } from './tasks.ts';
+import { type SendPorts, type SentTask, sent } from './send.ts';
+import { type StreamOptions, shownTask, type Task } from './tasks.ts';
 import type { A2aVersion } from './versions.ts';
 
 export interface MethodPorts extends SendPorts, ListPorts, PushMethodPorts {
@@ -39,13 +40,13 @@ const MAX_CANCEL_MS = 6_000;
 const send: Method = async (request, ports) => {
   const { call, version, rpc } = request;
   const params = sendParams(version, rpc.params);
-  const { message, isImmediate, historyLength } = params;
+  const { isImmediate, historyLength } = params;
   const { tasks } = ports;
-  const earlier = message.taskId === undefined ? null : await tasks.read(await tasks.find(message.taskId, call.caller));
-  const record = await taken(request, params, ports);
+  const earlier = await readBefore(request, params, ports);
+  const { task: record, isRepeated } = await taken(request, params, ports);
   const followed = earlier ?? (await tasks.begin(record));
   if (isImmediate) await tasks.catchUp(record, followed);
-  else await tasks.settle(record, followed, { call, withinMs: MAX_WAIT_MS });
+  else await tasks.settle(record, followed, { call, withinMs: MAX_WAIT_MS, after: answeredAt(followed, isRepeated) });
   const task = shownTask(followed, historyLength);
   return resultText(rpc.id, version === '1.0' ? { task: v1Task(task) } : v03Task(task));
 };
@@ -53,36 +54,51 @@ const send: Method = async (request, ports) => {
 const sendStream: Method = async (request, ports) => {
   const { call, version, rpc } = request;
   const params = sendParams(version, rpc.params);
-  const record = await taken(request, params, ports);
-  if (params.message.taskId !== undefined) return subscribed(request, record, ports);
+  const earlier = await readBefore(request, params, ports);
+  const { task: record, isRepeated } = await taken(request, params, ports);
+  if (earlier !== null) return subscribed(request, record, { ...ports, after: answeredAt(earlier, isRepeated) });
   const frame = framesOf(version, rpc.id);
   ports.tasks.stream(call, record, await ports.tasks.begin(record), { first: '', frame });
   return undefined;
 };
+
+/** The task as it was before its answer; null if the message begins one. */
+async function readBefore(
+  { call }: A2aRequest,
+  { message: { taskId } }: SendParams,
+  { tasks }: MethodPorts,
+): Promise<FollowedTask | null> {
+  return taskId === undefined ? null : tasks.read(await tasks.find(taskId, call.caller));
+}
+
+/** What a task asks after so many changes, it asks after the answer. An answer that came before is in all of them. */
+const answeredAt = ({ changes }: FollowedTask, isRepeated: boolean): number => (isRepeated ? -1 : changes);
 
 /** Sends the message, and remembers whom to tell of its task. */
 async function taken(
   { call, version, skillId }: A2aRequest,
   { message, push }: SendParams,
   ports: MethodPorts,
-): Promise<Task> {
+): Promise<SentTask> {
   if (push === undefined) return sent(call, ports, { message, skillId });
   await checkedPush(call, push, ports);
   await ports.pushes.admit(call.caller.tenant);
-  const { runId } = await sent(call, ports, { message, skillId });
-  const task = await ports.tasks.find(runId, call.caller);
+  const { task: begun, isRepeated } = await sent(call, ports, { message, skillId });
+  const task = await ports.tasks.find(begun.runId, call.caller);
   refuseUntold(task);
   // Told from its first status on.
   await ports.pushes.set({ task, version, params: push, sent: -1 });
-  return task;
+  return { task, isRepeated };
 }
 
+type SubscribePorts = Pick<MethodPorts, 'tasks'> & Pick<StreamOptions, 'after'>;
+
 /** The task as it is, then what follows. */
-async function subscribed({ call, version, rpc }: A2aRequest, record: Task, { tasks }: MethodPorts) {
+async function subscribed({ call, version, rpc }: A2aRequest, record: Task, { tasks, after }: SubscribePorts) {
   const followed = await tasks.read(record);
   const frame = framesOf(version, rpc.id);
   const first = frame({ type: 'task', task: shownTask(followed, undefined) });
-  tasks.stream(call, record, followed, { first, frame });
+  tasks.stream(call, record, followed, { first, frame, after });
   return undefined;
 }
 
@@ -91,7 +107,7 @@ const subscribe: Method = async (request, ports) => {
   if (record.endedAt !== null) {
     throw new RpcError('unsupported', `The task ${record.runId} has ended. Read it instead.`);
   }
-  return subscribed(request, record, ports);
+  return subscribed(request, record, { tasks: ports.tasks });
 };
 
 const get: Method = async ({ call, version, rpc }, { tasks }) => {

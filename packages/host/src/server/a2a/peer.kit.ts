@@ -30,6 +30,14 @@ const unsure = defineAgent({
   rehearsal: { turns: [[{ call: { tool: 'openwop_decide', input: { decision: 'refund', confidence: 0.4 } } }]] },
 });
 
+const asking = (id: string, question: string) => ({
+  type: 'core.clarificationGate',
+  config: { questions: [{ id, question }] },
+});
+const which = asking('which', 'Which one?');
+const when = asking('when', 'When?');
+const variables = { message: { type: 'string' } } as const;
+
 export class PeerHost {
   readonly #folder = mkdtempSync(join(tmpdir(), 'cairn-a2a-'));
   readonly #versions: readonly A2aVersion[];
@@ -62,6 +70,8 @@ export class PeerHost {
       agents: [...agents, unsure],
       workflows: [
         defineWorkflow({ id: 'gate', version: '1', nodes: { ask: { type: 'core.approvalGate' } } }),
+        defineWorkflow({ id: 'in-turn', version: '1', variables, nodes: { which, when } }),
+        defineWorkflow({ id: 'at-once', version: '1', variables, nodes: { which, when }, edges: [] }),
         defineWorkflow({
           id: 'note',
           version: '1',

@@ -38,8 +38,15 @@ interface NewTask extends Sent {
   readonly begun: Begun;
 }
 
-/** The task that a message started or answered. A repeated message is the same one. */
-export async function sent(call: Call, ports: SendPorts, { message, skillId }: Sent): Promise<Task> {
+/** The task that a message started or answered. */
+export interface SentTask {
+  readonly task: Task;
+  /** The message came before: the task may ask for something else by now. */
+  readonly isRepeated: boolean;
+}
+
+/** A repeated message is the same one. */
+export async function sent(call: Call, ports: SendPorts, { message, skillId }: Sent): Promise<SentTask> {
   const { tenant, principal } = call.caller;
   const { messageId, metadata: _, ...content } = message;
   const key = { tenant, endpoint: 'A2A message', key: JSON.stringify([principal ?? null, messageId]) };
@@ -59,10 +66,11 @@ export async function sent(call: Call, ports: SendPorts, { message, skillId }: S
   // The command set the status of its own surface.
   call.reply.code(200);
   // Another node may have been first, and then it is the task of that one.
-  if (!response.isReplayed && begun.task !== null) return begun.task;
+  const isRepeated = response.isReplayed;
+  if (!isRepeated && begun.task !== null) return { task: begun.task, isRepeated };
   const recorded: JsonObject = JSON.parse(response.body);
   if (response.status >= 300) throw refused(recorded);
-  return ports.tasks.find(String(recorded.taskId), call.caller);
+  return { task: await ports.tasks.find(String(recorded.taskId), call.caller), isRepeated };
 }
 
 async function started(call: Call, ports: SendPorts, { message, skillId, begun }: NewTask): Promise<string> {

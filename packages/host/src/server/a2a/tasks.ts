@@ -36,6 +36,13 @@ export interface StreamOptions {
   /** Sent before the updates that follow. */
   readonly first: string;
   readonly frame: (update: A2aUpdate) => string;
+  /** What the task asked before this change of its status ends nothing. Undefined: what it asks now. */
+  readonly after?: number | undefined;
+}
+
+export interface SettleOptions extends Pick<StreamOptions, 'after'> {
+  readonly call: Call;
+  readonly withinMs: number;
 }
 
 interface TaskLens extends Lens {
@@ -87,12 +94,12 @@ export class A2aTasks {
   }
 
   /** Sends the updates that follow, until the task ends or asks its caller. */
-  stream(call: Call, task: Task, followed: FollowedTask, { first, frame }: StreamOptions): void {
+  stream(call: Call, task: Task, followed: FollowedTask, { first, frame, after }: StreamOptions): void {
     const { tenant, expiresAt } = call.caller;
     const { feed, log, streams } = this.#ports;
     const { contextId, runId } = task;
-    const isOver = followed.phase === 'over';
-    const lens = this.#lensOf(followed, frame);
+    const lens = this.#lensOf(followed, frame, after);
+    const isOver = lens.isDone();
     streams.serveFrom(takenOver(call), { tenant, expiresAt, what: runId }, (sink) => {
       if (first !== '' || isOver) sink.write({ text: first, upTo: -1, urgent: true, isLast: isOver });
       if (isOver) return { resume: () => {}, close: () => {} };
@@ -116,18 +123,23 @@ export class A2aTasks {
   }
 
   /** Resolves when the task ends or waits for input, at the latest after `withinMs` or when the caller leaves. */
-  async settle(task: Task, followed: FollowedTask, { call, withinMs }: { call: Call; withinMs: number }) {
+  async settle(task: Task, followed: FollowedTask, options: SettleOptions): Promise<void> {
     if (followed.phase === 'over') return;
-    await this.#settled(task, followed, { call, withinMs });
+    await this.#settled(task, followed, options);
     await takeOutputs(this.#ports.log, task, followed);
   }
 
-  async #settled(task: Task, followed: FollowedTask, { call, withinMs }: { call: Call; withinMs: number }) {
+  async #settled(
+    task: Task,
+    followed: FollowedTask,
+    { call, withinMs, after: before = followed.changes }: SettleOptions,
+  ) {
     const { contextId } = task;
     const { feed, timers } = this.#ports;
     const { raw } = call.reply;
+    const isSettled = () => followed.changes > before && followed.phase !== 'working';
+    if (isSettled()) return;
     await new Promise<void>((resolve, reject) => {
-      const before = followed.changes;
       const leave = () => {
         subscription.close();
         cancel();
@@ -149,7 +161,7 @@ export class A2aTasks {
             else reject(fault);
           },
           write: () => {
-            if (followed.changes > before && followed.phase !== 'working') done();
+            if (isSettled()) done();
             return true;
           },
         },
@@ -167,8 +179,7 @@ export class A2aTasks {
   }
 
   /** It sees every row once. */
-  #lensOf(followed: FollowedTask, frame: (update: A2aUpdate) => string): TaskLens {
-    const before = followed.changes;
+  #lensOf(followed: FollowedTask, frame: (update: A2aUpdate) => string, before: number = followed.changes): TaskLens {
     const isDone = () => followed.phase === 'over' || (followed.phase === 'asks' && followed.changes > before);
     const instants = new Instants();
     let updates: readonly A2aUpdate[] = [];
