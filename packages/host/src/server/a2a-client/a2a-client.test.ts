@@ -193,7 +193,7 @@ describe('a question of a peer', () => {
     for (const [question, answer] of [
       ['Which one?', 'Red.'],
       ['When?', 'Now.'],
-    ]) {
+    ] as const) {
       const entry = await asked();
       expect(entry.title).toBe(`The A2A peer at-once asks: ${question}`);
       await client.runs.answer(runId, entry.interruptId, { answers: { answer } });
