@@ -263,10 +263,10 @@ describe.each(eras)('a client of %s', (era) => {
   });
 });
 
-test('asks again for an answer that does not fit', async () => {
+test.for(eras)('asks again for an answer that does not fit, in %s', async (era) => {
   const answers = ['x', 'Rome'];
   const asked: string[] = [];
-  const client = await host.client('2025-11-25', {
+  const client = await host.client(era, {
     onForm: (message) => {
       asked.push(message);
       return { action: 'accept', content: { answer: answers.shift() ?? '' } };

@@ -11,7 +11,7 @@ import { answerOpen, type InputSurface } from '../contexts/inputs.ts';
 import { firstCursor } from '../contexts/messages.ts';
 import type { Elicitations } from './elicitations.ts';
 import type { McpRequest } from './inbound.ts';
-import { answerOf, formOf, type Reply, replyOf } from './questions.ts';
+import { answerOf, type Form, formOf, type Reply, replyOf } from './questions.ts';
 import { openState, type StatePorts, stateText, useState } from './request-state.ts';
 import { type EndedRun, endResult, openResult, originOf, refusedArguments } from './results.ts';
 import { McpError, said } from './rpc.ts';
@@ -109,8 +109,8 @@ function followed(request: McpRequest, { tool, run, task }: Followed, { feed }: 
   return opened;
 }
 
-/** The client answers what the run asked, and waits for it again. */
-async function continued(request: McpRequest, tool: McpTool, ports: CallPorts): Promise<OpenToolCall> {
+/** The client answers what the run asked, and waits for it again. It is asked anew for an answer that does not fit. */
+async function continued(request: McpRequest, tool: McpTool, ports: CallPorts): Promise<OpenToolCall | object> {
   const { call, params } = request;
   const { inputResponses, requestState } = params;
   requireScope(call.caller, 'approvals:respond');
@@ -123,8 +123,11 @@ async function continued(request: McpRequest, tool: McpTool, ports: CallPorts): 
   try {
     // Null if the question was answered elsewhere: the run goes on with that answer.
     const question = opened.watch.task.asked.find(({ id }) => id === inputId);
-    if (question !== undefined) opened.isLeftOpen = !(await answered(opened, { question, reply }, ports));
-    return opened;
+    if (question === undefined) return opened;
+    const problem = await answeredOrRefused(opened, { question, reply }, ports);
+    if (problem === '') return opened;
+    opened.watch.close();
+    return await inputRequired(opened, { question, problem }, ports);
   } catch (error) {
     opened.watch.close();
     throw error;
@@ -156,17 +159,14 @@ export async function concluded(opened: OpenToolCall, ports: CallPorts): Promise
     const question = formed(asked);
     if (task.phase === 'working' || asked.length === 0) await watch.changed();
     else if (question === null || !request.session.canElicit || opened.isLeftOpen || tries >= MAX_TRIES) break;
-    else if (request.isModern) return inputRequired(opened, question, ports);
+    else if (request.isModern) return inputRequired(opened, { question, problem: '' }, ports);
     else {
       tries += 1;
       const reply = await elicited(opened, { question, problem }, ports);
       if (reply === 'answered elsewhere') continue;
       if (reply === null) break;
-      problem = await answered(opened, { question, reply }, ports).then((isAnswered) => {
-        opened.isLeftOpen = !isAnswered;
-        tries = 0;
-        return '';
-      }, refusalText);
+      problem = await answeredOrRefused(opened, { question, reply }, ports);
+      if (problem === '') tries = 0;
     }
   }
   const origin = originOf(watch, ports.hostId);
@@ -185,18 +185,27 @@ async function endedRun({ runId, task }: RunWatch, { log, loadView }: CallPorts)
 
 const formed = (asked: readonly Question[]): Question | null => asked.find((one) => formOf(one) !== null) ?? null;
 
+/** Why the answer does not fit; empty if it was taken, or the client leaves the question open. */
+function answeredOrRefused(opened: OpenToolCall, given: Given, ports: CallPorts): Promise<string> {
+  return answered(opened, given, ports).then((isAnswered) => {
+    opened.isLeftOpen = !isAnswered;
+    return '';
+  }, refusalText);
+}
+
 /** Only what the client can correct is asked again. */
 function refusalText(error: unknown): string {
   if (!isCairnError(error, 'input_invalid')) throw error;
   return said(error);
 }
 
-async function inputRequired({ request, tool, watch }: OpenToolCall, question: Question, ports: CallPorts) {
+async function inputRequired({ request, tool, watch }: OpenToolCall, { question, problem }: Shown, ports: CallPorts) {
   const { runId } = watch;
   const form = await formNameOf(question, ports);
+  const params = shownForm(formOf(question), problem);
   return {
     resultType: 'input_required',
-    inputRequests: { [form]: { method: 'elicitation/create', params: formOf(question) } },
+    inputRequests: { [form]: { method: 'elicitation/create', params } },
     requestState: stateText(request.call, { runId, inputId: question.id, tool: tool.name, form }, ports),
     _meta: originOf(watch, ports.hostId),
   };
@@ -204,18 +213,20 @@ async function inputRequired({ request, tool, watch }: OpenToolCall, question: Q
 
 interface Shown {
   readonly question: Question;
-  /** Why the last answer was refused. */
+  /** Why the last answer was refused; empty if none was. */
   readonly problem: string;
 }
+
+const shownForm = (form: Form | null, problem: string): Form | null =>
+  form === null || problem === '' ? form : { ...form, message: `${problem}\n${form.message}` };
 
 /** Asks the client on the stream of its request. Null if it cannot be asked, or answers nonsense. */
 async function elicited(opened: OpenToolCall, { question, problem }: Shown, { elicitations }: CallPorts) {
   const { watch, request, send } = opened;
-  const form = formOf(question);
-  if (send === null || form === null || !request.call.caller.scopes.has('approvals:respond')) return null;
+  const params = shownForm(formOf(question), problem);
+  if (send === null || params === null || !request.call.caller.scopes.has('approvals:respond')) return null;
   const asked = elicitations.open(request.call.caller);
-  const message = problem === '' ? form.message : `${problem}\n${form.message}`;
-  send({ id: asked.id, method: 'elicitation/create', params: { ...form, message } });
+  send({ id: asked.id, method: 'elicitation/create', params });
   const isOpen = () =>
     !watch.isStopped && watch.task.phase !== 'over' && watch.task.asked.some(({ id }) => id === question.id);
   const answeredElsewhere = async () => {
@@ -232,8 +243,13 @@ async function elicited(opened: OpenToolCall, { question, problem }: Shown, { el
   }
 }
 
+interface Given {
+  readonly question: Question;
+  readonly reply: Reply;
+}
+
 /** Records the answer. False if the client leaves the question open. */
-async function answered(opened: OpenToolCall, given: { question: Question; reply: Reply }, ports: CallPorts) {
+async function answered(opened: OpenToolCall, given: Given, ports: CallPorts) {
   const { watch, request } = opened;
   const { question, reply } = given;
   const answer = answerOf(question, reply);
