@@ -10,7 +10,8 @@ import type { Questions } from './held-calls.ts';
 /** Maximum rounds of questions in one call. */
 export const MAX_ROUNDS = 10;
 const MAX_QUESTIONS = 10;
-const MAX_WORDS = 2_000;
+/** Characters of a question. The rest is left out. */
+const MAX_WORDS = 3_000;
 /** It is recorded with the questions. */
 const MAX_STATE = 60_000;
 
@@ -18,7 +19,7 @@ const question = z.object({
   method: z.literal('elicitation/create'),
   params: z.object({
     mode: z.literal('form').optional(),
-    message: z.string().min(1).max(MAX_WORDS),
+    message: z.string().min(1),
     requestedSchema: z.record(z.string(), z.json()),
     _meta: z.looseObject({ [QUESTION_META]: questionMeta.optional().catch(undefined) }).optional(),
   }),
@@ -67,7 +68,7 @@ export function inputNeeded(serverId: string, { result, isHeld }: Questions, run
     const { requestState = null, inputRequests } = data;
     const questions = Object.entries(inputRequests).map(([key, { params }]) => {
       const schema = params.requestedSchema as JsonObject;
-      return { key, message: params.message, schema, ...rulesOf(params._meta?.[QUESTION_META]) };
+      return { key, message: shown(params.message), schema, ...rulesOf(params._meta?.[QUESTION_META]) };
     });
     const remote = remoteRun.safeParse(result._meta).data;
     const held = isHeld ? ({ isHeld } as const) : {};
@@ -78,6 +79,9 @@ export function inputNeeded(serverId: string, { result, isHeld }: Questions, run
     hint: `It can ask people up to ${MAX_QUESTIONS} questions at a time, as forms.`,
   });
 }
+
+const shown = (words: string): string =>
+  words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS).toWellFormed()}…` : words;
 
 const rulesOf = ({ inputId, requireUser, isApproval }: QuestionMeta = {}) => ({
   ...(inputId === undefined ? {} : { inputId }),
