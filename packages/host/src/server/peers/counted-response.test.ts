@@ -12,6 +12,13 @@ test('a piece is cut after every 32 lines, and each line costs more than its byt
   expect(Buffer.concat(parts.map((part) => part.bytes))).toEqual(Buffer.from(piece));
 });
 
+test.for(['\n', '\r', '\r\n'])('a line may end with %j', (end) => {
+  const piece = bytes(`{}${end}`.repeat(70));
+  const parts = [...fewLines(piece)];
+  expect(parts.map((part) => part.bytes.length)).toEqual([32, 32, 6].map((lines) => lines * (2 + end.length)));
+  expect(parts.reduce((sum, { cost }) => sum + cost, 0)).toBe(piece.length + 70 * LINE_BYTES);
+});
+
 test('a long line is one part', () => {
   const piece = bytes('x'.repeat(100_000));
   expect([...fewLines(piece)]).toEqual([{ bytes: piece, cost: 100_000 }]);

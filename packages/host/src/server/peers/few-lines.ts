@@ -10,6 +10,7 @@ const LINES = 32;
 export const LINE_BYTES = 64;
 
 const NEWLINE = 0x0a;
+const RETURN = 0x0d;
 
 export interface FewLines<Bytes> {
   readonly bytes: Bytes;
@@ -19,13 +20,26 @@ export interface FewLines<Bytes> {
 
 export function* fewLines<Bytes extends Uint8Array>(piece: Bytes): Generator<FewLines<Bytes>, void> {
   let [from, lines] = [0, 0];
-  for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, end + 1)) {
+  for (const end of endsIn(piece)) {
     lines += 1;
     if (lines < LINES) continue;
     yield part(piece, { from, to: end + 1, lines });
     [from, lines] = [end + 1, 0];
   }
   if (from < piece.length) yield part(piece, { from, to: piece.length, lines });
+}
+
+/** Where its lines end. A line of a stream ends with LF, CR or both. */
+function* endsIn(piece: Uint8Array): Generator<number, void> {
+  let feed = piece.indexOf(NEWLINE);
+  let back = piece.indexOf(RETURN);
+  while (feed !== -1 || back !== -1) {
+    const isBack = feed === -1 || (back !== -1 && back < feed);
+    const end = isBack ? back : feed;
+    if (isBack) back = piece.indexOf(RETURN, end + 1);
+    else feed = piece.indexOf(NEWLINE, end + 1);
+    if (!isBack || feed !== end + 1) yield end;
+  }
 }
 
 interface Place {
