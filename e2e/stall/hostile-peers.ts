@@ -116,17 +116,24 @@ const answers: Readonly<Record<Kind, (asked: Asked) => void>> = {
     const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[],"many":[${'[],'.repeat(300_000)}1]}}`;
     response.end(isStream ? `data: ${text}\n\n` : text);
   },
-  early: ({ response }) => hint(response.socket),
+  // Responses that come before the one that counts.
+  early: ({ response }) => pourRaw(response.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2_000)),
+  heads: ({ response }) => pourRaw(response.socket, 'HTTP/1.1 200 OK\r\n', 'a:b\r\n'.repeat(10_000)),
+  // The extension of a chunk, which is part of no body.
+  hollow: ({ response }) => pourRaw(response.socket, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', CHUNK),
+  lines: ({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    pour(response, 'data:x\r\r'.repeat(10_000));
+  },
 };
 
-const HINTS = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2_000);
-
-/** Writes responses that come before the one that counts, for as long as somebody reads. */
-function hint(socket: Socket | null): void {
+/** Writes to the connection itself, for as long as somebody reads. */
+function pourRaw(socket: Socket | null, begin: string, text: string): void {
   if (socket === null) return;
   const more = () => {
-    while (!socket.destroyed && socket.write(HINTS));
+    while (!socket.destroyed && socket.write(text));
   };
+  socket.write(begin);
   socket.on('drain', more);
   more();
 }

@@ -22,6 +22,9 @@ export const hostileKinds = [
   'deep',
   'wide',
   'early',
+  'heads',
+  'hollow',
+  'lines',
 ] as const;
 /** Calls the tool of the MCP server of a kind. Most have a DID whose document is on a hostile host of the same kind. */
 export const callerOf = (kind: string): string => `host:calls-${kind}`;
