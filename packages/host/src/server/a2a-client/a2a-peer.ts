@@ -106,7 +106,7 @@ export class A2aPeer {
       const fetch = peerFetch(this.#settings, this.#ports.fetch);
       const card = await this.#readCard(fetch, signal);
       const ports = { peer: name, card, fetch, settings: this.#settings, signal, wait: this.#wait, changed };
-      return { task: new PeerTask(ports), skills: card.skills, close: free };
+      return { task: new PeerTask(ports), skills: card.skills, failed: () => this.#card.doubt(), close: free };
     } catch (error) {
       free();
       throw error;
@@ -141,6 +141,7 @@ export class A2aPeer {
     } catch (error) {
       const code = error instanceof RpcFailure ? error.code : null;
       if (code === rpcCodes.notCancelable || code === rpcCodes.taskNotFound) return 'ended';
+      this.#card.doubt();
       const isFinal = code === rpcCodes.unsupported || code === rpcCodes.noMethod;
       return { reason: peerError(name, error).message, isFinal };
     } finally {

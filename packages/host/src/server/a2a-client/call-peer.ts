@@ -36,6 +36,8 @@ export interface CallPorts extends CallOrigin {
 export interface OpenPeer {
   readonly task: PeerTask;
   readonly skills: readonly string[];
+  /** The peer may be elsewhere by now, or speak another version. */
+  failed(): void;
   close(): void;
 }
 
@@ -131,6 +133,7 @@ async function performed(ports: CallPorts, at: Performing): Promise<Settled> {
     const question = await context.step(`input ${round}`, () => questionIn(followed));
     return { isOfSource, taskId: begun.taskId, question };
   } catch (error) {
+    live.failed();
     const told = peerError(ports.settings.name, error);
     if (seen?.remote === undefined || context.signal.aborted) throw told;
     return { end: new RemoteResult({ error: told }, seen.remote) };
@@ -216,6 +219,10 @@ class LiveCall {
       this.#context.progress(Number.NaN, words, { indeterminate: true }),
     );
     return this.#open;
+  }
+
+  failed(): void {
+    this.#open?.failed();
   }
 
   close(): void {

@@ -37,6 +37,17 @@ test('a card is kept as long as the peer says, then asked for by its ETag', asyn
   expect(asked).toHaveLength(2);
 });
 
+test('a card in doubt is asked for by its ETag at the next use', async () => {
+  const card = new KeptCard(settings, () => 0);
+  const { asked, fetch } = served({ 'cache-control': 'public, max-age=60', etag: '"1"' });
+  card.doubt();
+  const first = await card.read(fetch, signal);
+  card.doubt();
+  expect(await card.read(fetch, signal)).toBe(first);
+  expect(await card.read(fetch, signal)).toBe(first);
+  expect(asked).toEqual([null, '"1"']);
+});
+
 test.for<[string, Readonly<Record<string, string>>, number]>([
   ['no-store', { 'cache-control': 'no-store' }, 0],
   ['nothing', {}, 300_000],

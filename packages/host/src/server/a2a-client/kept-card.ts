@@ -42,9 +42,9 @@ export class KeptCard {
     return peerCardUrl(this.#peer.url);
   }
 
-  /** The next use asks the peer again: what the card says no longer works. */
-  forget(): void {
-    this.#kept = null;
+  /** The next use asks the peer again: what the card says may no longer work. */
+  doubt(): void {
+    if (this.#kept !== null) this.#kept = { ...this.#kept, freshUntil: Number.NEGATIVE_INFINITY };
   }
 
   async read(fetch: PeerFetch, signal: AbortSignal): Promise<PeerCard> {

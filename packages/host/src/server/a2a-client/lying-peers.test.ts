@@ -34,11 +34,23 @@ const scripts: Readonly<Record<string, Script>> = {
     response.end(gzipSync(text, { level: 1 }));
   },
   turncoat: (_, answer) => answer.result({ task: task('COMPLETED', 'Here.') }),
+  changer: ({ headers }, answer) => {
+    if (headers['a2a-version'] !== spoken) return answer.error(-32009, 'Not any more.');
+    answer.result(spoken === '1.0' ? { task: task('COMPLETED', 'New.') } : oldTask);
+  },
   namer: (_, answer) => {
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ data: { inputId: 'i'.repeat(300) } }] };
     answer.result({ task: { ...task('INPUT_REQUIRED'), status: { state: 'TASK_STATE_INPUT_REQUIRED', message } } });
   },
 };
+
+/** The version that the changer speaks now. */
+let spoken = '1.0';
+const oldTask = { kind: 'task', id: 'task-1', contextId: 'c', status: { state: 'completed' }, artifacts: [] };
+const changing = (url: string): JsonObject =>
+  spoken === '1.0'
+    ? plainCard(url)
+    : { name: 'Other', url, protocolVersion: '0.3.0', preferredTransport: 'JSONRPC', capabilities: {}, skills: [] };
 
 /** Whether the card of the turncoat leads elsewhere by now. */
 let hasTurned = false;
@@ -53,7 +65,8 @@ beforeAll(async () => {
   decoy = await otherPeer({ script: (_, answer) => answer.result({ task: task('COMPLETED', 'Elsewhere.') }) });
   const cardHeaders = { 'cache-control': 'no-store' };
   for (const [name, script] of Object.entries(scripts)) {
-    open.set(name, await otherPeer(name === 'turncoat' ? { script, cardHeaders, card: turning } : { script }));
+    const card = { turncoat: { cardHeaders, card: turning }, changer: { card: changing } };
+    open.set(name, await otherPeer({ script, ...(Object.hasOwn(card, name) && card[name as keyof typeof card]) }));
   }
   host = await createHostOver(inMemoryStore(), {
     config: {
@@ -105,6 +118,14 @@ test('a card that leads elsewhere after the first call is not followed', async (
   hasTurned = true;
   expect(await call()).toMatchObject([{ error: { code: 'http_url_rejected' } }]);
   expect(decoy.received).toEqual([]);
+});
+
+test('a peer that speaks another version from now on is asked for its card after the call that fails', async () => {
+  const call = async () => followed((await client.runs.create({ workflowId: 'changer' })).runId);
+  expect(await call()).toMatchObject([{ outcome: 'New.' }]);
+  spoken = '0.3';
+  expect(await call()).toMatchObject([{ error: { code: 'interop_version_unsupported' } }]);
+  expect(await call()).toMatchObject([{ status: 'ok' }]);
 });
 
 test('a peer that names a run of this host has it recorded as its word, which leads nowhere', async () => {
