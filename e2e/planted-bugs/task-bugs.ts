@@ -77,7 +77,7 @@ export const taskBugs: readonly PlantedBug[] = [
 `,
     replace: `  if (node === undefined) return null;
 `,
-    suite: tests('packages/protocol/src/views/task-face.prop.test.ts'),
+    suite: tests('packages/protocol/src/views/task-face.test.ts'),
     why: 'A user interface shows a card for each attempt of a call, and all but one spin for ever.',
   },
   {
