@@ -32,8 +32,9 @@ export async function setPush({ call, version, rpc }: A2aRequest, ports: PushMet
   const task = await ports.tasks.find(taskId, call.caller);
   await checkedPush(call, params, ports);
   refuseUntold(task);
-  if (task.endedAt !== null) throw new RpcError('unsupported', `The task ${task.runId} has ended. Read it instead.`);
-  const { changes } = await ports.tasks.read(task);
+  const { changes, phase } = await ports.tasks.read(task);
+  // It may have ended while the address was checked: nobody would be told.
+  if (phase === 'over') throw new RpcError('unsupported', `The task ${task.runId} has ended. Read it instead.`);
   const config = await ports.pushes.set({ task, version, params, sent: changes });
   return resultText(rpc.id, shownConfig(version, config));
 }
