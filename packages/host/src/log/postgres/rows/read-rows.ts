@@ -51,23 +51,30 @@ const page = (rows: string, order: 'seq' | 'cursor', whose: string): string =>
      SELECT *, sum(size) OVER (ORDER BY ${order}) - size AS before FROM (${rows} ORDER BY ${order} LIMIT $3::bigint) found
    ) counted WHERE before < $4::bigint ORDER BY ${order}`;
 
+/*
+ * Rows of a run or a context are found by comparing pairs, because only the index of the pair has their order. With
+ * `context = … AND cursor > …`, Postgres expects few rows of a table that it knows little of, and sorts all that are left
+ * for each page: 40 ms instead of 0.5 with 43,000 left, on a machine with two cores (2026-11).
+ */
+
 function runSql(view: ViewName, isForClients: boolean): string {
   const { columns, size } = views[view];
   const hidden = isForClients ? 'AND e.audience = 0' : '';
   return page(
     `SELECT own.*, r.context AS whose FROM cairn.runs r CROSS JOIN LATERAL (
          SELECT ${columns}, ${size} AS size, false AS is_gone FROM cairn.events e
-           WHERE e.run = r.key AND e.seq > $2::bigint ${hidden} ORDER BY e.seq LIMIT $3::bigint) own WHERE r.id = $1::text
+           WHERE (e.run, e.seq) > (r.key, $2::bigint) AND e.run <= r.key ${hidden}
+           ORDER BY e.run, e.seq LIMIT $3::bigint) own WHERE r.id = $1::text
        UNION ALL
        SELECT shared.*, r.context FROM cairn.runs r JOIN cairn.shared_rows s ON s.run = r.key CROSS JOIN LATERAL (
          SELECT ${columns}, ${size} AS size, false AS is_gone FROM cairn.events e
-           WHERE e.run = s.owner AND e.seq > greatest($2::bigint, s.from_seq - 1) AND e.seq < s.through ${hidden}
-           ORDER BY e.seq LIMIT $3::bigint) shared WHERE r.id = $1::text
+           WHERE (e.run, e.seq) > (s.owner, greatest($2::bigint, s.from_seq - 1)) AND (e.run, e.seq) < (s.owner, s.through)
+             ${hidden} ORDER BY e.run, e.seq LIMIT $3::bigint) shared WHERE r.id = $1::text
        UNION ALL
        SELECT gone.*, r.context FROM cairn.runs r JOIN cairn.shared_rows s ON s.run = r.key CROSS JOIN LATERAL (
          SELECT ${TOMBSTONE}, 0 AS size, true AS is_gone FROM cairn.tombstones t
-           WHERE t.run = s.owner AND t.seq > greatest($2::bigint, s.from_seq - 1) AND t.seq < s.through
-           ORDER BY t.seq LIMIT 1) gone WHERE r.id = $1::text`,
+           WHERE (t.run, t.seq) > (s.owner, greatest($2::bigint, s.from_seq - 1)) AND (t.run, t.seq) < (s.owner, s.through)
+           ORDER BY t.run, t.seq LIMIT 1) gone WHERE r.id = $1::text`,
     'seq',
     'whose',
   );
@@ -76,23 +83,25 @@ function runSql(view: ViewName, isForClients: boolean): string {
 function contextSql(view: ViewName, isForClients: boolean, isLocal: boolean): string {
   const { columns, size } = views[view];
   const hidden = isForClients ? 'AND e.audience = 0' : '';
-  const local = isLocal ? 'AND r.imported_at IS NULL' : '';
+  const local = isLocal ? 'AND imported_at IS NULL' : '';
+  const first = 'cairn.first_after(s.owner, s.from_seq, s.through, $2::bigint)';
   return page(
-    `(SELECT ${columns}, ${size} AS size, false AS is_gone, r.id AS whose FROM cairn.events e
-         JOIN cairn.runs r ON r.key = e.run ${local}
-         WHERE e.context = (SELECT key FROM cairn.contexts WHERE id = $1::text) AND e.cursor > $2::bigint ${hidden}
-         ORDER BY e.cursor LIMIT $3::bigint)
+    `SELECT own.* FROM cairn.contexts c CROSS JOIN LATERAL (
+         SELECT ${columns}, ${size} AS size, false AS is_gone, r.id AS whose FROM cairn.events e
+           CROSS JOIN LATERAL (SELECT id FROM cairn.runs WHERE key = e.run ${local} OFFSET 0) r
+           WHERE (e.context, e.cursor) > (c.key, $2::bigint) AND e.context <= c.key ${hidden}
+           ORDER BY e.context, e.cursor LIMIT $3::bigint) own WHERE c.id = $1::text
        UNION ALL
        SELECT shared.*, r.id FROM cairn.runs r JOIN cairn.shared_rows s ON s.run = r.key CROSS JOIN LATERAL (
          SELECT ${columns}, ${size} AS size, false AS is_gone FROM cairn.events e
-           WHERE e.run = s.owner AND e.seq >= cairn.first_after(s.owner, s.from_seq, s.through, $2::bigint)
-             AND e.seq < s.through ${hidden} ORDER BY e.seq LIMIT $3::bigint) shared
+           WHERE (e.run, e.seq) >= (s.owner, ${first}) AND (e.run, e.seq) < (s.owner, s.through) ${hidden}
+           ORDER BY e.run, e.seq LIMIT $3::bigint) shared
          WHERE r.context = $1::text AND r.fork_seq IS NOT NULL
        UNION ALL
        SELECT gone.*, r.id FROM cairn.runs r JOIN cairn.shared_rows s ON s.run = r.key CROSS JOIN LATERAL (
          SELECT ${TOMBSTONE}, 0 AS size, true AS is_gone FROM cairn.tombstones t
-           WHERE t.run = s.owner AND t.seq >= cairn.first_after(s.owner, s.from_seq, s.through, $2::bigint)
-             AND t.seq < s.through ORDER BY t.seq LIMIT 1) gone
+           WHERE (t.run, t.seq) >= (s.owner, ${first}) AND (t.run, t.seq) < (s.owner, s.through)
+           ORDER BY t.run, t.seq LIMIT 1) gone
          WHERE r.context = $1::text AND r.fork_seq IS NOT NULL`,
     'cursor',
     'whose',
