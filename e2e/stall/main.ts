@@ -14,7 +14,8 @@ const usage = `Attacks a running host with one tenant's requests while another t
   --only TEXT  only attacks whose name contains this text, or one of several with commas between them
   --store S    sqlite (default), or postgres: three nodes on a real server, one of which is attacked
   --victim N   on Postgres, the node of the other tenant: same (default) as the attacked one, or other
-  --for S      begin no attack after so many seconds
+  --for S      begin no attack after so many seconds, and say how to go on
+  --after NAME only attacks after this one
   --gap MS     the longest wait that the other tenant may feel (default 100)
   --rss MB     the most memory that the host may take (default 1024)
   --list       print the names of the attacks
@@ -34,6 +35,7 @@ function parse() {
       store: { type: 'string', default: 'sqlite' },
       victim: { type: 'string', default: 'same' },
       for: { type: 'string' },
+      after: { type: 'string' },
       gap: { type: 'string', default: '100' },
       rss: { type: 'string', default: '1024' },
       list: { type: 'boolean', default: false },
@@ -78,11 +80,12 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  const { seed, cases, only, gapMs, rssMb, json, store, victimNode, forMs } = options;
+  const { seed, cases, only, after, gapMs, rssMb, json, store, victimNode, forMs } = options;
   const texts = only.split(',');
-  const attacks = [...knownAttacks, ...generatedAttacks(seed, cases)].filter(({ name }) =>
-    texts.some((text) => name.includes(text)),
-  );
+  const all = [...knownAttacks, ...generatedAttacks(seed, cases)];
+  const attacks = all
+    .slice(after === undefined ? 0 : all.findIndex(({ name }) => name === after) + 1)
+    .filter(({ name }) => texts.some((text) => name.includes(text)));
   if (options.list) {
     process.stdout.write(attacks.map(({ name }) => `${name}\n`).join(''));
     return 0;
@@ -95,6 +98,9 @@ async function main(): Promise<number> {
   process.stderr.write(
     `${reports.length} attacks, ${broken.length} broke a bound; longest wait ${Math.round(worst)} ms, most memory ${Math.max(0, ...reports.map((report) => report.rssMb))} MB\n`,
   );
+  const last = reports.at(-1);
+  if (last !== undefined && reports.length < attacks.length)
+    process.stderr.write(`${attacks.length - reports.length} are left: --seed ${seed} --after ${last.name}\n`);
   return broken.length === 0 ? 0 : 1;
 }
 
