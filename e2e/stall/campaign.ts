@@ -17,6 +17,8 @@ import type { Gaps } from './victim-main.ts';
 export interface Bounds {
   /** The longest time that the victim may wait for anything. */
   readonly gapMs: number;
+  /** Whether time counts in which the host was ready to go on and had no core. */
+  readonly countsCoreWaits: boolean;
   readonly rssMb: number;
 }
 
@@ -191,18 +193,21 @@ const missingCode = ({ endsWith }: Attack, codes: Readonly<Record<string, number
     ? []
     : [`it ended with ${Object.keys(codes).join(', ')} instead of ${endsWith.join(' or ')}`];
 
-function beyond({ gapMs, rssMb }: Bounds, seen: Pick<CaseReport, 'gaps' | 'rssMb'>): string[] {
+function beyond({ gapMs, countsCoreWaits, rssMb }: Bounds, seen: Pick<CaseReport, 'gaps' | 'rssMb'>): string[] {
   const { gaps } = seen;
+  const judged = countsCoreWaits ? gaps : gaps?.onCores;
   const waits =
-    gaps === null
+    judged === null || judged === undefined
       ? []
       : ([
-          ['health', gaps.healthMs],
-          ['start', gaps.startMs],
-          ['delay', gaps.delayMs],
+          ['health', judged.healthMs],
+          ['start', judged.startMs],
+          ['delay', judged.delayMs],
         ] as const);
   return [
-    ...waits.flatMap(([what, ms]) => (ms > gapMs ? [`${what} took ${Math.round(ms)} ms, at most ${gapMs}`] : [])),
+    ...waits.flatMap(([what, ms]) =>
+      ms > gapMs ? [`${what} took ${Math.round(ms)} ms${countsCoreWaits ? '' : ' on cores'}, at most ${gapMs}`] : [],
+    ),
     ...(gaps !== null && gaps.failed > 0 ? [`${gaps.failed} requests of the victim failed: ${gaps.reason}`] : []),
     ...(seen.rssMb > rssMb ? [`${seen.rssMb} MB of memory, at most ${rssMb}`] : []),
   ];

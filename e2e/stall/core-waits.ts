@@ -8,7 +8,9 @@ const MAX_SAMPLES = 10_000;
 interface Sample {
   readonly at: number;
   /** Since the process began. */
-  readonly waitedMs: number;
+  readonly ms: number;
+  /** Since the first sample. */
+  readonly countedMs: number;
 }
 
 /** Of the main thread. Only Linux tells; elsewhere all waits are 0. */
@@ -25,13 +27,17 @@ export class CoreWaits {
   within(begin: number, end: number): number {
     const from = this.#samples.findLast(({ at }) => at <= begin) ?? this.#samples[0];
     const to = this.#samples.findLast(({ at }) => at <= end);
-    return from === undefined || to === undefined ? 0 : to.waitedMs - from.waitedMs;
+    return from === undefined || to === undefined ? 0 : to.countedMs - from.countedMs;
   }
 
   #sample(): void {
     try {
       const [, waitedNs] = readFileSync(this.#path, 'utf8').split(' ').map(Number);
-      this.#samples.push({ at: performance.now(), waitedMs: (waitedNs ?? 0) / 1e6 });
+      const [at, ms] = [performance.now(), (waitedNs ?? 0) / 1e6];
+      const last = this.#samples.at(-1) ?? { at, ms, countedMs: 0 };
+      // What is beyond a sample's time was a pause of this process, which `OwnPauses` counts.
+      const most = at - last.at > 2 * EVERY_MS ? EVERY_MS : Number.POSITIVE_INFINITY;
+      this.#samples.push({ at, ms, countedMs: last.countedMs + Math.min(ms - last.ms, most) });
       if (this.#samples.length > MAX_SAMPLES) this.#samples.splice(0, MAX_SAMPLES / 2);
     } catch {
       // The process is gone, or the system has no /proc.

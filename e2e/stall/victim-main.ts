@@ -8,15 +8,21 @@ import { CoreWaits } from './core-waits.ts';
 import { VICTIM_KEY } from './tenants.ts';
 import { OwnPauses, Wire } from './victim-wire.ts';
 
-export interface Gaps {
-  /** The longest answer of `/healthz`. */
+/** The longest waits. */
+export interface Waits {
+  /** For an answer of `/healthz`. */
   readonly healthMs: number;
-  /** The longest start of a run. */
+  /** For the start of a run. */
   readonly startMs: number;
-  /** The longest lateness of a run that waits for 20 ms, from its start to its last event. */
+  /** The lateness of a run that waits for 20 ms, from its start to its last event. */
   readonly delayMs: number;
+}
+
+export interface Gaps extends Waits {
   /** Of the longest of all, the time in which the host's event loop was ready to go on and had no core. */
   readonly withoutCoreMs: number;
+  /** The longest of each without such time. */
+  readonly onCores: Waits;
   readonly probes: number;
   /** Probes that got no answer or a wrong one, with the first reason. */
   readonly failed: number;
@@ -40,7 +46,10 @@ const wire = new Wire(process.argv[2] ?? '', VICTIM_KEY);
 const pauses = new OwnPauses();
 const host = new CoreWaits(Number(process.argv[3]));
 const pending = { healthMs: new Set<number>(), startMs: new Set<number>(), delayMs: new Set<number>() };
-let longest = { healthMs: 0, startMs: 0, delayMs: 0, withoutCoreMs: 0 };
+const none: Waits = { healthMs: 0, startMs: 0, delayMs: 0 };
+let longest = { ...none };
+let onCores = { ...none };
+let withoutCoreMs = 0;
 let [probes, failed] = [0, 0];
 let reason: string | null = null;
 
@@ -48,9 +57,10 @@ function note(kind: Kind, begin: number): void {
   const expected = kind === 'delayMs' ? DELAY_MS : 0;
   const now = performance.now();
   const waited = now - begin - pauses.within(begin, now) - expected;
-  if (waited > Math.max(longest.healthMs, longest.startMs, longest.delayMs))
-    longest.withoutCoreMs = host.within(begin, now);
+  const withoutCore = host.within(begin, now);
+  if (waited > Math.max(longest.healthMs, longest.startMs, longest.delayMs)) withoutCoreMs = withoutCore;
   longest[kind] = Math.max(longest[kind], waited);
+  onCores[kind] = Math.max(onCores[kind], waited - withoutCore);
 }
 
 async function probe(kind: Kind, ask: () => Promise<void>): Promise<void> {
@@ -79,9 +89,9 @@ setInterval(() => {
 
 process.on('message', () => {
   for (const kind of ['healthMs', 'startMs', 'delayMs'] as const) for (const begin of pending[kind]) note(kind, begin);
-  process.send?.({ ...longest, probes, failed, reason } satisfies Gaps);
-  longest = { healthMs: 0, startMs: 0, delayMs: 0, withoutCoreMs: 0 };
-  [probes, failed, reason] = [0, 0, null];
+  process.send?.({ ...longest, withoutCoreMs, onCores, probes, failed, reason } satisfies Gaps);
+  [longest, onCores] = [{ ...none }, { ...none }];
+  [withoutCoreMs, probes, failed, reason] = [0, 0, 0, null];
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.('ready');
