@@ -56,7 +56,8 @@ async function openShared(
 ): Promise<OpenedStore> {
   const { openPostgresStore } = await import('../log/postgres/store.ts');
   const urls = { url: url.reveal(), listenUrl: config.storeListen?.reveal() };
-  const store = await openPostgresStore({ ...urls, onFault: onFault(report), elapsedMs });
+  const nextTurn = (go: () => void) => laterTurns.nextTurn(go);
+  const store = await openPostgresStore({ ...urls, onFault: onFault(report), elapsedMs, nextTurn });
   opened.push(store);
   await checkSharedKey(config.masterKey, store.facts);
   return { store, config: await identified(config, store.facts), keyFolder: null };

@@ -72,7 +72,13 @@ it('lets tenants take turns, then their runs and contexts, and those of unknown 
     changed: async () => 0,
   };
   const tenants = new KnownTenants();
-  const readers = new Readers({ each: 1, together: 1, database: { of: () => queries }, tenants });
+  const readers = new Readers({
+    each: 1,
+    together: 1,
+    database: { of: () => queries },
+    tenants,
+    nextTurn: setImmediate,
+  });
   const id = (name: string) => name as RunId | ContextId;
   for (const name of ['a1', 'a2']) tenants.note(id(name), 'a');
   tenants.note(id('b1'), 'b');
@@ -96,7 +102,13 @@ it('leaves places to others while pages of a tenant take long', async () => {
     changed: async () => 0,
   };
   const tenants = new KnownTenants();
-  const readers = new Readers({ each: 2, together: 3, database: { of: () => queries }, tenants });
+  const readers = new Readers({
+    each: 2,
+    together: 3,
+    database: { of: () => queries },
+    tenants,
+    nextTurn: setImmediate,
+  });
   tenants.note(runA, 'a');
   tenants.note(runB, 'b');
   const pages = ['slow1', 'slow2', 'slow3'].map((name) => readers.of(runA).rows(name));
@@ -106,4 +118,34 @@ it('leaves places to others while pages of a tenant take long', async () => {
   slow.resolve();
   await Promise.all(pages);
   expect(begun.at(-1)).toBe('slow3');
+});
+
+it('gives large pages in turns of the event loop, tenants in turn, and small ones at once', async () => {
+  const turns: (() => void)[] = [];
+  const text = 'x'.repeat(200_000);
+  const queries: Queries = {
+    rows: async (name) => [[name === 'small' ? '' : text]] as never,
+    changed: async () => 0,
+  };
+  const tenants = new KnownTenants();
+  const nextTurn = (go: () => void) => void turns.push(go);
+  const readers = new Readers({ each: 5, together: 10, database: { of: () => queries }, tenants, nextTurn });
+  tenants.note(runA, 'a');
+  tenants.note(runB, 'b');
+  const given: string[] = [];
+  const read = async (runId: RunId, name: string) => {
+    await readers.of(runId).rows(name);
+    given.push(name);
+  };
+  const pages = [...['a1', 'a2', 'a3', 'a4'].map((name) => read(runA, name)), read(runB, 'b1'), read(runB, 'b2')];
+  await read(runA, 'small');
+  expect(given).toEqual(['a1', 'b1', 'small']);
+  while (given.length < 7) {
+    turns.shift()?.();
+    const count = given.length;
+    await new Promise(setImmediate);
+    expect(given.length - count).toBeLessThanOrEqual(1);
+  }
+  await Promise.all(pages);
+  expect(given.slice(3)).toEqual(['a2', 'b2', 'a3', 'a4']);
 });

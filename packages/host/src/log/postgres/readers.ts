@@ -2,11 +2,13 @@
  * Pages of rows, questions about contexts and bodies of blobs, a few at a time: what else a node asks never waits for a
  * connection behind a flood of them. Tenants take turns, then their runs, contexts and blobs; no tenant has all of the
  * places, so that its slow pages delay none of another. Runs and contexts whose tenant is not known take turns together.
+ * A large page has its place until its reader gets it, in a turn of the event loop.
  */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { RoundRobin } from '../../round-robin.ts';
-import type { Database, Queries } from './database.ts';
+import type { Database, Queries, Value } from './database.ts';
 import type { KnownTenants } from './known-tenants.ts';
+import { PageTurns } from './page-turns.ts';
 
 export interface ReadersOptions {
   /** Statements of one tenant at a time. */
@@ -15,6 +17,8 @@ export interface ReadersOptions {
   readonly together: number;
   readonly database: Pick<Database, 'of'>;
   readonly tenants: KnownTenants;
+  /** Calls back in the next turn of the event loop. */
+  readonly nextTurn: (go: () => void) => void;
 }
 
 /** What a statement is about. */
@@ -35,12 +39,14 @@ export class Readers {
   readonly #database: Pick<Database, 'of'>;
   readonly #each: number;
   readonly #together: number;
+  readonly #pageTurns: PageTurns;
   #underWay = 0;
   /** Of each tenant with something under way or waiting. The first one is next. */
   readonly #asked = new Map<string | undefined, Asked>();
 
-  constructor({ each, together, database, tenants }: ReadersOptions) {
+  constructor({ each, together, database, tenants, nextTurn }: ReadersOptions) {
     this.tenants = tenants;
+    this.#pageTurns = new PageTurns(nextTurn);
     this.#database = database;
     this.#each = each;
     this.#together = together;
@@ -58,7 +64,12 @@ export class Readers {
 
   #queriesOf(subject: () => Subject): Queries {
     return {
-      rows: (text, values) => this.#inTurn(subject(), (queries) => queries.rows(text, values)),
+      rows: <Columns extends readonly unknown[]>(text: string, values?: readonly Value[]) => {
+        const whose = subject();
+        return this.#inTurn(whose, async (queries) =>
+          this.#pageTurns.give(whose.tenant ?? '', await queries.rows<Columns>(text, values)),
+        );
+      },
       changed: (text, values) => this.#inTurn(subject(), (queries) => queries.changed(text, values)),
     };
   }

@@ -56,6 +56,8 @@ export interface PostgresStoreOptions {
   readonly onFault?: ListenerFault | undefined;
   /** A monotonic clock in milliseconds. */
   readonly elapsedMs: () => number;
+  /** Calls back in the next turn of the event loop. Default: `setImmediate`. */
+  readonly nextTurn?: ((go: () => void) => void) | undefined;
 }
 
 export interface PostgresStore extends Store {
@@ -78,8 +80,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const database = new Database(pool);
     await checkSchema(database);
     await refuseHalfMoved(database);
-    const { onFault, elapsedMs } = options;
-    return await assemblePostgresStore(pool, { listener, onFault, elapsedMs, closed: end });
+    const { onFault, elapsedMs, nextTurn } = options;
+    return await assemblePostgresStore(pool, { listener, onFault, elapsedMs, nextTurn, closed: end });
   } catch (error) {
     await end();
     throw error;
@@ -102,6 +104,7 @@ interface AssembleOptions {
   readonly onFault?: ListenerFault | undefined;
   /** A monotonic clock in milliseconds, for notifications under load. */
   readonly elapsedMs?: (() => number) | undefined;
+  readonly nextTurn?: PostgresStoreOptions['nextTurn'];
   /** Called once nothing uses the pool any more. */
   readonly closed?: (() => Promise<void>) | undefined;
 }
@@ -119,12 +122,12 @@ const tellingOthers = (tail: Tail, wakeUps: WakeUps | null): CommitTail => ({
 /** A store over connections to a database with the current schema. */
 export async function assemblePostgresStore(
   pool: Pool,
-  { listener, onFault = uncaught, elapsedMs = () => 0, closed }: AssembleOptions,
+  { listener, onFault = uncaught, elapsedMs = () => 0, nextTurn = setImmediate, closed }: AssembleOptions,
 ): Promise<PostgresStore> {
   const database = new Database(pool);
   const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
   const tenants = new KnownTenants();
-  const readers = new Readers({ ...READS, database, tenants });
+  const readers = new Readers({ ...READS, database, tenants, nextTurn });
   const heads = new HeadCache(tenants);
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
