@@ -63,9 +63,25 @@ function turnMs(): number {
   return now - turn.began;
 }
 
+/**
+ * Calls back a turn after the next one, as a part of that one: the driver of Postgres sends what is asked of it at the end
+ * of a turn. Long work before that would keep each statement of the turn for as long, and its answer for another turn.
+ */
+function nextLongTurn(go: () => void): void {
+  setImmediate(() => {
+    const spent = turnMs();
+    setImmediate(() => {
+      turnMs();
+      turn.began -= spent;
+      go();
+    });
+  });
+}
+
 /** For work of milliseconds. Everything in this process shares its turns. */
 export const laterTurns = new LaterTurns({
-  ...systemEventLoop,
+  elapsedMs,
+  nextTurn: nextLongTurn,
   turnMs,
   // Ticks that reactions ask for come after the last of them.
   afterReactions: (go) => queueMicrotask(() => process.nextTick(go)),
