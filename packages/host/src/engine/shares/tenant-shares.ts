@@ -5,6 +5,7 @@ import { TokenBuckets } from '../../token-buckets.ts';
 import type { EventLoop } from '../ports.ts';
 import { LongWork } from './long-work.ts';
 import type { SharedCounters } from './shared-counters.ts';
+import type { TenantsAtWork } from './turns.ts';
 
 /** Absent limits do not apply. */
 export interface TenantLimits {
@@ -40,10 +41,13 @@ const EMISSIONS = 4_096;
 /** Pieces that all calls emit in one turn of the event loop: a call that fills its window at once would stop it. */
 const PIECES_PER_TURN = 256;
 
-export class TenantShares implements SharedCounters {
+export class TenantShares implements SharedCounters, TenantsAtWork {
   #openCalls = 0;
   /** What the tenants use on other nodes. */
   #elsewhere: ReadonlyMap<string, number> = new Map();
+  /** Tenants whose runs had turns since the other nodes were told, and those that had turns there. */
+  #atWork = new Set<string>();
+  #atWorkElsewhere: ReadonlySet<string> = new Set();
   readonly #limits: TenantLimits;
   readonly #starts: TokenBuckets | null;
   readonly #accounts = new Map<string, Account>();
@@ -123,7 +127,19 @@ export class TenantShares implements SharedCounters {
     this.#tidy(tenant, account);
   }
 
+  tookTurn(tenant: string): void {
+    this.#atWork.add(tenant);
+  }
+
+  isStoreShared(tenant: string): boolean {
+    const { size } = this.#atWorkElsewhere;
+    return size > 1 || (size === 1 && !this.#atWorkElsewhere.has(tenant));
+  }
+
+  /** The other nodes are told, once for each call. */
   *held(): Generator<readonly [string, number]> {
+    for (const tenant of this.#atWork) yield [nameOf('turns', tenant), 1];
+    this.#atWork = new Set();
     for (const [tenant, { activeRuns, openCalls }] of this.#accounts) {
       if (activeRuns > 0) yield [nameOf('runs', tenant), activeRuns];
       if (openCalls > 0) yield [nameOf('calls', tenant), openCalls];
@@ -141,6 +157,10 @@ export class TenantShares implements SharedCounters {
   /** Calls that waited for others to end on other nodes go on. */
   elsewhere(held: ReadonlyMap<string, number>): void {
     this.#elsewhere = held;
+    const turns = nameOf('turns', '');
+    this.#atWorkElsewhere = new Set(
+      [...held.keys()].filter((name) => name.startsWith(turns)).map((name) => name.slice(turns.length)),
+    );
     for (const [tenant, account] of this.#accounts) {
       while (account.waitingCalls.length > 0 && this.#hasRoom(tenant, account)) {
         account.openCalls += 1;
@@ -194,7 +214,7 @@ export class TenantShares implements SharedCounters {
   }
 }
 
-type Resource = 'runs' | 'calls';
+type Resource = 'runs' | 'calls' | 'turns';
 
 const nameOf = (what: Resource, tenant: string): string => `${what} ${tenant}`;
 

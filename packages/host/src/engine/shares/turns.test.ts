@@ -1,13 +1,13 @@
 /** Turns are counted on an event loop that the test drives: each piece of work takes as long as the test says. */
 import { expect, test } from 'vitest';
 import type { EventLoop } from '../ports.ts';
-import { Turns, type Urgency } from './turns.ts';
+import { type TenantsAtWork, Turns, type Urgency } from './turns.ts';
 
-function world() {
+function world(atWork: TenantsAtWork | null = null) {
   let now = 0;
   const later: (() => void)[] = [];
   const loop: EventLoop = { elapsedMs: () => now, nextTurn: (go) => void later.push(go) };
-  const turns = new Turns(loop);
+  const turns = new Turns(loop, atWork);
   const order: string[] = [];
   let loopTurns = 0;
   /** Works for some time once its turn has come, and notes it. */
@@ -153,6 +153,25 @@ test('on a shared host, rows of one tenant that wait for their commit hold up th
   turns.committed('a', 5_000_000);
   await run();
   expect(order.slice(2)).toEqual(['b', 'a0', 'a1']);
+});
+
+test('while another tenant is at work on another node, few rows of a tenant wait for their commit', async () => {
+  const turnsTaken: string[] = [];
+  let isShared = false;
+  const { turns, work, order, run } = world({
+    tookTurn: (tenant) => void turnsTaken.push(tenant),
+    isStoreShared: () => isShared,
+  });
+  turns.composed('a', 20_000);
+  await work('a', { name: 'alone' });
+  isShared = true;
+  void work('a', { name: 'shared' });
+  await run();
+  expect(order).toEqual(['alone']);
+  turns.committed('a', 20_000);
+  await run();
+  expect(order).toEqual(['alone', 'shared']);
+  expect(turnsTaken).toEqual(['a', 'a']);
 });
 
 test('appends are smaller while tenants share the host', async () => {

@@ -32,8 +32,16 @@ const MAX_SHARED_ROWS = 32;
 /** A caller waits for a `command` and for a `start`. No caller waits for a `step`. */
 export type Urgency = 'command' | 'start' | 'step';
 
+/** What this node and the others of its store say of tenants at work. */
+export interface TenantsAtWork {
+  tookTurn(tenant: string): void;
+  /** Whether another tenant is at work on another node. */
+  isStoreShared(tenant: string): boolean;
+}
+
 export class Turns {
   readonly #loop: EventLoop | null;
+  readonly #atWork: TenantsAtWork | null;
   readonly #rings = { command: new TurnRing(), start: new TurnRing(), step: new TurnRing() };
   #uncommitted = 0;
   readonly #uncommittedOf = new Map<string, number>();
@@ -52,8 +60,9 @@ export class Turns {
   #sharedUntil = Number.NEGATIVE_INFINITY;
 
   /** Without an event loop, no run waits. */
-  constructor(loop: EventLoop | null) {
+  constructor(loop: EventLoop | null, atWork: TenantsAtWork | null = null) {
     this.#loop = loop;
+    this.#atWork = atWork;
   }
 
   get maxRows(): number {
@@ -160,9 +169,13 @@ export class Turns {
     return first ?? command.next() ?? start.next() ?? step.next(this.#mayCompose);
   }
 
-  /** Tenants take turns in commits, so on a shared host the waiting commits of others delay no tenant. */
+  /**
+   * Tenants take turns in commits, so on a shared host the waiting commits of others delay no tenant. A database that nodes
+   * share gives no turns: what a tenant has it write at once, those on other nodes wait for.
+   */
   readonly #mayCompose = (tenant: string): boolean => {
-    if (this.#isShared) return (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
+    if (this.#isShared || this.#atWork?.isStoreShared(tenant) === true)
+      return (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
     return this.#uncommitted < MAX_UNCOMMITTED;
   };
 
@@ -170,5 +183,6 @@ export class Turns {
     if (this.#lastTenant !== null && this.#lastTenant !== tenant) this.#sharedUntil = now + SHARED_FOR_MS;
     this.#lastTenant = tenant;
     this.#served.add(tenant);
+    this.#atWork?.tookTurn(tenant);
   }
 }

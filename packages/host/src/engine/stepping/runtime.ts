@@ -132,7 +132,7 @@ class Runtime implements Engine {
       leaseMs,
       limits,
       report,
-      turns: new Turns(eventLoop),
+      turns: new Turns(eventLoop, this.shares),
       crashes: this.#options.crashes ?? null,
       shares: this.shares,
       redactor: this.#redactor,

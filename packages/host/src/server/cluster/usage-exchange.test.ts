@@ -141,3 +141,15 @@ test('what a node used is forgotten once it is gone, in order or not', async () 
   d.shares.start('t');
   expect(clock.now).toBe(0);
 });
+
+test('nodes hear which tenants are at work on others, until they are not', async () => {
+  const { a, b } = await two();
+  a.shares.tookTurn('t');
+  await a.beat();
+  await b.beat();
+  expect([b.shares.isStoreShared('other'), b.shares.isStoreShared('t')]).toEqual([true, false]);
+  expect(a.shares.isStoreShared('other')).toBe(false);
+  await a.beat();
+  await b.beat();
+  expect(b.shares.isStoreShared('other')).toBe(false);
+});
