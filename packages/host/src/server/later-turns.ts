@@ -16,7 +16,8 @@ export interface LoopPorts {
 
 /**
  * Long work goes on until the turn is this long, requests and commits included. A part begins if half of one that takes as
- * long as the part before it still fits: after one of 5 ms the turn is over, and not 10 ms long. A request of another caller takes about eight turns from its start to its last event.
+ * long as the part before it still fits: after one of 5 ms the turn is over, and not 10 ms long. A request of another
+ * caller takes about eight turns from its start to its last event.
  */
 const TURN_MS = 6;
 
