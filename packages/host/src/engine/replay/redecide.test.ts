@@ -2,6 +2,7 @@ import type { WorkflowDefinition } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { RunScript, scriptNodeTypes, step, workflowOf } from '../../../test/kit/run-script.ts';
+import { decide } from '../core/decide.ts';
 import { compileWorkflow } from '../workflow/workflow.ts';
 import type { RecordedRow } from './recorded-row.ts';
 import { type Redecided, redecide } from './redecide.ts';
@@ -54,6 +55,35 @@ describe('an unchanged workflow', () => {
     expect(divergence).toBeNull();
     expect(events).toBe(rows.length);
     expect(state).toEqual(script.state);
+  });
+
+  test('is decided as it was recorded by three holders, of whom the first two stopped in the middle', async () => {
+    const definition = workflowOf({ gate: { type: 'core.approvalGate' }, a: step('write'), b: step('write') }, [
+      { from: 'gate', to: 'a' },
+      { from: 'gate', to: 'b' },
+    ]);
+    const script = new RunScript(definition);
+    const decideTheRest = script.settle.bind(script);
+    script.settle = () => script;
+    script.answers('gate', { action: 'accept' }, 'ann');
+    while (!script.types().includes('cairn.step.requested')) {
+      script.write(decide(script.state, script.workflow).drafts);
+    }
+    script.passes(500).crashes().passes(500);
+    decideTheRest();
+    script.passes(500).crashes();
+    expect(script.all('interrupt.requested').map(({ nodeId }) => nodeId)).toEqual(['gate', 'a', 'b']);
+    const { divergence, events } = await again(recordOf(script), definition);
+    expect([divergence, events]).toEqual([null, script.events.length]);
+  });
+
+  test('is decided as it was recorded by many holders, until one asks about the calls that all of them lost', async () => {
+    const definition = workflowOf({ a: step('read'), b: step('read') }, []);
+    const script = new RunScript(definition);
+    for (let holder = 0; holder < 11; holder += 1) script.passes(500).crashes();
+    expect(script.all('interrupt.requested')).toHaveLength(2);
+    const { divergence, events } = await again(recordOf(script), definition);
+    expect([divergence, events]).toEqual([null, script.events.length]);
   });
 
   test('is decided up to where the record of a run in progress stops', async () => {

@@ -19,16 +19,23 @@ interface Present {
   readonly error?: string;
 }
 
+/** A new holder of the run took over its open calls. The rows about several calls are one decision, made at one time. */
+interface Takeover {
+  readonly at: number;
+  /** The calls that it has handled so far. It handles each once, so another row about one is of the holder after it. */
+  readonly callIds: Set<string>;
+}
+
 /** What a walk knows besides the state: the decision or the fact whose rows it is in the middle of. */
 export interface UnderWay {
   /** The rows of the decision that are still to come. */
   readonly due: readonly Draft[];
   readonly last: TakenFact | null;
-  readonly tookOverAt: number | null;
+  readonly takeover: Takeover | null;
   readonly isFailedByHost: boolean;
 }
 
-export const nothingUnderWay: UnderWay = { due: [], last: null, tookOverAt: null, isFailedByHost: false };
+export const nothingUnderWay: UnderWay = { due: [], last: null, takeover: null, isFailedByHost: false };
 
 export class Redecision {
   readonly #state: RunState;
@@ -38,8 +45,8 @@ export class Redecision {
   #due: readonly Draft[] = [];
   #shown = 0;
   #last: TakenFact | null = null;
-  /** The time at which a new holder of the run took over its open calls. Set while rows of that decision may follow. */
-  #tookOverAt: number | null = null;
+  /** Set while rows of its decision may follow. */
+  #takeover: Takeover | null = null;
   /** The host failed the run for a reason that is in no row, such as its size. */
   #isFailedByHost = false;
   #cost = 0;
@@ -58,7 +65,7 @@ export class Redecision {
     this.#fold = fold;
     this.#due = underWay.due;
     this.#last = underWay.last;
-    this.#tookOverAt = underWay.tookOverAt;
+    this.#takeover = underWay.takeover;
     this.#isFailedByHost = underWay.isFailedByHost;
   }
 
@@ -69,7 +76,7 @@ export class Redecision {
 
   get underWay(): UnderWay {
     const [due, last] = [this.due, this.#last];
-    return { due, last, tookOverAt: this.#tookOverAt, isFailedByHost: this.#isFailedByHost };
+    return { due, last, takeover: this.#takeover, isFailedByHost: this.#isFailedByHost };
   }
 
   /** The rest of the decision whose first rows have been taken. */
@@ -89,9 +96,11 @@ export class Redecision {
     };
     if (isFact(this.#state, row, payload, this.#last)) return this.#takeFact(row, payload());
     const present = this.#decide();
-    const isTaken =
-      this.#begins(present.drafts, row) || this.#isTakenOver(row) || this.#isFailedByTheHost(row, payload);
-    if (isTaken) return null;
+    if (this.#begins(present.drafts, row)) {
+      this.#takeover = null;
+      return null;
+    }
+    if (this.#isTakenOver(row) || this.#isFailedByTheHost(row, payload)) return null;
     if (isQuarantine(row, payload)) return this.#takeFact(row, payload());
     return divergence(row, present);
   }
@@ -143,7 +152,7 @@ export class Redecision {
   }
 
   #takeFact(row: RecordedRow, payload: JsonObject): null {
-    this.#tookOverAt = null;
+    this.#takeover = null;
     const taken = takenFact(row, payload);
     if (taken !== null) this.#last = taken;
     this.#fold(recordedEvent(row, payload), row);
@@ -167,20 +176,26 @@ export class Redecision {
   #isTakenOver(row: RecordedRow): boolean {
     const state = this.#state;
     const { now, calls } = state;
-    // The rows about several calls are one decision, made at one time.
-    const at = this.#tookOverAt ?? now;
     for (const [callId, call] of calls) {
       // A question to an agent above is asked on no node.
       const nodeId = call.routes === undefined ? call.nodeId : null;
       if (nodeId !== row.nodeId || call.asked !== undefined) continue;
-      state.now = at;
+      const takeover = this.#takeoverOf(callId);
+      state.now = takeover.at;
       const { drafts } = recover(state, this.#workflow, (other) => other !== callId);
       state.now = now;
       if (!this.#begins(drafts, row)) continue;
-      this.#tookOverAt = at;
+      takeover.callIds.add(callId);
+      this.#takeover = takeover;
       return true;
     }
     return false;
+  }
+
+  /** The takeover that may have handled the call, which is the last one unless that has handled it before. */
+  #takeoverOf(callId: string): Takeover {
+    const last = this.#takeover;
+    return last === null || last.callIds.has(callId) ? { at: this.#state.now, callIds: new Set() } : last;
   }
 
   /** The host failed the run: it was too large, its tenant had no space left, or a decision could not be made. */
