@@ -62,6 +62,22 @@ it('an error of the host has its code beside that of the protocol', async () => 
   });
 });
 
+it('null is an absent field', async () => {
+  const message = {
+    ...{ messageId: 'null', contextId: null, taskId: null, metadata: null, role: 'ROLE_USER' },
+    parts: [{ text: 'Hi.' }],
+  };
+  const push = { url: 'https://127.0.0.1/', id: null, token: null, authentication: null };
+  const sent = async (configuration: object | null) =>
+    (await peer.rpc({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, configuration } })).body;
+  // Its address is refused, and no field that is null.
+  const refused = await sent({ taskPushNotificationConfig: push });
+  expect(refused).toMatchObject({ error: { message: expect.stringMatching(/^url: /) } });
+  expect(await sent(null)).toHaveProperty('result.task');
+  const nothing = { returnImmediately: null, historyLength: null, taskPushNotificationConfig: null };
+  expect(await sent(nothing)).toHaveProperty('result.task');
+});
+
 it('files in a message are refused as a type that is not read', async () => {
   const { body } = await peer.rpc(sent({ parts: [{ url: 'http://169.254.169.254/', mediaType: 'image/png' }] }));
   expect(body).toMatchObject({ error: { code: -32005 } });

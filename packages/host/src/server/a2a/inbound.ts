@@ -1,7 +1,7 @@
 /** Parameters of A2A methods in both versions, as one shape. What the host does not read is ignored. */
 import { isJsonObject, type Json, type JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
-import { idParam, optionalIdParam, parsed } from './params.ts';
+import { absentOr, idParam, optionalIdParam, parsed } from './params.ts';
 import type { PushParams } from './push/config.ts';
 import { v1PushInMessage, v03PushInMessage } from './push/params.ts';
 import { RpcError } from './rpc.ts';
@@ -30,8 +30,9 @@ export interface SendParams {
 /** The body is JSON already. */
 const jsonObject = z.custom<JsonObject>((value) => isJsonObject(value as Json), 'must be an object');
 
-const historyLength = z.int().min(0).optional();
-const metadata = jsonObject.optional().transform((value) => value ?? {});
+const historyLength = absentOr(z.int().min(0));
+const metadata = jsonObject.nullish().transform((value) => value ?? {});
+const flag = z.boolean().nullish();
 
 /** Messages have at most so many parts. */
 const MAX_PARTS = 64;
@@ -54,18 +55,16 @@ const v1Send = z.object({
   message: v1Message,
   configuration: z
     .object({
-      returnImmediately: z.boolean().optional(),
+      returnImmediately: flag,
       historyLength,
       taskPushNotificationConfig: v1PushInMessage,
     })
-    .optional(),
+    .nullish(),
 });
 
 const v03Send = z.object({
   message: v03Message,
-  configuration: z
-    .object({ blocking: z.boolean().optional(), historyLength, pushNotificationConfig: v03PushInMessage })
-    .optional(),
+  configuration: z.object({ blocking: flag, historyLength, pushNotificationConfig: v03PushInMessage }).nullish(),
 });
 
 export function sendParams(version: A2aVersion, params: JsonObject): SendParams {
@@ -127,11 +126,11 @@ export const taskParamsOf = (params: JsonObject): TaskParams => parsed(taskParam
 
 const listParams = z.object({
   contextId: optionalIdParam,
-  status: z.string().optional(),
-  pageSize: z.int().min(1).max(100).optional(),
-  pageToken: z.string().max(1_000).optional(),
+  status: absentOr(z.string()),
+  pageSize: absentOr(z.int().min(1).max(100)),
+  pageToken: absentOr(z.string().max(1_000)),
   historyLength,
-  includeArtifacts: z.boolean().optional(),
+  includeArtifacts: flag,
 });
 
 export type ListParams = z.infer<typeof listParams>;

@@ -5,12 +5,14 @@ import { RpcError } from './rpc.ts';
 
 export const idParam = z.string().min(1).max(MAX_ID_LENGTH);
 
+/** In the JSON of protocol buffers, null says that a field is absent. */
+export const absentOr = <Shape extends z.ZodType>(shape: Shape) =>
+  shape.nullish().transform((value) => value ?? undefined);
+
 /** Protocol buffers write an absent text as an empty one. */
-export const optionalIdParam = z
-  .string()
-  .max(MAX_ID_LENGTH)
-  .optional()
-  .transform((text) => (text === '' ? undefined : text));
+export const optionalTextParam = (shape: z.ZodString) => absentOr(shape).transform((text) => text || undefined);
+
+export const optionalIdParam = optionalTextParam(z.string().max(MAX_ID_LENGTH));
 
 /** Says which parameter is wrong, and how. */
 export function parsed<Shape extends z.ZodType>(shape: Shape, params: Json): z.infer<Shape> {

@@ -1,7 +1,7 @@
 /** Parameters of push notifications in both versions, as one shape, and configurations as each version shows them. */
 import type { JsonObject } from '@cairn/protocol';
 import { z } from 'zod';
-import { idParam, optionalIdParam, parsed } from '../params.ts';
+import { idParam, optionalIdParam, optionalTextParam, parsed } from '../params.ts';
 import type { A2aVersion } from '../versions.ts';
 import type { PushConfig, PushParams } from './config.ts';
 
@@ -9,13 +9,13 @@ import type { PushConfig, PushParams } from './config.ts';
 const MAX_URL = 2_000;
 const MAX_SECRET = 4_000;
 
-/** They become values of headers. Protocol buffers write an absent text as an empty one. */
-const secret = z
-  .string()
-  .max(MAX_SECRET)
-  .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
-  .optional()
-  .transform((text) => (text === '' ? undefined : text));
+/** They become values of headers. */
+const secret = optionalTextParam(
+  z
+    .string()
+    .max(MAX_SECRET)
+    .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII'),
+);
 
 const scheme = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,40}$/, 'must be the name of an HTTP scheme');
 
