@@ -1,9 +1,11 @@
 /** How far the log is settled: up to there, no new row appears. Shared by all readers of the whole log on a node. */
+import { RetryableError } from '@cairn/protocol';
 import type { Queries } from './database.ts';
 
-/** Between two looks at transactions that are under way, and how often a reader looks at most. */
+/** Between two looks at transactions that are under way, and how often a reader and a node that starts look at most. */
 const LOOK_MS = 2;
 const LOOKS = 500;
+const START_LOOKS = 30_000;
 
 /** What was under way when the newest cursor was `last`. */
 interface Sample {
@@ -33,11 +35,13 @@ export class Horizon {
 
   /** Waits until everything that was written before the call is settled, or for about a second. */
   async end(): Promise<number> {
-    const { last } = await this.#look();
-    for (let looks = 0; this.#settled < last && looks < LOOKS; looks += 1) {
-      await this.#delay(LOOK_MS);
-      await this.#look();
-    }
+    await this.#settle(LOOKS);
+    return this.#settled;
+  }
+
+  /** Where a node begins that knows of nothing yet: what was written before is nothing new to it. */
+  async start(): Promise<number> {
+    if (!(await this.#settle(START_LOOKS))) throw neverSettled();
     return this.#settled;
   }
 
@@ -59,6 +63,16 @@ export class Horizon {
     return end;
   }
 
+  /** Returns whether everything that was written before the call is settled now. */
+  async #settle(most: number): Promise<boolean> {
+    const { last } = await this.#look();
+    for (let looks = 0; this.#settled < last && looks < most; looks += 1) {
+      await this.#delay(LOOK_MS);
+      await this.#look();
+    }
+    return this.#settled >= last;
+  }
+
   async #look(): Promise<Sample> {
     const begun = this.begin();
     const [[last, running] = [0, '[]']] = await this.#queries.rows<[number, string]>(
@@ -69,3 +83,9 @@ export class Horizon {
     return sample;
   }
 }
+
+const neverSettled = (): RetryableError =>
+  new RetryableError('store_failed', {
+    message: 'A transaction that writes events has been under way in the database for a minute.',
+    hint: 'Look for it in pg_stat_activity. An import of a large run may take as long: start the node again later.',
+  });

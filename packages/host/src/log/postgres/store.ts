@@ -131,7 +131,7 @@ export async function assemblePostgresStore(
   const heads = new HeadCache(tenants);
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
-  const tail = new Tail({ queries: database.accepted, horizon, followers, writer }, await horizon.end());
+  const tail = new Tail({ queries: database.accepted, horizon, followers, writer }, await horizon.start());
   // A look that is under way when the store is closed finds nothing, and nobody misses it.
   const unlessClosed: ListenerFault = (error) => {
     if (!database.isClosed) onFault(error);

@@ -7,7 +7,7 @@ import { aloneFunction } from './alone-function.ts';
 import { batchFunctions } from './batch-functions.ts';
 import { clusterTables } from './cluster-tables.ts';
 import { commitFunction } from './commit-function.ts';
-import { horizonFunction } from './horizon-function.ts';
+import { horizonFunction, writersHorizonFunction } from './horizon-function.ts';
 import { lookAtAllFunction, lookFunction } from './look-function.ts';
 import { artifactFunctions, memoryFunctions } from './memory-functions.ts';
 import { queueFunction } from './queue-function.ts';
@@ -38,4 +38,5 @@ export const migrations: readonly Migration[] = [
       WHERE parent IS NOT NULL AND imported_at IS NOT NULL`,
   },
   { name: 'looks that bring what is needed', sql: lookFunction },
+  { name: 'a horizon of those that write', sql: writersHorizonFunction },
 ];
