@@ -34,8 +34,9 @@ export function migratePostgres(
   });
 }
 
-/** Throws unless the schema is the one that this program needs. */
+/** Throws unless the schema is the one that this program needs, and statements see what was committed before them. */
 export async function checkSchema(database: Database): Promise<void> {
+  await checkIsolation(database);
   const version = await versionOf(database);
   refuseNewer(database.place, version);
   if (version === migrations.length) return;
@@ -43,6 +44,20 @@ export async function checkSchema(database: Database): Promise<void> {
     message: `The database ${database.place} has schema version ${version}; this program needs ${migrations.length}.`,
     hint: 'Run "cairn migrate" with the same store.',
     details: { version, known: migrations.length },
+  });
+}
+
+/**
+ * A function of the log reads what is under way and then what was written. With another default, both would be as of its
+ * beginning, and a reader would pass over what was committed in between.
+ */
+async function checkIsolation(database: Database): Promise<void> {
+  const [[isolation] = ['']] = await database.rows<[string]>("SELECT current_setting('transaction_isolation')");
+  if (isolation === 'read committed') return;
+  throw new TerminalError('store_failed', {
+    message: `Transactions of the database ${database.place} are ${isolation} by default; this program needs read committed.`,
+    hint: "ALTER ROLE the user of the store SET default_transaction_isolation = 'read committed', then start again.",
+    details: { isolation },
   });
 }
 

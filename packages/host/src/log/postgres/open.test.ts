@@ -32,6 +32,19 @@ it('refuses a database of a newer program', async () => {
   expect(await failure(url)).toMatchObject({ code: 'store_newer', details: { version: 999 } });
 });
 
+it('refuses a database whose transactions do not see what others commit meanwhile', async () => {
+  const url = await freshDatabase();
+  const pool = connect({ url, connections: 1 });
+  const name = new URL(url).pathname.slice(1);
+  await new Database(pool).changed(`ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
+  await pool.end();
+  expect(await failure(url)).toMatchObject({
+    code: 'store_failed',
+    message: expect.stringContaining('repeatable read by default'),
+    hint: expect.stringContaining("default_transaction_isolation = 'read committed'"),
+  });
+});
+
 it('says what is wrong with the way to a database, and never the password', async () => {
   const server = await sharedPostgres();
   const url = server.url('postgres');
