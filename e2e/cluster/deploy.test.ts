@@ -31,3 +31,16 @@ test('the configuration takes its secrets from the variables that compose file a
     expect(read('cairn.service')).toContain(variable);
   }
 });
+
+test('the proxy repeats a request that a node may have carried out only under an Idempotency-Key', () => {
+  const [, ...locations] = read('nginx.conf').split(/^ {4}location /m);
+  const repeating = locations.filter((text) => text.includes('non_idempotent'));
+  expect([locations.length, repeating.length]).toEqual([2, 1]);
+  expect(repeating[0]).toMatch(/^@repeatable /);
+  expect(locations[0]).toContain('error_page 418 = @repeatable;\n      if ($is_repeatable) { return 418; }');
+  expect(read('nginx.conf')).toMatch(/map \$http_idempotency_key \$is_repeatable \{\s+'' +0;\s+default 1;/);
+});
+
+test('the database counts as ready once nodes can reach it', () => {
+  expect(read('compose.yaml')).toMatch(/pg_isready', '-h', '127\.0\.0\.1'/);
+});
