@@ -11,6 +11,8 @@ import { openPostgresStore } from '../store.ts';
 const begun = (runId: RunId, name: string) =>
   creation(runId, { create: { tenant: name, contextId: `ctx_${name}` as ContextId, originRunId: runId } });
 
+const CONNECTIONS = 4;
+
 const WAITING =
   "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
@@ -20,7 +22,7 @@ async function whileCommitWaits<Result>(
   work: (log: EventLog, first: Promise<Appended>) => Promise<Result>,
 ): Promise<Result> {
   const url = await freshDatabase();
-  const store = await openPostgresStore({ url, connections: 4, elapsedMs });
+  const store = await openPostgresStore({ url, connections: CONNECTIONS, elapsedMs });
   const pool = connect({ url, connections: 1 });
   onTestFinished(async () => {
     await store.close();
@@ -29,6 +31,8 @@ async function whileCommitWaits<Result>(
   const { log } = store;
   await log.append(begun(runA, 'a'));
   await log.append(begun(runB, 'b'));
+  // The driver opens connections with a timer, which a test may stop: all of them are open before.
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => store.changes.lastCursor()));
   const other = new Database(pool);
   return other.transaction(async (queries) => {
     await queries.rows(
