@@ -2,11 +2,12 @@
 import type { Report } from '../engine/ports.ts';
 import type { Store } from '../log/ports/store.ts';
 import { openSqliteStore } from '../log/sqlite/folder/open.ts';
-import { elapsedMs, laterTurns } from './compose.ts';
+import { elapsedMs, laterTurns, systemClock } from './compose.ts';
 import type { HostConfig } from './config/config.ts';
 import { type IdentifiedConfig, identified } from './host-id.ts';
 import { checkFolderKey, checkSharedKey } from './secrets/host-secret.ts';
 import type { SecretText } from './secrets/secret-text.ts';
+import { checkClock } from './shared-clock.ts';
 
 export interface OpenStorePorts {
   readonly report: Report;
@@ -59,6 +60,7 @@ async function openShared(
   const nextTurn = (go: () => void) => laterTurns.nextTurn(go);
   const store = await openPostgresStore({ ...urls, onFault: onFault(report), elapsedMs, nextTurn });
   opened.push(store);
+  await checkClock({ shared: store.facts.now, now: systemClock.now, leaseMs: config.leaseMs });
   await checkSharedKey(config.masterKey, store.facts);
   return { store, config: await identified(config, store.facts), keyFolder: null };
 }

@@ -1,6 +1,6 @@
 /** Hosts on one PostgreSQL: any node takes any request, and serves any stream. */
 import { createClient } from '@cairn/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { freshDatabase } from '../log/postgres/server.kit.ts';
 import { readConfig } from './config/config-sources.ts';
 import { type Host, startHost } from './create-host.ts';
@@ -51,4 +51,19 @@ test('needs the same master key on every node', async () => {
   const other = Buffer.alloc(32, 7).toString('base64url');
   await expect(node(store, { CAIRN_MASTER_KEY: other })).rejects.toMatchObject({ code: 'host_key_lost' });
   await expect(node(store, {})).rejects.toMatchObject({ code: 'config_invalid' });
+}, 60_000);
+
+test('starts only with the time of the database, so that no node takes the runs of others before their lease ends', async () => {
+  const store = await freshDatabase();
+  const at = Date.now();
+  for (const [ms, words] of [
+    [120_000, / [\d.]+ s ahead of that of its database/],
+    [-120_000, / [\d.]+ s behind that of its database/],
+  ] as const) {
+    vi.useFakeTimers({ toFake: ['Date'], now: at + ms });
+    onTestFinished(() => void vi.useRealTimers());
+    await expect(node(store)).rejects.toMatchObject({ code: 'config_invalid', message: expect.stringMatching(words) });
+    vi.useRealTimers();
+  }
+  await node(store);
 }, 60_000);

@@ -20,6 +20,8 @@ export interface StoreFacts {
   channel(): Promise<string>;
   /** How far a move into this database is, as JSON; null if there was none. */
   move(): Promise<string | null>;
+  /** What the clock of the database shows, in milliseconds. */
+  now(): Promise<number>;
 }
 
 export function storeFacts(database: Database): StoreFacts {
@@ -46,6 +48,12 @@ export function storeFacts(database: Database): StoreFacts {
       return (await known(CHANNEL)) ?? '';
     },
     move: () => known(MOVE),
+    now: async () => {
+      const [[now] = [0]] = await database.rows<[number]>(
+        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint',
+      );
+      return now;
+    },
   };
 }
 
