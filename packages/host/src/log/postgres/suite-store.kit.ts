@@ -7,7 +7,7 @@ import { openSqliteStore } from '../sqlite/folder/open.ts';
 import { elapsedMs, freshDatabase } from './server.kit.ts';
 import { openPostgresStore } from './store.ts';
 
-const isShared = process.env.CAIRN_SUITE_STORE === 'postgres';
+export const isShared = process.env.CAIRN_SUITE_STORE === 'postgres';
 
 /** The database that stands for a folder, also after it was closed. */
 const databases = new Map<string, string>();

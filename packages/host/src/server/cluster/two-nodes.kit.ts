@@ -1,4 +1,7 @@
-/** Hosts that share one store in memory, as nodes of a cluster share a database; not shipped. */
+/**
+ * Hosts that share one store in memory, as nodes of a cluster share a database; with CAIRN_SUITE_STORE=postgres each has its
+ * own store on a database of a real server. Not shipped.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +9,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
+import { isShared, openSuiteStore } from '../../log/postgres/suite-store.kit.ts';
 import { type Ask, askUrl, type Reply } from '../ask.kit.ts';
 import { createHostOver, type Host, type HostOptions } from '../create-host.ts';
 import { approval, noop } from '../sample-workflows.kit.ts';
@@ -27,7 +31,7 @@ export async function cluster(config: HostOptions['config'] = {}): Promise<TestC
   const folder = await mkdtemp(join(tmpdir(), 'cairn-nodes-'));
   const file = join(folder, 'master.key');
   await writeFile(file, randomBytes(32).toString('base64'), { mode: 0o600 });
-  const store = inMemoryStore();
+  const store = await opened(folder, inMemoryStore());
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const settings = {
     port: 0,
@@ -41,7 +45,7 @@ export async function cluster(config: HostOptions['config'] = {}): Promise<TestC
   return {
     store,
     async node(options = {}) {
-      const line = lineTo(store);
+      const line = lineTo(await opened(folder, store));
       const workflows = [approval, noop, ...(options.workflows ?? [])];
       const host = await createHostOver(line.store, {
         report: () => undefined,
@@ -65,6 +69,14 @@ export async function cluster(config: HostOptions['config'] = {}): Promise<TestC
       };
     },
   };
+}
+
+/** For one process: of its own, if there is a database. */
+async function opened(folder: string, store: Store): Promise<Store> {
+  if (!isShared) return store;
+  const own = await openSuiteStore(folder);
+  onTestFinished(() => own.close());
+  return own;
 }
 
 /** A store that a node closes for itself alone, and whose answers can be cut off. */
