@@ -1,6 +1,7 @@
 /** The quota of a tenant is one for all nodes on a database. */
 import { expect, onTestFinished, test } from 'vitest';
 import { creation, row, runA, runB } from '../ports/samples.kit.ts';
+import { connect, Database } from './database.ts';
 import { elapsedMs, freshDatabase } from './server.kit.ts';
 import { openPostgresStore } from './store.ts';
 
@@ -29,4 +30,25 @@ test('a tenant that fills its quota at one node is refused at all, with events a
   const bytes = new Uint8Array(2_000);
   for (const store of [a, b, c])
     await expect(store.blobs.put({ tenant: 't', bytes, at: 1, maxTenantBytes })).rejects.toMatchObject(refused);
+});
+
+test('a start puts together what processes of the past counted, and leaves the bytes of every tenant as they are', async () => {
+  const url = await freshDatabase();
+  const pool = connect({ url, connections: 1 });
+  const database = new Database(pool);
+  const counts = () =>
+    database.rows<[string, number, number]>(
+      'SELECT tenant, count(*), sum(log_bytes + blob_bytes)::bigint FROM cairn.usage GROUP BY tenant ORDER BY tenant',
+    );
+  await database.changed(`INSERT INTO cairn.usage (tenant, writer, lane, log_bytes, blob_bytes)
+    SELECT t, w, l, 100 * w, l FROM unnest(ARRAY['t', 'u']) t, generate_series(1, 200) w, generate_series(0, 1) l`);
+  await database.rows("SELECT setval('cairn.writers', 200)");
+  const [[, , bytes] = ['', 0, 0]] = await counts();
+  for (let start = 0; start < 2; start += 1) {
+    const store = await openPostgresStore({ url, connections: 1, elapsedMs });
+    await store.close();
+  }
+  expect(bytes).toBeGreaterThan(4_000_000);
+  for (const [tenant, rows, sum] of await counts()) expect([tenant, rows < 40, sum]).toEqual([tenant, true, bytes]);
+  await pool.end();
 });

@@ -8,6 +8,7 @@ import { postgresChanges } from './changes.ts';
 import { type CommitTail, GroupCommit } from './commit/group-commit.ts';
 import { connect, Database, type Pool } from './database.ts';
 import { postgresEventLog } from './event-log.ts';
+import { foldUsage } from './fold-usage.ts';
 import { Tail } from './follow/tail.ts';
 import { WakeUps } from './follow/wake-ups.ts';
 import { HeadCache } from './heads.ts';
@@ -119,13 +120,20 @@ const tellingOthers = (tail: Tail, wakeUps: WakeUps | null): CommitTail => ({
   },
 });
 
+/** The number of this process among those that write. */
+async function beginWriting(database: Database): Promise<number> {
+  const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
+  await foldUsage(database, writer);
+  return writer;
+}
+
 /** A store over connections to a database with the current schema. */
 export async function assemblePostgresStore(
   pool: Pool,
   { listener, onFault = uncaught, elapsedMs = () => 0, nextTurn = setImmediate, closed }: AssembleOptions,
 ): Promise<PostgresStore> {
   const database = new Database(pool);
-  const [[writer] = [0]] = await database.rows<[number]>("SELECT nextval('cairn.writers')::integer");
+  const writer = await beginWriting(database);
   const tenants = new KnownTenants();
   const readers = new Readers({ ...READS, database, tenants, nextTurn });
   const heads = new HeadCache(tenants);
