@@ -6,6 +6,9 @@ import { type Migration, migrations } from './schema/migrations.ts';
 /** Any number that nothing else in the database locks: the letters "cairn". */
 const MIGRATION_LOCK = 0x63616972;
 
+/** Between two statements of a migration. A machine that is gone by then would keep tables locked for hours. */
+const IDLE = '60s';
+
 export interface PostgresMigrated {
   /** The migrations that were applied now, by name. */
   readonly applied: readonly string[];
@@ -18,6 +21,7 @@ export function migratePostgres(
   known: readonly Migration[] = migrations,
 ): Promise<PostgresMigrated> {
   return database.transaction(async (queries) => {
+    await queries.changed(`SET LOCAL idle_in_transaction_session_timeout = '${IDLE}'`);
     await queries.rows('SELECT pg_advisory_xact_lock($1::bigint)::text', [MIGRATION_LOCK]);
     const version = await versionOf(queries);
     refuseNewer(database.place, version);

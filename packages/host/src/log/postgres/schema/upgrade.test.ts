@@ -40,3 +40,15 @@ it('keeps every function with its arguments and its result', async () => {
   }
   expect(before.length).toBeGreaterThan(10);
 });
+
+it('leaves the schema as it was if a migration fails, and lets go of it if the program is gone in the middle of one', async () => {
+  await using empty = await emptyDatabase('halfway');
+  const { database } = empty;
+  await migratePostgres(database, migrations.slice(0, 3));
+  const broken = [...migrations.slice(0, 4), { name: 'broken', sql: 'CREATE TABLE cairn.half (n int); SELECT 1 / 0' }];
+  await expect(migratePostgres(database, broken)).rejects.toThrow('division by zero');
+  expect(await database.rows('SELECT max(number) FROM cairn.migrations')).toEqual([[3]]);
+  const idle = "CREATE TABLE cairn.idle AS SELECT current_setting('idle_in_transaction_session_timeout') AS after";
+  await migratePostgres(database, [...migrations, { name: 'idle', sql: idle }]);
+  expect(await database.rows('SELECT after FROM cairn.idle')).toEqual([['1min']]);
+});
