@@ -27,3 +27,10 @@ test.each([
 test('where the host declares nothing, every option passes', () => {
   expect(unknownOptions(plain, { zebra: 1 }, undefined)).toEqual([]);
 });
+
+test('a crowd of unknown options is counted, not listed', () => {
+  const crowd = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`option${i}`, 1]));
+  const problems = unknownOptions(plain, crowd, known);
+  expect(problems).toHaveLength(21);
+  expect(problems.at(-1)).toBe('configurable has 9980 more unknown options');
+});

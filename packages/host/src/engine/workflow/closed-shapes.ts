@@ -1,7 +1,10 @@
 /** Objects with a closed list of keys: a typo is reported with the nearest right name. */
 import { isJsonObject, type Json, type JsonObject, objectOrEmpty } from '@cairn/protocol';
 import { z } from 'zod';
-import { nearest } from '../../nearest.ts';
+import { NearNames, nearest } from '../../nearest.ts';
+
+/** What the searches for typos in one object may cost together, in a few milliseconds. */
+const ALL_SEARCHES = 500_000;
 
 /**
  * An object that may have other keys, which the protocol leaves open. A key that is nearly one of the known ones is
@@ -10,7 +13,8 @@ import { nearest } from '../../nearest.ts';
 export const openButForTypos = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.looseObject(shape).superRefine((value, context) => {
     const known = Object.keys(shape);
-    const keys = Object.keys(value).filter((key) => !known.includes(key) && nearest(key, known) !== null);
+    const near = new NearNames(ALL_SEARCHES);
+    const keys = Object.keys(value).filter((key) => !known.includes(key) && near.nearest(key, known) !== null);
     if (keys.length > 0) context.addIssue({ code: 'unrecognized_keys', keys });
   });
 

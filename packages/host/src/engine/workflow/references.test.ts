@@ -49,6 +49,22 @@ describe('a variable that does not exist is refused, with the nearest one', () =
   });
 });
 
+test('after many names that are long and alike, names are not compared any more: it would take minutes', () => {
+  const long = (of: string, i: number) => `${of}${i}`.padEnd(60, 'abcdefghij');
+  const variables = Array.from({ length: 1_000 }, (_, i) => ({ name: long('v', i), type: 'string' as const }));
+  const wrong = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [
+        `i${i}`,
+        { ...variable(`w${i}`.padEnd(60, 'jihgfedcba')), optional: true },
+      ]),
+    );
+  const slip = { slip: { ...variable(`${long('v', 0)}x`), optional: true } };
+  const found = (count: number) =>
+    problems(workflowOf({ a: { ...noop, inputs: { ...wrong(count), ...slip } } }, [], { variables })).length;
+  expect([found(0), found(100)]).toEqual([1, 0]);
+});
+
 describe('an input that is nearly a declared one is refused', () => {
   const wrong = expect.stringContaining('there is no input greting; did you mean greeting? Or declare it in variables');
   test.each<[string, NodeOptions]>([

@@ -1,6 +1,6 @@
 /** References of a definition to variables, nodes, outputs, ports and triggers that do not exist. */
 import type { EdgeCondition, PortValue, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
-import { nearest } from '../../nearest.ts';
+import { NearNames, nearest } from '../../nearest.ts';
 import { compileExpression } from '../values/expressions.ts';
 import { parseConfig } from './node-config.ts';
 import type { NodeType, NodeTypeRegistry, Problem } from './node-type.ts';
@@ -12,7 +12,11 @@ interface Known {
   /** These, and those that nodes set. */
   readonly variables: ReadonlySet<string>;
   readonly types: ReadonlyMap<string, NodeType | undefined>;
+  readonly near: NearNames;
 }
+
+/** What the searches for slips in one definition may cost together, in some 5 ms. */
+const ALL_SEARCHES = 1_000_000;
 
 /** The graph and the node types must be known. Yields undefined between parts, where others may go on. */
 export function* referenceProblems(
@@ -25,7 +29,7 @@ export function* referenceProblems(
   for (const node of definition.nodes) {
     for (const name of namesOf(node, types.get(node.id)).sets) variables.add(name);
   }
-  const known: Known = { declared, variables, types };
+  const known: Known = { declared, variables, types, near: new NearNames(ALL_SEARCHES) };
   yield undefined;
   for (const [index, node] of definition.nodes.entries()) {
     for (const { path, message } of nodeReferences(node, known)) {
@@ -69,7 +73,7 @@ function* inputReferences(path: readonly PropertyKey[], value: PortValue, known:
   switch (value.type) {
     case 'variable':
       // An optional input may name a variable that only some callers give.
-      if (value.optional !== true || nearest(value.variableName, [...known.variables]) !== null) {
+      if (value.optional !== true || known.near.nearest(value.variableName, known.variables) !== null) {
         yield* variableProblem(path, value.variableName, known);
       }
       return;
@@ -124,31 +128,35 @@ function* readProblems(
   if (root === 'inputs') yield* inputProblem(path, name, known);
   if (root !== 'outputs') return;
   if (known.types.has(name)) yield* outputProblem(path, name, key ?? 'output', known);
-  else yield { path, message: `there is no node ${name}${suggestion(name, [...known.types.keys()])}` };
+  else yield { path, message: `there is no node ${name}${didYouMean(known.near.nearest(name, known.types.keys()))}` };
 }
 
-function* variableProblem(path: readonly PropertyKey[], name: string, { variables }: Known): Generator<Problem, void> {
+function* variableProblem(
+  path: readonly PropertyKey[],
+  name: string,
+  { variables, near }: Known,
+): Generator<Problem, void> {
   if (variables.has(name)) return;
-  const message = `there is no variable ${name}${suggestion(name, [...variables])}; declare it in variables`;
+  const message = `there is no variable ${name}${didYouMean(near.nearest(name, variables))}; declare it in variables`;
   yield { path, message };
 }
 
 /** A run may have undeclared inputs. A name that differs from a declared one by a slip is a typo. */
-function* inputProblem(path: readonly PropertyKey[], name: string, { declared }: Known): Generator<Problem, void> {
-  const near = slipFrom(name, declared);
+function* inputProblem(path: readonly PropertyKey[], name: string, known: Known): Generator<Problem, void> {
+  const near = slipFrom(name, known);
   if (near !== null)
     yield { path, message: `there is no input ${name}; did you mean ${near}? Or declare it in variables` };
 }
 
 /** The same for a variable that a node sets. */
-function* typoProblem(path: readonly PropertyKey[], name: string, { declared }: Known): Generator<Problem, void> {
-  const near = slipFrom(name, declared);
+function* typoProblem(path: readonly PropertyKey[], name: string, known: Known): Generator<Problem, void> {
+  const near = slipFrom(name, known);
   if (near !== null)
     yield { path, message: `it sets the variable ${name}, which is not declared; did you mean ${near}?` };
 }
 
-const slipFrom = (name: string, declared: ReadonlySet<string>): string | null =>
-  declared.has(name) ? null : nearest(name, [...declared], 1);
+const slipFrom = (name: string, { declared, near }: Known): string | null =>
+  declared.has(name) ? null : near.nearest(name, declared, 1);
 
 /** Unknown nodes are reported elsewhere. `output` stands for all outputs of a node. */
 function* outputProblem(
@@ -168,10 +176,9 @@ function* outputProblem(
 }
 
 /** The nearest right name, if there is one. */
-export const suggestion = (name: string, known: Iterable<string>): string => {
-  const near = nearest(name, [...known]);
-  return near === null ? '' : `; did you mean ${near}?`;
-};
+export const suggestion = (name: string, known: Iterable<string>): string => didYouMean(nearest(name, known));
+
+const didYouMean = (near: string | null): string => (near === null ? '' : `; did you mean ${near}?`);
 
 /** A trigger that nothing fires would be a promise that the host does not keep. */
 function* triggerProblems({ triggers }: WorkflowDefinition, { types }: Known): Generator<Problem, void> {
