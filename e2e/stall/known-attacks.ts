@@ -8,6 +8,7 @@ import { expressionAttacks } from './attacks/expressions.ts';
 import { frontEndAttacks } from './attacks/front-ends.ts';
 import { hostilePeerAttacks } from './attacks/hostile-peers.ts';
 import { largeRunAttacks } from './attacks/large-runs.ts';
+import { nameAttacks } from './attacks/names.ts';
 import { readerAttacks } from './attacks/readers.ts';
 import { routeAttacks } from './attacks/routes.ts';
 import { schemaAttacks } from './attacks/schemas.ts';
@@ -18,6 +19,7 @@ export const knownAttacks: readonly Attack[] = [
   ...expressionAttacks,
   ...schemaAttacks,
   ...definitionAttacks,
+  ...nameAttacks,
   ...valueAttacks,
   ...workAttacks,
   ...readerAttacks,
