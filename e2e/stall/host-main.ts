@@ -14,6 +14,7 @@ import {
   hostileKinds,
   PEERS_ENV,
   QUICK,
+  SAMPLE,
   TALKER,
   VICTIM_KEY,
   WRITER,
@@ -61,6 +62,14 @@ const callers = hostileKinds.map((kind) => {
 
 const quick = agentOf(QUICK, [[{ say: 'Done.' }]]);
 
+const sample = {
+  templateId: SAMPLE,
+  version: '1.0.0',
+  kind: 'few-shot',
+  text: 'As in {{doc}}, {{doc}} and {{doc}}.',
+  variables: [{ name: 'doc', type: 'string', required: true }],
+} as const;
+
 const peers = process.env[PEERS_ENV] ?? '';
 /** A `did:web` names a host, not an address. */
 const named = peers.replace('127.0.0.1', 'localhost');
@@ -99,4 +108,5 @@ await serveHost({
   steps: [blob],
   tools: [dump],
   agents: [talker, writer, asker, quick, ...callers],
+  prompts: [sample],
 });

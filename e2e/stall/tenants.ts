@@ -32,5 +32,7 @@ export const callerOf = (kind: string): string => `host:calls-${kind}`;
 export const hasDid = (kind: string): boolean => kind !== 'slow';
 /** Answers at once. */
 export const QUICK = 'host:quick';
+/** A template with a slot for a text. */
+export const SAMPLE = 'sample';
 /** The only tool of each, as an MCP server. */
 export const HOSTILE_TOOL = 'work';

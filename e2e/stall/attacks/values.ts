@@ -1,7 +1,8 @@
 /** Large values: in inputs, variables, results, bodies. */
+import { objects } from '../../../packages/host/test/kit/json-fields.ts';
 import type { Attack } from '../attack.ts';
-import { chain, fan, fixedInput, looped } from '../attack.ts';
-import { BLOB } from '../tenants.ts';
+import { chain, definition, fan, fixedInput, looped } from '../attack.ts';
+import { BLOB, QUICK, SAMPLE } from '../tenants.ts';
 
 export const blobNode = (index: number, kilobytes: number) => ({
   id: `blob${index}`,
@@ -67,9 +68,28 @@ export const valueAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'prompts-of-thousands-of-examples',
+    endsWith: ['config_validation_failed'],
+    async run(attacker) {
+      const asked = definition('prompts', { nodes: [{ id: 'ask', typeId: 'cairn.agent' }] });
+      const nodes = objects(asked.nodes).map((node) => ({
+        ...node,
+        agent: { agentId: QUICK },
+        config: { fewShotPromptRefs: Array.from({ length: 4_900 }, () => `prompt:${SAMPLE}`) },
+        inputs: { doc: { type: 'expression', expression: 'inputs.doc' } },
+      }));
+      await attacker.send('/v1/workflows', { body: { ...asked, nodes } });
+      const runs = await Promise.all(
+        Array.from({ length: 10 }, () => attacker.start('prompts', { doc: 'x'.repeat(200_000) })),
+      );
+      for (const runId of runs) await attacker.ended(runId);
+    },
+  },
+  {
     name: 'many-keys',
     async run(attacker) {
-      const inputs = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`k${index}`, index]));
+      // Just below what a body may have.
+      const inputs = Object.fromEntries(Array.from({ length: 45_000 }, (_, index) => [`k${index}`, 0]));
       await attacker.play(
         'many-keys',
         chain([

@@ -1,6 +1,7 @@
 /** Fills the slots of a template, and hashes the result for the record. */
 import { type Json, type JsonObject, type PayloadOf, TerminalError } from '@cairn/protocol';
 import type { PromptTemplate, PromptVariable, Sha256 } from '../../engine/ports.ts';
+import { CostExceeded, spend } from '../../engine/values/cost-budget.ts';
 import type { NodeContext } from '../../engine/workflow/node-type.ts';
 import { type PromptKind, type PromptRef, refText } from './prompt-template.ts';
 
@@ -21,18 +22,45 @@ const shapes: Readonly<Record<PromptKind, 'system-only' | 'user-only'>> = {
   'few-shot': 'user-only',
 };
 
-type Place = Pick<NodeContext, 'node' | 'inputs' | 'runId' | 'visit' | 'state'>;
+type Place = Pick<NodeContext, 'node' | 'inputs' | 'runId' | 'visit' | 'state' | 'expressionBudget'>;
 
-/** Throws `prompt_variable_unresolved` for a required slot without a value, which fails the node. */
+/** What a prompt costs besides its text: two rows, which are hashed and written. */
+const EACH = 1_000;
+
+/** Characters of one unit. Building and hashing takes longer, but a text of a megabyte is a usual prompt. */
+const CHARACTERS = 8;
+
+/**
+ * Throws `prompt_variable_unresolved` for a required slot without a value, and `config_validation_failed` beyond the
+ * cost of a decision. Both fail the node.
+ */
 export function composePrompt(template: PromptTemplate, ref: PromptRef, place: Place, sha256: Sha256): ComposedPrompt {
+  try {
+    return composed(template, ref, place, sha256);
+  } catch (error) {
+    if (!(error instanceof CostExceeded)) throw error;
+    throw new TerminalError('config_validation_failed', {
+      message: `The prompts of node ${place.node.id} are too many or too large: they exceed the cost limit of ${place.expressionBudget.limit} units.`,
+      hint: 'Refer to fewer templates, or give them less data. An operator can raise limits.expressionCost.',
+      details: { nodeId: place.node.id, limit: place.expressionBudget.limit },
+    });
+  }
+}
+
+function composed(template: PromptTemplate, ref: PromptRef, place: Place, sha256: Sha256): ComposedPrompt {
+  const charge = (characters: number) => spend(place.expressionBudget, characters / CHARACTERS);
+  spend(place.expressionBudget, EACH);
   const values = new Map<string, string>();
   const fill = (name: string): string => {
     const known = values.get(name);
     if (known !== undefined) return known;
     const value = inWords(filledWith(template, name, ref.variableOverrides ?? {}, place));
+    charge(value.length);
     values.set(name, value);
     return value;
   };
+  charge(template.text.length);
+  for (const [, name = ''] of template.text.matchAll(slot)) charge(fill(name).length);
   const text = template.text.replace(slot, (_, name: string) => fill(name));
   // Required slots are checked even when the text does not use them.
   for (const { name, required } of template.variables ?? []) if (required) fill(name);

@@ -4,6 +4,7 @@ import { eventPayloads, type JsonObject } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { fields } from '../../../test/kit/json-fields.ts';
+import { costBudget } from '../../engine/values/cost-budget.ts';
 import { composePrompt } from './compose-prompt.ts';
 import { nodePrompts } from './node-prompts.ts';
 import { type LayerPrompt, promptRefFields, referredPrompts, resolvePrompt } from './prompt-chain.ts';
@@ -22,7 +23,14 @@ const template = (text: string, fields: Partial<PromptTemplate> = {}): PromptTem
   ...fields,
 });
 const place = (inputs: JsonObject = {}, variables: JsonObject = {}) =>
-  ({ node: { id: 'n' }, inputs, runId: 'run_x', visit: 0, state: { view: { variables } } }) as never;
+  ({
+    node: { id: 'n' },
+    inputs,
+    runId: 'run_x',
+    visit: 0,
+    state: { view: { variables } },
+    expressionBudget: costBudget(500_000),
+  }) as never;
 const composed = (made: PromptTemplate, inputs?: JsonObject, ref = { templateId: 'writer' }) =>
   composePrompt(made, ref, place(inputs, { tone: 'dry' }), sha256);
 
@@ -188,6 +196,7 @@ const nodeWith = (config: JsonObject, promptRefs?: JsonObject) =>
     state: { view: { variables: {} } },
     runId: 'run_x',
     visit: 0,
+    expressionBudget: costBudget(500_000),
   }) as never;
 
 test('an agent without references has its own words, and only the system prompt is resolved', () => {
@@ -224,6 +233,19 @@ test('what a node refers to comes before the words of its agent; hints and examp
   );
   expect(rows[0]?.payload).toMatchObject({ agentId: 'core.a.ada', resolved: 'prompt:writer' });
   for (const words of ['Ada.', 'stones', 'writer.', 'JSON']) expect(JSON.stringify(rows)).not.toContain(words);
+});
+
+test('a text of a megabyte fits into a prompt, and into no prompt a hundred times', () => {
+  const text = 'x'.repeat(1_000_000);
+  expect(composed(template('{{tone}}: {{doc}}'), { doc: text }).text).toHaveLength(1_000_002);
+  expect(() => composed(template('{{doc}}'.repeat(100)), { doc: text })).toThrow(/node n are too many or too large/);
+});
+
+test('thousands of references of one node fail it', () => {
+  const few = (count: number) => nodeWith({ fewShotPromptRefs: Array.from({ length: count }, () => 'prompt:one') });
+  const prompts = new PromptRegistry([template('Like this.', { templateId: 'one', kind: 'few-shot' })]);
+  expect(nodePrompts(few(100), own, { prompts, sha256 }).examples).toHaveLength(100);
+  expect(() => nodePrompts(few(4_900), own, { prompts, sha256 })).toThrow(/too many or too large/);
 });
 
 test('a reference to a template that is not there fails the node', () => {

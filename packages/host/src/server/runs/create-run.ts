@@ -29,6 +29,7 @@ import type { Call } from '../http/routes.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { statedCaller } from '../peers/stated-caller.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
+import { refuseManyOptions } from './option-counts.ts';
 
 export interface CreateRunPorts {
   readonly engine: Engine;
@@ -46,6 +47,7 @@ export interface CreateRunPorts {
 /** `POST /v1/runs`. */
 export async function createRunFrom(call: Call, ports: CreateRunPorts): Promise<string> {
   const { engine } = ports;
+  refuseManyOptions(call.request.body);
   const body = withFlatOptions(parseShape(createRun, call.request.body, 'The run'));
   refuseUnkept(body, ports);
   refuseTestOptions(call);

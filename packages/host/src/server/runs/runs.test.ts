@@ -59,6 +59,17 @@ test.each([
   expect([reply.status, reply.body.error]).toEqual([status, error]);
 });
 
+test.each([
+  ['configurable', (many: JsonObject) => ({ configurable: many })],
+  ['configurable.ai', (many: JsonObject) => ({ configurable: { ai: many } })],
+  ['metadata', (many: JsonObject) => ({ metadata: many })],
+])('refuses %s with thousands of keys before it looks at them', async (field, options) => {
+  const host = await withWorkflows();
+  const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, i) => [`k${i}`, 1]));
+  const reply = await created(host, { workflowId: 'noop', ...options(many) });
+  expect(reply).toMatchObject({ status: 400, body: { error: 'validation_error', details: { field, maxKeys: 2_000 } } });
+});
+
 test('gives the same answer to the same request under one idempotency key, and says that it did', async () => {
   const host = await withWorkflows();
   const key = { 'idempotency-key': 'k-1' };
