@@ -179,13 +179,16 @@ function register(app: FastifyInstance, route: Route, ports: RoutePorts): void {
       done();
     },
     handler: async (request, reply) => {
-      const handle = () => {
+      const inspect = () => {
         checkBody(route, request);
         if (route.method !== 'GET') gate.inspect(request);
-        return handled(route, request, reply);
       };
+      const handle = () => handled(route, request, reply);
       const { longDone } = request;
-      const body = await (longDone === null ? handle() : longBodies.handle(ownerOf(request), longDone, handle));
+      if (longDone === null) inspect();
+      const body = await (longDone === null
+        ? handle()
+        : longBodies.handle(ownerOf(request), longDone, { inspect, handle }));
       if (body === undefined) return reply;
       // Others answer a change that has taken place, and are small.
       if (body.length >= LARGE_BYTES && route.method === 'GET') {

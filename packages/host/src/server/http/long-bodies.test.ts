@@ -22,16 +22,21 @@ test('many large bodies at once are read and handled over many turns, those of a
   const handled: string[] = [];
   const send = async (tenant: string) => {
     const { done } = await long.read(tenant, Buffer.from(tenant));
-    await long.handle(tenant, done, () => {
-      loop.clock.ms += PARSE_MS;
-      handled.push(tenant);
+    await long.handle(tenant, done, {
+      inspect: () => {
+        loop.clock.ms += PARSE_MS;
+      },
+      handle: async () => {
+        loop.clock.ms += PARSE_MS;
+        handled.push(tenant);
+      },
     });
   };
   const all = Promise.all([...Array.from({ length: 30 }, () => send('many')), send('other')]);
   const turns: number[] = [];
   while (handled.length < 31) {
     turns.push(await loop.turn());
-    if (turns.length === 4) expect(handled).toContain('other');
+    if (turns.length === 7) expect(handled).toContain('other');
   }
   await all;
   expect(read).toHaveLength(31);
@@ -47,8 +52,11 @@ test('a tenant has a few bodies in memory that are not handled, and a body that 
   expect(read).toEqual(['broken', 'a', 'b', 'c', 'd']);
   const first = await reading[1];
   const fails = async () =>
-    long.handle('t', first?.done ?? (() => undefined), () => {
-      throw new Error('refused');
+    long.handle('t', first?.done ?? (() => undefined), {
+      inspect: () => {
+        throw new Error('refused');
+      },
+      handle: () => Promise.reject(new Error('handled all the same')),
     });
   await expect(fails()).rejects.toThrow('refused');
   for (let i = 0; i < 3; i += 1) await loop.turn();

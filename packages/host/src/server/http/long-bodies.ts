@@ -39,14 +39,21 @@ export class LongBodies {
     }
   }
 
-  /** Begins to handle a body, which ends what is long of it. */
-  handle<Result>(owner: string, done: () => void, handle: () => Result): Result | Promise<Result> {
-    return this.#longWork.take(owner, () => {
-      try {
-        return handle();
-      } finally {
+  /** Inspects a body, and in another turn begins to handle it, which ends what is long of it. */
+  async handle<Result>(
+    owner: string,
+    done: () => void,
+    { inspect, handle }: { readonly inspect: () => void; readonly handle: () => Promise<Result> },
+  ): Promise<Result> {
+    try {
+      await this.#longWork.take(owner, inspect);
+      return await this.#longWork.take(owner, () => {
+        const handled = handle();
         done();
-      }
-    });
+        return handled;
+      });
+    } finally {
+      done();
+    }
   }
 }
