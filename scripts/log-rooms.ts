@@ -40,7 +40,10 @@ export const logRooms: readonly Room[] = [
   {
     name: 'log/sqlite',
     path: `${log}/sqlite`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'fair-turns', 'lru-map', 'passing-map'],
+    imports: [
+      ...['protocol', 'log', 'log/ports', 'log/chain'],
+      ...['fair-turns', 'lru-map', 'passing-map', 'shared-lru-map', 'utf8'],
+    ],
     packages: [],
     builtins: 'any',
     world: ['timer', 'node', 'process'],

@@ -50,11 +50,20 @@ export interface StoredRow {
   readonly cause: Cause | null;
   /** JSON text. */
   readonly payload: string;
+  /** The same as a value, from a store that shares large parts of it between rows. Nobody may change it. */
+  readonly value?: Json;
 }
 
 /** Reads a stored row as an event. */
-export const foldEventOf = ({ seq, at, type, nodeId, cause, payload }: StoredRow): FoldEvent =>
-  typedEvent({ seq, at, type, nodeId: nodeId ?? undefined, cause: cause ?? undefined, payload: JSON.parse(payload) });
+export const foldEventOf = ({ seq, at, type, nodeId, cause, payload, value }: StoredRow): FoldEvent =>
+  typedEvent({
+    seq,
+    at,
+    type,
+    nodeId: nodeId ?? undefined,
+    cause: cause ?? undefined,
+    payload: value === undefined ? JSON.parse(payload) : value,
+  });
 
 /** An event from a row or from the wire, not typed yet. */
 type ReadEvent = Omit<RawEvent, 'payload'> & { readonly payload: Json };

@@ -7,7 +7,8 @@ import { vectorOf } from '../postgres/memories/memory-words.ts';
 import { lastRowReader } from '../sqlite/forks/last-row.ts';
 import { SharedRows } from '../sqlite/forks/stretches.ts';
 import { query } from '../sqlite/query.ts';
-import { rowReader } from '../sqlite/values/large-values.ts';
+import { rowReader } from '../sqlite/values/read-rows.ts';
+import { storedValues } from '../sqlite/values/shared-values.ts';
 import { type Cell, type ColumnType, type CopiedRow, type CopiedTable, PAGE_BYTES, PAGE_ROWS } from './copied-table.ts';
 
 /** The rows after a key, as many as fit on a page. Null begins with the first. */
@@ -91,7 +92,7 @@ function withHead(db: DatabaseSync): (row: CopiedRow) => CopiedRow {
 
 /** Puts back the large values of an event. */
 function whole(db: DatabaseSync): (row: CopiedRow) => CopiedRow {
-  const read = rowReader(db);
+  const read = rowReader(storedValues(db));
   const nowhere = contextId('');
   return (row) => {
     const { payload, task } = read('' as RunId, nowhere, [

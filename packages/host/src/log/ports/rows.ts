@@ -1,5 +1,5 @@
 /** Rows: events as a writer submits them, and as a store keeps them. */
-import type { Audience, Cause, ContextId, RunId } from '@cairn/protocol';
+import type { Audience, Cause, ContextId, Json, RunId } from '@cairn/protocol';
 
 /** A row to be written. The store adds seq, cursor and hashes. Bodies are JSON text, serialised once by the writer. */
 export interface NewRow {
@@ -34,6 +34,10 @@ export interface Row {
   readonly face: number;
   readonly rowHash: string;
   readonly hash: string;
+  /** As `rowBytes` counts them, if the store knows it without counting. */
+  readonly bytes?: number | undefined;
+  /** The payload as `foldEventOf` reads it, if the store shares large parts of it between rows. */
+  readonly value?: Json;
 }
 
 /**

@@ -9,10 +9,11 @@ import type { Connection } from './connection.ts';
 import { type Query, query } from './query.ts';
 import { HOST, type InReadTurn, rowsCost, SCAN_COST } from './read-turns.ts';
 import { cursorEnd } from './retention/purged-runs.ts';
-import { rowReader, type ToRow } from './values/large-values.ts';
+import { rowReader, type ToRow } from './values/read-rows.ts';
+import type { SharedValues } from './values/shared-values.ts';
 
-export function sqliteChanges({ db, read }: Connection, inTurn: InReadTurn): ChangeLog {
-  const changes = new ChangesReader(db);
+export function sqliteChanges({ db, read, values }: Connection, inTurn: InReadTurn): ChangeLog {
+  const changes = new ChangesReader(db, values);
   return {
     read: (range) =>
       inTurn(
@@ -31,7 +32,7 @@ class ChangesReader {
   readonly #end: () => number;
   readonly #rowOf: ToRow;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, values: SharedValues) {
     this.#all = query(
       db,
       `SELECT run_id, context, imported_at, ${EVENT_COLUMNS} FROM events
@@ -46,7 +47,7 @@ class ChangesReader {
        WHERE cursor > ? AND cursor <= ? AND type IN (SELECT value FROM json_each(?)) AND audience = 0
          AND whose.tenant = ? AND whose.imported_at IS NULL ORDER BY cursor`,
     );
-    this.#rowOf = rowReader(db);
+    this.#rowOf = rowReader(values.find);
     this.#end = cursorEnd(db);
   }
 

@@ -1,5 +1,4 @@
 /** The SQLite event log. Appends go through the group commit; a run is read by its index, a context by its segments. */
-import type { DatabaseSync } from 'node:sqlite';
 import { checkOrigins } from '../admit-fork.ts';
 import type { Followers } from '../feed/followers.ts';
 import {
@@ -27,7 +26,7 @@ import { together } from './forks/together.ts';
 import { type Query, query } from './query.ts';
 import { HOST, type InReadTurn, rowsCost, SCAN_COST } from './read-turns.ts';
 import { PurgedRuns } from './retention/purged-runs.ts';
-import { rowReader, type ToRow } from './values/large-values.ts';
+import { rowReader, type ToRow } from './values/read-rows.ts';
 
 interface EventLogPorts extends Connection {
   readonly heads: HeadCache;
@@ -39,8 +38,8 @@ interface EventLogPorts extends Connection {
 }
 
 export function sqliteEventLog(ports: EventLogPorts): EventLog {
-  const { db, writer, read, heads, appender, followers, forks, contexts, inTurn } = ports;
-  const rows = new RowReader(db, heads, contexts);
+  const { db, writer, read, heads, appender, followers, forks, inTurn } = ports;
+  const rows = new RowReader(ports);
   const purged = new PurgedRuns(db);
   const until = rowsUntil(db);
   const tenantOf = contextTenants(db);
@@ -106,7 +105,7 @@ class RowReader {
   readonly #purged: PurgedRows;
   readonly #rowOf: ToRow;
 
-  constructor(db: DatabaseSync, heads: HeadCache, contexts: ContextReader) {
+  constructor({ db, values, heads, contexts }: Pick<EventLogPorts, 'db' | 'values' | 'heads' | 'contexts'>) {
     this.#heads = heads;
     const all = `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ?`;
     const frames = `SELECT ${FRAME_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ?`;
@@ -116,7 +115,7 @@ class RowReader {
     this.#framesOfClientRun = query(db, `${frames} AND audience = 0 ORDER BY seq LIMIT ?`);
     this.#contexts = contexts;
     this.#purged = new PurgedRows(db);
-    this.#rowOf = rowReader(db);
+    this.#rowOf = rowReader(values.find);
   }
 
   /** Steps the statement only as far as the page goes, so that no row beyond it is loaded. */

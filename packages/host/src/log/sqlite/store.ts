@@ -41,6 +41,7 @@ import { sqliteRunIndex } from './run-index/run-index.ts';
 import { TenantBytes } from './run-index/tenant-usage.ts';
 import { Sessions } from './sessions.ts';
 import { sqliteSubscriptions } from './subscriptions.ts';
+import { SharedValues } from './values/shared-values.ts';
 
 export interface SqliteStore extends Store {
   /** Transactions and rows committed since the store was opened; for measurements. */
@@ -87,6 +88,7 @@ export function assembleStore({
   const blobs = new BlobTables(db);
   const runs = new RunWriter(db, { heads, listed });
   const segments = new ContextSegments(db);
+  const values = new SharedValues(db);
   const appender = new Appender(db, { heads, runs, sessions, followers, usage, blobs, segments });
   const forks = new Forks(db, { heads, runs });
   const hooks = {
@@ -118,9 +120,9 @@ export function assembleStore({
     db.close();
     closed(writer.isBroken ? 'broken' : 'whole');
   };
-  const connection: Connection = { db, writer, read };
+  const connection: Connection = { db, writer, read, values };
   const inTurn = readTurns(read, nextTurn);
-  const contexts = new ContextReader(db);
+  const contexts = new ContextReader(db, values);
   const log = sqliteEventLog({ ...connection, heads, appender, followers, forks, contexts, inTurn });
   return {
     log,

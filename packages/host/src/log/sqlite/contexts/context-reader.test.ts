@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { context, creation, row, started } from '../../ports/samples.kit.ts';
 import { database, folders } from '../folder/folders.kit.ts';
 import { assembleStore } from '../store.ts';
+import { SharedValues } from '../values/shared-values.ts';
 import { ContextReader } from './context-reader.ts';
 
 const { fresh } = folders();
@@ -50,7 +51,7 @@ it('reads a page at any cursor with work that does not grow with the runs of the
   const runs = Array.from({ length: 2_000 }, (_, i) => `run_${i}` as RunId);
   await Promise.all(runs.map((runId) => store.log.append(creation(runId, { rows: [started(), row('a'), row('b')] }))));
   const { db: watched, work } = counted(db);
-  const reader = new ContextReader(watched);
+  const reader = new ContextReader(watched, new SharedValues(watched));
   const costs = [0, 1, 1_500, 3_001, 5_900].map((afterCursor) => {
     work.steps = 0;
     expect(reader.read({ contextId: context, afterCursor, limit: 60 }).length).toBe(60);

@@ -5,7 +5,8 @@ import { type ContextRows, pageBytes } from '../../ports/event-log.ts';
 import { bodySize, type Row } from '../../ports/rows.ts';
 import type { EventColumns } from '../columns.ts';
 import { type Query, query } from '../query.ts';
-import { rowReader, type ToRow } from '../values/large-values.ts';
+import { rowReader, type ToRow } from '../values/read-rows.ts';
+import type { SharedValues } from '../values/shared-values.ts';
 import { type FoundRow, SharedPrefixes } from './shared-prefixes.ts';
 
 /** Segments fetched at a time. */
@@ -27,7 +28,7 @@ export class ContextReader {
   readonly #rows: Readonly<Record<View, Query<EventColumns>>>;
   readonly #rowOf: ToRow;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, values: SharedValues) {
     this.#shared = new SharedPrefixes(db);
     const segments = `SELECT segments.cursor, segments.run, segments.seq, runs.id FROM context_segments AS segments
       CROSS JOIN runs ON runs.key = segments.run
@@ -50,7 +51,7 @@ export class ContextReader {
       client: rowsOf("iif(audience = 0, payload, ''), iif(audience = 0, task, NULL), row_hash, hash, cuts"),
       tasks: rowsOf("'', iif(face = 0, NULL, task), '', '', iif(face = 0, NULL, cuts)"),
     };
-    this.#rowOf = rowReader(db);
+    this.#rowOf = rowReader(values.find);
   }
 
   read(range: ContextRows): readonly Row[] {

@@ -9,7 +9,8 @@ import { chainHash, chainStart, rowHash } from '../../chain.ts';
 import { bodySize, type Row } from '../../ports/rows.ts';
 import { type EventColumns, rowOf } from '../columns.ts';
 import { query } from '../query.ts';
-import { rowReader, type ToRow } from '../values/large-values.ts';
+import { rowReader, type ToRow } from '../values/read-rows.ts';
+import { storedValues } from '../values/shared-values.ts';
 import { changeInSteps } from './change-in-steps.ts';
 import type { Migration, RowProgress } from './migration.ts';
 
@@ -61,7 +62,7 @@ function stepper(db: DatabaseSync, stepRows: number): (from: Place) => { place: 
      WHERE (events.run, events.seq) > (?, ?) ORDER BY events.run, events.seq`,
   );
   const write = db.prepare('UPDATE events SET row_hash = ?, hash = ? WHERE cursor = ?');
-  const toRow = rowReader(db);
+  const toRow = rowReader(storedValues(db));
   return (from) => {
     let place = from;
     let rows = 0;

@@ -6,7 +6,8 @@ import { EVENT_COLUMNS, type EventColumns, summaryText } from '../columns.ts';
 import { SharedRows, type Stretches } from '../forks/stretches.ts';
 import { defineMarks, FROZEN_COLUMNS, FROZEN_UNTITLED_COLUMNS } from '../marks.ts';
 import { query } from '../query.ts';
-import { rowReader } from '../values/large-values.ts';
+import { rowReader } from '../values/read-rows.ts';
+import { storedValues } from '../values/shared-values.ts';
 import { changeInSteps } from './change-in-steps.ts';
 import type { Migration, RowProgress } from './migration.ts';
 
@@ -72,7 +73,7 @@ function summariser(db: DatabaseSync): (run: Found) => void {
     db,
     `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq >= ? AND seq < ? AND type IN (${types}) ORDER BY seq`,
   );
-  const rowOf = rowReader(db);
+  const rowOf = rowReader(storedValues(db));
   const shared = new SharedRows(db);
   const saveRun = db.prepare('UPDATE runs SET summary = ? WHERE key = ?');
   const saveQuestion = db.prepare('UPDATE interrupts SET title = ? WHERE run = ? AND id = ?');

@@ -5,7 +5,8 @@ import type { IndexAt } from '../../index-checkpoint.ts';
 import type { RunRecord } from '../../ports/run-index.ts';
 import { type EventColumns, FRAME_COLUMNS } from '../columns.ts';
 import { type Query, query } from '../query.ts';
-import { rowReader, type ToRow } from '../values/large-values.ts';
+import { rowReader, type ToRow } from '../values/read-rows.ts';
+import { storedValues } from '../values/shared-values.ts';
 import type { IndexCheckpoints } from './index-checkpoints.ts';
 import { before, type Stretches } from './stretches.ts';
 
@@ -32,7 +33,7 @@ export class CutFinder {
       db,
       `SELECT ${FRAME_COLUMNS} FROM events WHERE run = ? AND seq > ? AND seq < ? AND type IN (${types}) ORDER BY seq`,
     );
-    this.#rowOf = rowReader(db);
+    this.#rowOf = rowReader(storedValues(db));
   }
 
   begin(record: RunRecord, stretches: Stretches, fromSeq: number): CutSearch {

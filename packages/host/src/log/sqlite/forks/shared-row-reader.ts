@@ -3,7 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Row } from '../../ports/rows.ts';
 import { EVENT_COLUMNS, type EventColumns } from '../columns.ts';
 import { query } from '../query.ts';
-import { rowReader } from '../values/large-values.ts';
+import { rowReader } from '../values/read-rows.ts';
+import { storedValues } from '../values/shared-values.ts';
 import { PurgedRows } from './purged-rows.ts';
 import type { Stretches } from './stretches.ts';
 
@@ -15,7 +16,7 @@ export function sharedRowReader(db: DatabaseSync): (run: Reader, stretches: Stre
     `SELECT ${EVENT_COLUMNS} FROM events WHERE run = ? AND seq >= ? AND seq < ? ORDER BY seq`,
   );
   const purged = new PurgedRows(db);
-  const rowOf = rowReader(db);
+  const rowOf = rowReader(storedValues(db));
   return function* ({ runId, contextId }, stretches) {
     for (const { owner, from, through } of stretches) {
       for (const columns of purged.rows(owner, from, through)) yield rowOf(runId, contextId, columns);

@@ -10,6 +10,7 @@ import type { Work } from '../commit/job.ts';
 import { defineMarks, FROZEN_COLUMNS, PURGED_RUN_COLUMNS, TOMBSTONE_COLUMNS } from '../marks.ts';
 import { type Query, query } from '../query.ts';
 import { ROW_BYTES, type TenantBytes } from '../run-index/tenant-usage.ts';
+import type { SharedValues } from '../values/shared-values.ts';
 import { DroppedMemories } from './dropped-memories.ts';
 
 /** Rows of one step. Moving a row takes about 50 microseconds. */
@@ -30,12 +31,14 @@ export interface PurgerPorts {
   readonly heads: HeadCache;
   readonly usage: TenantBytes;
   readonly blobs: BlobTables;
+  readonly values: SharedValues;
 }
 
 export class Purger {
   readonly #heads: HeadCache;
   readonly #usage: TenantBytes;
   readonly #blobs: BlobTables;
+  readonly #shared: SharedValues;
   readonly #artifacts: ArtifactTables;
   readonly #memories: DroppedMemories;
   readonly #retired: Query<[key: number, tenant: string, purgedAt: number]>;
@@ -54,10 +57,11 @@ export class Purger {
   readonly #records: readonly StatementSync[];
   readonly #checkpoints: readonly [StatementSync, StatementSync];
 
-  constructor(db: DatabaseSync, { heads, usage, blobs }: PurgerPorts) {
+  constructor(db: DatabaseSync, { heads, usage, blobs, values }: PurgerPorts) {
     this.#heads = heads;
     this.#usage = usage;
     this.#blobs = blobs;
+    this.#shared = values;
     this.#artifacts = new ArtifactTables(db);
     this.#memories = new DroppedMemories(db);
     defineMarks(db);
@@ -189,6 +193,7 @@ export class Purger {
     const values = this.#values.all(key);
     const { count } = upTo(STEP_BYTES, values);
     for (const [value] of values.slice(0, count)) this.#dropValue.run(value);
+    if (count > 0) this.#shared.clear();
     return count > 0;
   }
 }

@@ -17,8 +17,8 @@ interface PurgesPorts extends Connection {
   readonly checkpointer: Checkpointer;
 }
 
-export function sqlitePurges({ db, writer, read, heads, usage, blobs, checkpointer }: PurgesPorts): Purges {
-  const purger = new Purger(db, { heads, usage, blobs });
+export function sqlitePurges({ db, writer, read, values, heads, usage, blobs, checkpointer }: PurgesPorts): Purges {
+  const purger = new Purger(db, { heads, usage, blobs, values });
   const unfinished = query<[id: RunId]>(db, 'SELECT id FROM purged_runs WHERE unfinished = 1 ORDER BY key LIMIT ?');
   const finish = db.prepare('UPDATE purged_runs SET unfinished = 0 WHERE id = ?');
   const space = freeSpace(db);

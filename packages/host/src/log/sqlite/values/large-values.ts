@@ -4,10 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ContextId, RunId } from '@cairn/protocol';
-import type { Row } from '../../ports/rows.ts';
-import { type EventColumns, rowOf } from '../columns.ts';
-import { type Query, query, required } from '../query.ts';
+import { type Query, query } from '../query.ts';
 import { LARGE_VALUE_CHARS, largeValues } from './cut-values.ts';
 
 /** The texts of a row as the table keeps them. */
@@ -19,7 +16,7 @@ export interface KeptTexts {
 }
 
 /** For each value that is missing in a text: its place in the kept text, and its key. */
-type Cuts = readonly number[];
+export type Cuts = readonly number[];
 
 /** Writes values. A value belongs to one run. */
 export class ValueWriter {
@@ -60,35 +57,4 @@ export class ValueWriter {
     const found = this.#find.get(run, digest);
     return found === undefined ? Number(this.#add.run(run, digest, body).lastInsertRowid) : found[0];
   }
-}
-
-/** Turns the columns of an event into a row with whole texts. */
-export type ToRow = (runId: RunId, contextId: ContextId, columns: EventColumns) => Row;
-
-export function rowReader(db: DatabaseSync): ToRow {
-  const value = query<[body: string]>(db, 'SELECT body FROM large_values WHERE key = ?');
-  const whole = (text: string, cuts: Cuts): string => {
-    let result = '';
-    let from = 0;
-    for (let i = 0; i < cuts.length; i += 2) {
-      const place = cuts[i] ?? 0;
-      const [body] = required(value.get(cuts[i + 1] ?? 0), 'large-value-exists');
-      result += text.slice(from, place) + body;
-      from = place;
-    }
-    return result + text.slice(from);
-  };
-  return (runId, contextId, columns) => {
-    const row = rowOf(runId, contextId, columns);
-    const missing = columns[11];
-    if (missing === null) return row;
-    const [inPayload, inTask]: readonly [Cuts, Cuts] = JSON.parse(missing);
-    const { payload, task } = row;
-    // An empty payload was not read.
-    return {
-      ...row,
-      payload: payload === '' ? '' : whole(payload, inPayload),
-      task: task === null ? null : whole(task, inTask),
-    };
-  };
 }
