@@ -24,7 +24,7 @@ import { PurgedRows } from './forks/purged-rows.ts';
 import { rowsUntil } from './forks/rows-until.ts';
 import { together } from './forks/together.ts';
 import { type Query, query } from './query.ts';
-import { HOST, type InReadTurn, rowsCost, SCAN_COST } from './read-turns.ts';
+import { HOST, type InReadTurn, rowsCost } from './read-turns.ts';
 import { PurgedRuns } from './retention/purged-runs.ts';
 import { rowReader, type ToRow } from './values/read-rows.ts';
 
@@ -52,13 +52,7 @@ export function sqliteEventLog(ports: EventLogPorts): EventLog {
       if (refusal !== null) throw refusal;
     },
     fork: (run) =>
-      forkRuns({ writer, forks, appender }, run, async (step, rowsOf) =>
-        inTurn(
-          () => run.tenant,
-          step,
-          (found) => rowsOf(found) * SCAN_COST,
-        ),
-      ),
+      forkRuns({ writer, forks, appender }, run, async (step, costOf) => inTurn(() => run.tenant, step, costOf)),
     read: async (range) =>
       inTurn(
         () => ownerOf(range),

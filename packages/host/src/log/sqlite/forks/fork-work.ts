@@ -12,6 +12,7 @@ import type { RunWriter } from '../append/run-writer.ts';
 import { ArtifactTables } from '../artifacts/artifact-tables.ts';
 import type { Work } from '../commit/job.ts';
 import { idempotencyReader, idempotencyWriter } from '../idempotency.ts';
+import { SCAN_COST } from '../read-turns.ts';
 import { PurgedRuns } from '../retention/purged-runs.ts';
 import { CutFinder, type CutSearch, isAtCut } from './cut.ts';
 import { IndexCheckpoints } from './index-checkpoints.ts';
@@ -24,8 +25,8 @@ interface ForkPorts {
   readonly runs: RunWriter;
 }
 
-/** Reads in a turn of the event loop, and charges it with the rows that were passed. */
-export type ReadInTurn = <Found>(read: () => Found, rowsOf: (found: Found) => number) => Found | Promise<Found>;
+/** Reads in a turn of the event loop, and charges it with what that costs. */
+export type ReadInTurn = <Found>(read: () => Found, costOf: (found: Found) => number) => Found | Promise<Found>;
 
 export class Forks {
   readonly #heads: HeadCache;
@@ -70,7 +71,7 @@ export class Forks {
       const last = search;
       search = await inTurn(
         () => this.#cuts.step(last),
-        ({ at }) => at.seq - last.at.seq,
+        ({ at, chars }) => (at.seq - last.at.seq) * SCAN_COST + chars,
       );
     }
     return search;
