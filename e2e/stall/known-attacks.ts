@@ -7,6 +7,7 @@ import { doorAttacks } from './attacks/doors.ts';
 import { expressionAttacks } from './attacks/expressions.ts';
 import { frontEndAttacks } from './attacks/front-ends.ts';
 import { hostilePeerAttacks } from './attacks/hostile-peers.ts';
+import { largeHistoryAttacks } from './attacks/large-histories.ts';
 import { largeRunAttacks } from './attacks/large-runs.ts';
 import { nameAttacks } from './attacks/names.ts';
 import { readerAttacks } from './attacks/readers.ts';
@@ -24,6 +25,7 @@ export const knownAttacks: readonly Attack[] = [
   ...workAttacks,
   ...readerAttacks,
   ...largeRunAttacks,
+  ...largeHistoryAttacks,
   ...doorAttacks,
   ...contextAttacks,
   ...frontEndAttacks,

@@ -8,7 +8,7 @@ import type { Attacker } from '../attacker.ts';
 const sse = 'Accept: text/event-stream';
 const settleMs = 3_000;
 
-interface LargeRun {
+export interface LargeRun {
   readonly runId: string;
   readonly contextId: string;
   readonly last: number;
@@ -34,7 +34,7 @@ const texts: Shape = {
 };
 
 /** As many parts as a body may have, again and again. */
-const parts: Shape = {
+export const parts: Shape = {
   id: 'large-parts',
   inputs: { parts: Array.from({ length: 45_000 }, () => ({})) },
   expression: () => 'inputs.parts',
@@ -80,7 +80,7 @@ interface Asked {
 }
 
 /** Connections that ask and do not read. */
-const unread = (
+export const unread = (
   name: string,
   { shape = texts, runs = 1 }: Asked,
   paths: (runs: readonly LargeRun[]) => readonly string[],
@@ -93,11 +93,11 @@ const unread = (
   },
 });
 
-const times = <Item>(count: number, item: (i: number) => Item): readonly Item[] =>
+export const times = <Item>(count: number, item: (i: number) => Item): readonly Item[] =>
   Array.from({ length: count }, (_, i) => item(i));
 
 /** The same request many times at once, all of it read. */
-const asked = (
+export const asked = (
   name: string,
   { count, shape = texts, runs = 1 }: Asked & { readonly count: number },
   ask: (attacker: Attacker, runs: readonly LargeRun[], i: number) => Promise<unknown>,
@@ -112,7 +112,7 @@ const asked = (
 const call = (method: string, params: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: 1, method, params });
 const mcp = { accept: 'application/json' };
 const a2a = { 'a2a-version': '1.0' };
-const waiting = { ...texts, id: 'large-waiting', waits: true };
+export const waiting = { ...texts, id: 'large-waiting', waits: true };
 
 export const largeRunAttacks: readonly Attack[] = [
   unread('large-past-snapshots-unread-40', {}, ([run]) => times(40, () => `/v1/runs/${run?.runId}?atSeq=${run?.last}`)),
