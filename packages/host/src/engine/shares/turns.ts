@@ -25,7 +25,10 @@ const SHARED_FOR_MS = 1_000;
 const MAX_UNCOMMITTED = 524_288;
 const MAX_SHARED_UNCOMMITTED = 16_384;
 
-/** Most rows of one append. Fewer on a shared host, because no other run steps while they are composed. */
+/**
+ * Most rows of one append. Fewer on a shared host, because no other run steps while they are composed, and in a shared
+ * store, because other commits wait while they are flushed.
+ */
 const MAX_ROWS = 256;
 const MAX_SHARED_ROWS = 32;
 
@@ -49,6 +52,8 @@ export class Turns {
   #waitingCallers = 0;
   #sliceEnd = Number.NEGATIVE_INFINITY;
   #isShared = false;
+  /** Whether the host is shared, or its store is with a tenant on another node. */
+  #isStoreShared = false;
   /** The event loop will call back for the next slice. */
   #isArmed = false;
   #isGiving = false;
@@ -66,7 +71,7 @@ export class Turns {
   }
 
   get maxRows(): number {
-    return this.#isShared ? MAX_SHARED_ROWS : MAX_ROWS;
+    return this.#isStoreShared ? MAX_SHARED_ROWS : MAX_ROWS;
   }
 
   /** Takes a turn. Returns null if it has come already. */
@@ -128,6 +133,7 @@ export class Turns {
 
   #beginSlice(loop: EventLoop, now: number): void {
     this.#isShared = now < this.#sharedUntil;
+    this.#isStoreShared = this.#isShared || this.#atWork?.isStoreShared(this.#lastTenant ?? '') === true;
     this.#sliceEnd = now + (this.#isShared ? SHARED_SLICE_MS : SLICE_MS);
     this.#served.clear();
     this.#isArmed = true;
@@ -174,8 +180,7 @@ export class Turns {
    * share gives no turns: what a tenant has it write at once, those on other nodes wait for.
    */
   readonly #mayCompose = (tenant: string): boolean => {
-    if (this.#isShared || this.#atWork?.isStoreShared(tenant) === true)
-      return (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
+    if (this.#isStoreShared) return (this.#uncommittedOf.get(tenant) ?? 0) < MAX_SHARED_UNCOMMITTED;
     return this.#uncommitted < MAX_UNCOMMITTED;
   };
 
