@@ -1,26 +1,37 @@
+import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import type { A2aRequest } from '../request.ts';
-import { type PushMethodPorts, setPush } from './methods.ts';
+import type { RunRecord } from '../../../log/ports/run-index.ts';
+import type { Caller } from '../../access/auth.ts';
+import type { Egress } from '../../egress/egress.ts';
+import type { Call } from '../../http/routes.ts';
+import type { FollowedTask } from '../followed-task.ts';
+import type { A2aTasks } from '../tasks.ts';
+import type { PushConfig } from './config.ts';
+import { setPush } from './methods.ts';
+import type { Pushes } from './pushes.ts';
 
 test('a configuration for a task that ends while its address is checked is refused: nobody would be told', async () => {
   let hasEnded = false;
-  const stored: object[] = [];
-  const ports = {
-    redactor: null,
-    egress: {
-      check: async () => {
-        hasEnded = true;
-      },
+  let isStored = false;
+  const task = { runId: 'run_a' as RunId, endedAt: null, fork: null, importedAt: null } as RunRecord;
+  const egress = {
+    check: async () => {
+      hasEnded = true;
     },
-    tasks: {
-      find: async () => ({ runId: 'run_a', endedAt: null, fork: null, importedAt: null }),
-      read: async () => ({ changes: 2, phase: hasEnded ? 'over' : 'working' }),
+  } as Partial<Egress> as Egress;
+  const tasks = {
+    find: async () => task,
+    read: async () => ({ changes: 2, phase: hasEnded ? 'over' : 'working' }) as FollowedTask,
+  } as Partial<A2aTasks> as A2aTasks;
+  const pushes = {
+    set: async () => {
+      isStored = true;
+      return {} as PushConfig;
     },
-    pushes: { set: async (push: object) => stored.push(push) },
-  } as unknown as PushMethodPorts;
-  const params = { taskId: 'run_a', url: 'https://example.org/news' };
-  const call = { caller: { scopes: new Set(['webhooks:manage']) } };
-  const request = { call, version: '1.0', rpc: { id: 1, method: '', params } } as unknown as A2aRequest;
-  await expect(setPush(request, ports)).rejects.toThrow('has ended');
-  expect(stored).toEqual([]);
+  } as Partial<Pushes> as Pushes;
+  const call = { caller: { scopes: new Set(['webhooks:manage']) } as Partial<Caller> as Caller } as Call;
+  const rpc = { id: 1, method: '', params: { taskId: 'run_a', url: 'https://example.org/news' } };
+  const request = { call, version: '1.0', rpc, skillId: undefined } as const;
+  await expect(setPush(request, { redactor: null, egress, tasks, pushes })).rejects.toThrow('has ended');
+  expect(isStored).toBe(false);
 });
