@@ -1,11 +1,20 @@
 /** Deliveries of subscriptions: one node runs them, and loads them again when any node changes a subscription. */
 import type { OperatorEvent } from '../../engine/operator-events.ts';
-import type { Report } from '../../engine/ports.ts';
+import type { Report, Timers } from '../../engine/ports.ts';
 import type { ClusterJob, HeldLease, Part } from './cluster-job.ts';
 import type { ClusterNode } from './cluster-node.ts';
 
 export interface Reloadable extends Part {
   reload(): Promise<void>;
+}
+
+/** A node may end, or lose its database, after it has changed a subscription and before its notice. */
+export const RELOAD_MS = 30_000;
+
+export interface DeliveryJobPorts {
+  readonly clusterNode: ClusterNode;
+  readonly timers: Timers;
+  readonly report: Report;
 }
 
 export interface DeliveryJobOptions<Deliveries extends Reloadable> {
@@ -17,16 +26,14 @@ export interface DeliveryJobOptions<Deliveries extends Reloadable> {
 }
 
 export class DeliveryJob<Deliveries extends Reloadable> {
-  readonly #ports: { readonly clusterNode: ClusterNode; readonly report: Report };
+  readonly #ports: DeliveryJobPorts;
   readonly #failed: OperatorEvent;
   readonly #job: ClusterJob;
   #running: Deliveries | null = null;
   #unfollow: () => void = () => {};
+  #cancelTimer: () => void = () => {};
 
-  constructor(
-    ports: { readonly clusterNode: ClusterNode; readonly report: Report },
-    { name, failed, create }: DeliveryJobOptions<Deliveries>,
-  ) {
+  constructor(ports: DeliveryJobPorts, { name, failed, create }: DeliveryJobOptions<Deliveries>) {
     this.#ports = ports;
     this.#failed = failed;
     this.#job = ports.clusterNode.job(name, async (lease) => {
@@ -49,17 +56,27 @@ export class DeliveryJob<Deliveries extends Reloadable> {
 
   /** Resumes all stored subscriptions, here or on another node. */
   async open(): Promise<void> {
-    const { clusterNode, report } = this.#ports;
-    this.#unfollow = clusterNode.on('subscriptions.changed', () => {
-      this.#running?.reload().catch((error: unknown) => {
-        report({ level: 'warn', event: this.#failed, facts: { subscription: 'all' }, error });
-      });
-    });
+    this.#unfollow = this.#ports.clusterNode.on('subscriptions.changed', () => this.#reload());
+    this.#reloadLater();
     await this.#job.open();
   }
 
   async close(): Promise<void> {
     this.#unfollow();
+    this.#cancelTimer();
     await this.#job.close();
+  }
+  #reload(): void {
+    const { report } = this.#ports;
+    this.#running?.reload().catch((error: unknown) => {
+      report({ level: 'warn', event: this.#failed, facts: { subscription: 'all' }, error });
+    });
+  }
+
+  #reloadLater(): void {
+    this.#cancelTimer = this.#ports.timers.after(RELOAD_MS, () => {
+      this.#reload();
+      this.#reloadLater();
+    });
   }
 }
