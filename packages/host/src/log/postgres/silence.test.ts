@@ -1,9 +1,10 @@
 /** A node whose database falls silent: it appends once, and goes on when the database is there again. */
 import type { RunId } from '@cairn/protocol';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { creation, row } from '../ports/samples.kit.ts';
+import { connect } from './database.ts';
 import { elapsedMs, freshDatabase } from './server.kit.ts';
-import { openPostgresStore } from './store.ts';
+import { assemblePostgresStore, openPostgresStore } from './store.ts';
 import { wayTo } from './way.kit.ts';
 
 const DEADLINE_MS = 1_000;
@@ -50,3 +51,30 @@ it('refuses an append while nobody answers, and goes on once the database is the
   expect(await store.log.append({ runId, rows: [row('after')] })).toMatchObject({ seq: 1 });
   expect(await types()).toEqual(['0 run.started', '1 after']);
 });
+
+it('tells followers of rows that were written, although their append was refused because no answer came', async () => {
+  const url = await freshDatabase();
+  const [pool, listener] = [connect({ url, connections: 3 }), connect({ url, connections: 1 })];
+  const closed = async () => void (await Promise.all([pool.end(), listener.end()]));
+  const store = await assemblePostgresStore(pool, { listener, elapsedMs, closed, onFault: () => undefined });
+  onTestFinished(() => store.close());
+  await store.log.append(creation(runId));
+  const told: string[] = [];
+  store.log.follow(({ rows }) => told.push(...rows.map(({ seq, type }) => `${seq} ${type}`)));
+  // Statements are executed, and their answers are lost.
+  const lost = async (answer: Promise<unknown>) => {
+    await answer;
+    throw Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+  };
+  const { statements } = pool;
+  const [use, pair] = [statements.use.bind(statements), statements.pair.bind(statements)];
+  const spies = [
+    vi.spyOn(statements, 'use').mockImplementation((work, owner) => lost(use(work, owner))),
+    vi.spyOn(statements, 'pair').mockImplementation((...given) => lost(pair(...given))),
+  ];
+  await expect(store.log.append({ runId, rows: [row('unsure')] })).rejects.toMatchObject({ code: 'store_failed' });
+  for (const spy of spies) spy.mockRestore();
+  await expect.poll(() => told, { timeout: 10_000 }).toEqual(['1 unsure']);
+  await store.log.append({ runId, rows: [row('after')] });
+  expect(told).toEqual(['1 unsure', '2 after']);
+}, 60_000);

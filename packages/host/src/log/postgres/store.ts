@@ -118,6 +118,7 @@ const tellingOthers = (tail: Tail, wakeUps: WakeUps | null): CommitTail => ({
     if (!isTold) wakeUps?.notify(delivered.flatMap(({ commits }) => commits));
     return tail.deliver(delivered);
   },
+  lose: (contexts) => tail.lose(contexts),
 });
 
 /** The number of this process among those that write. */

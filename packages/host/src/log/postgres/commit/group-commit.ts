@@ -2,7 +2,7 @@
  * Commits appends that wait in one round trip, so that many runs share the cost of one flush of the database. Two batches
  * are under way at a time: the database writes one while this node admits the next.
  */
-import type { RunId } from '@cairn/protocol';
+import type { ContextId, RunId } from '@cairn/protocol';
 import { PassingSet } from '../../../passing-map.ts';
 import { storeClosed } from '../../errors.ts';
 import type { Append, Appended } from '../../ports/event-log.ts';
@@ -49,6 +49,8 @@ export interface CommitTail {
   behind(admission: Admission): Statement | null;
   /** In the order of each context, before the appends resolve. `isTold`: a statement behind the commit was sent. */
   deliver(delivered: readonly Delivered[], isTold: boolean): Promise<void> | void;
+  /** Rows may have been written in these contexts, or not: the database does not say. Before the end of the transaction. */
+  lose(contexts: Iterable<ContextId>): void;
 }
 
 export interface CommitPorts {
@@ -179,10 +181,14 @@ export class GroupCommit {
   }
 
   async #write(lane: number, admission: Admission): Promise<void> {
-    const end = this.#ports.tail.begin();
+    const { tail } = this.#ports;
+    const end = tail.begin();
     try {
       const sent = admission.batch.isEmpty ? { committed: nothing, isTold: true } : await this.#send(lane, admission);
       await this.#finish(admission, sent);
+    } catch (error) {
+      tail.lose([...admission.batch.groups.values()].map(({ head }) => head.record.contextId));
+      throw error;
     } finally {
       end();
     }

@@ -70,6 +70,11 @@ export class Tail {
   #position: number;
   /** The newest row that was told of each context, where it is after the position. */
   readonly #told = new PassingMap<ContextId, number>();
+  /**
+   * Contexts with own rows that could not be told, because the database was away. Looks leave own rows out, so these are read
+   * before anything moves on.
+   */
+  readonly #lost = new PassingSet<ContextId>();
   /** Own transactions under way. */
   readonly #underWay = new PassingSet<Promise<void>>();
   #reading: Promise<boolean> | null = null;
@@ -89,12 +94,22 @@ export class Tail {
     };
   }
 
-  /** Tells of own commits, in order. What others wrote in the same context before them is told first. */
+  /**
+   * Tells of own commits, in order. What others wrote in the same context before them is told first. If that cannot be read,
+   * the commits are told with it, later: they are written, whatever becomes of the telling.
+   */
   deliver(delivered: readonly Delivered[]): Promise<void> | void {
     for (const [place, one] of delivered.entries()) {
       const filled = this.#deliverOne(one);
-      if (filled !== null) return filled.then(() => this.deliver(delivered.slice(place + 1)));
+      if (filled === null) continue;
+      const told = filled.catch(() => this.lose([one.contextId]));
+      return told.then(() => this.deliver(delivered.slice(place + 1)));
     }
+  }
+
+  /** Own rows may have been written in these contexts that nobody was told of. Call it before the end of the transaction. */
+  lose(contexts: Iterable<ContextId>): void {
+    for (const contextId of contexts) this.#lost.add(contextId);
   }
 
   /** Looks for what others wrote, as far as it is settled. Returns whether more is there already. One looks at a time. */
@@ -156,6 +171,7 @@ export class Tail {
   async #readAll(): Promise<boolean> {
     const { queries, horizon, followers, writer } = this.#ports;
     for (;;) {
+      await this.#readLost();
       this.#moveTo(this.#own.endAfter(this.#position));
       const types = followers.types();
       const needed = types === null ? null : texts([...types]);
@@ -166,6 +182,7 @@ export class Tail {
       const settled = Math.min(horizon.take(sampleOf(end, running), begun), through);
       // A transaction that begins from here on draws greater cursors than those that were found.
       await Promise.all(this.#underWay);
+      await this.#readLost();
       const found = answer.map(([, , , , ...columnsOf]) => columnsOf);
       const rows = found.filter(([, cursor]) => cursor <= settled);
       const waitedFor = this.#waitedFor(runs);
@@ -180,6 +197,13 @@ export class Tail {
       this.#moveTo(isFull ? last[1] : settled);
       if (!isFull && (settled < through || through === end)) return rows.length < found.length;
     }
+  }
+
+  async #readLost(): Promise<void> {
+    const lost = [...this.#lost];
+    if (lost.length === 0) return;
+    await this.readContexts(lost);
+    for (const contextId of lost) this.#lost.delete(contextId);
   }
 
   #waitedFor(runs: string): ReadonlySet<ContextId> {
