@@ -86,6 +86,29 @@ export const valueAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'inputs-that-are-one-large-value',
+    endsWith: ['event_too_large', 'run_state_too_large'],
+    async run(attacker) {
+      const large = { type: 'variable', variableName: 'doc' };
+      const names = Array.from({ length: 1_500 }, (_, i) => `i${i}`);
+      const identity = {
+        id: 'a',
+        typeId: 'core.identity',
+        inputs: Object.fromEntries(names.map((name) => [name, large])),
+      };
+      const inputMapping = Object.fromEntries(names.map((name) => [name, 'doc']));
+      const child = { id: 'a', typeId: 'core.subWorkflow', config: { workflowId: 'one-value', inputMapping } };
+      const more = { variables: [{ name: 'doc', type: 'string' }] };
+      await attacker.register('one-value', { nodes: [identity], more });
+      await attacker.register('one-value-child', { nodes: [child], more });
+      const doc = 'x'.repeat(400_000);
+      const runs = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => attacker.start(i % 2 === 0 ? 'one-value' : 'one-value-child', { doc })),
+      );
+      for (const runId of runs) await attacker.ended(runId);
+    },
+  },
+  {
     name: 'many-keys',
     async run(attacker) {
       // Just below what a body may have.

@@ -10,6 +10,7 @@ import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { arrivedEdges, resolveInputs } from './inputs.ts';
 import { activeNode, nodeById } from './node-of.ts';
 import type { PayloadDraft } from './payload-draft.ts';
+import { refuseHugePayload } from './payload-size.ts';
 import { scopeOf } from './scope.ts';
 import type { Decision, Draft, EdgeOutcome, Queued, RunError, RunState } from './state.ts';
 
@@ -50,6 +51,8 @@ export function startAgain(state: RunState, context: NodeContext, cause: number)
 
 function begin(context: NodeContext, cause: number): Decision {
   const first = started(context, cause);
+  // Before a node makes a text of its inputs.
+  refuseHugePayload(first);
   const performed = perform(context, () => context.compiled.type.begin(context), context.state.nextSeq);
   return { ...performed, drafts: [first, ...performed.drafts] };
 }

@@ -1,5 +1,6 @@
 /** The sizes of a run: the values that its state holds, and its events in the log. Each row changes the counts by itself. */
 import { type FoldEvent, heldSize, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { exceedsJson } from '../values/json-length.ts';
 import type { HostLimits } from './limits.ts';
 import type { Draft, RunError, RunState } from './state.ts';
 
@@ -70,7 +71,10 @@ export function refuseLargeFact(state: RunState, drafts: readonly Draft[], limit
   const { maxRunStateBytes: limit } = limits;
   if (limit === undefined) return;
   let largest = 0;
-  for (const { payload } of drafts) largest = Math.max(largest, heldSize(payload));
+  for (const { payload } of drafts) {
+    // What is certainly too large is not measured: it may hold a large value a thousand times.
+    largest = Math.max(largest, exceedsJson(payload, limit) ? limit + 1 : heldSize(payload));
+  }
   if (largest <= SMALL_FACT_BYTES || state.bytes + largest <= limit) return;
   const { message } = stateTooLarge(state.bytes + largest, limit);
   throw new TerminalError('run_state_too_large', {

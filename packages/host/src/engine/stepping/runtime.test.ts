@@ -143,6 +143,19 @@ test('a decision too large for an event fails the run and leaves the host workin
   expect((await engine.snapshot('t', runId)).error).toMatchObject({ code: 'event_too_large' });
 });
 
+test('inputs that name one large output thousands of times are no text of gigabytes', async () => {
+  const { node, begin, seen } = bench();
+  const big: Step = { typeId: 'local.step.big', safety: 'read', run: async () => ({ text: 'x'.repeat(400_000) }) };
+  const engine = node('a', [big]);
+  const definition = chain('local.step.big', 'core.identity');
+  const end = present(definition.nodes[1]) as { inputs: object };
+  const large = { type: 'connection', nodeId: 'n1', outputKey: 'text' };
+  end.inputs = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`i${i}`, large]));
+  const runId = await begin(engine, definition);
+  await seen(runId, 'run.failed');
+  expect((await engine.snapshot('t', runId)).error).toMatchObject({ code: 'event_too_large' });
+});
+
 test('nothing of a run stays in memory while it rests, and its timer is not forgotten', async () => {
   const { clock, node, begin, store, seen } = bench();
   const engine = node('a');
