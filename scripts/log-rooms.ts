@@ -32,7 +32,10 @@ export const logRooms: readonly Room[] = [
   {
     name: 'log/postgres',
     path: `${log}/postgres`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'lru-map', 'passing-map', 'round-robin', 'utf8'],
+    imports: [
+      ...['protocol', 'log', 'log/ports', 'log/chain'],
+      ...['fair-turns', 'lru-map', 'passing-map', 'round-robin', 'utf8'],
+    ],
     packages: ['postgres'],
     builtins: ['node:crypto', 'node:net', 'node:timers/promises'],
     world: ['timer', 'node', 'process'],
