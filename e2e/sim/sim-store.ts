@@ -229,6 +229,7 @@ export class StoreLine implements Store {
       putWorkflow: (record, options) => this.#write('workflow', () => definitions.putWorkflow(record, options)),
       workflow: (tenant, id, version) => this.#read(() => definitions.workflow(tenant, id, version)),
       workflows: (tenant) => this.#read(() => definitions.workflows(tenant)),
+      count: (tenant) => this.#read(() => definitions.count(tenant)),
     };
   }
 

@@ -107,6 +107,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'installPack unsupported_model_class': 'packages/host/src/agents/packs/check-pack.test.ts',
   // Stand-ins for models are for hosts in conformance mode.
   'createRun unsupported_mock_provider': 'e2e/openwop/prompt-scenarios.ts',
+  'registerWorkflow quota_exceeded': 'packages/host/src/engine/workflow/version-quota.test.ts',
   'createRun run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'createRun quota_exceeded': 'packages/host/src/engine/stepping/size-limits.test.ts',
   'answerInterrupt run_state_too_large': 'packages/host/src/engine/stepping/size-limits.test.ts',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { bench } from '../../../test/kit/engine-bench.ts';
 import { defineWorkflow, fixed } from './define-workflow.ts';
+import { MAX_VERSIONS } from './version-quota.ts';
 
 test('a host writes the same bytes before and after a restart, whatever the order of keys in a definition', async () => {
   const { node, begin, rows, seen } = bench();
@@ -20,4 +21,18 @@ test('a host writes the same bytes before and after a restart, whatever the orde
   const first = await written('a', true);
   expect(first[0]).toContain('"inputs":{');
   expect(await written('b', false)).toEqual(first);
+});
+
+test('a host stores nothing of a definition that a tenant has no room for', async () => {
+  const { node, store } = bench();
+  const engine = node('a');
+  const bodies: string[] = [];
+  Object.assign(store.definitions, {
+    count: async () => MAX_VERSIONS,
+    put: async (_: string, body: string) => void bodies.push(body),
+  });
+  const definition = defineWorkflow({ id: 'flow', version: '1', nodes: { n: { type: 'core.noop' } } });
+  await expect(engine.register('t', definition)).rejects.toMatchObject({ code: 'quota_exceeded' });
+  expect(bodies).toEqual([]);
+  await engine.close();
 });

@@ -11,6 +11,7 @@ import { refuseLargeText } from './definition-size.ts';
 import type { NodeTypeRegistry } from './node-type.ts';
 import { parseAuthoredInSlices, parseInSlices, refuseLongLists } from './parse-definition.ts';
 import { checkInSlices, textInSlices } from './registration.ts';
+import { refuseManyVersions } from './version-quota.ts';
 import { compileInSlices, type Workflow } from './workflow.ts';
 
 export interface WorkflowRegistry {
@@ -62,13 +63,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     const known = cache.get(hash);
     if (known !== undefined) return known.workflow;
     const body = await longWork.take(tenant, () => store.definitions.get(hash));
-    if (body === null) {
-      throw new TerminalError('not_found', {
-        message: `The definition ${hash} is not in the store.`,
-        hint: 'Register the workflow again; definitions are stored by their content.',
-        details: { definitionHash: hash },
-      });
-    }
+    if (body === null) throw definitionNotFound(hash);
     const definition = await longWork.inSlices(tenant, parsedInSlices(body));
     return keep(tenant, { workflow: await compile(tenant, definition, hash), isChecked: false }, body.length);
   };
@@ -101,6 +96,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
       refuseHostNodes(authored, nodeTypes);
       const definition = { ...authored, version: await versionOf(tenant, authored) };
       const { id: workflowId, version } = definition;
+      await refuseManyVersions(store.definitions, { tenant, workflowId, version });
       const { hash } = await adopt(tenant, definition);
       const record: WorkflowRecord = { tenant, workflowId, version, hash, registeredAt: clock.now() };
       // Derived versions have no order: an edit that is undone must be the newest again.
@@ -128,6 +124,13 @@ function refuseHostNodes({ id, nodes }: AuthoredWorkflow, nodeTypes: NodeTypeReg
     details: { workflowId: id, problems: [problem] },
   });
 }
+
+const definitionNotFound = (hash: string): TerminalError =>
+  new TerminalError('not_found', {
+    message: `The definition ${hash} is not in the store.`,
+    hint: 'Register the workflow again; definitions are stored by their content.',
+    details: { definitionHash: hash },
+  });
 
 /** Repeats only what has the form of an id and of a version: other text may be anything, also a secret. */
 function workflowNotFound(workflowId: string, version: string | undefined): TerminalError {

@@ -38,5 +38,9 @@ export function inMemoryDefinitions(tables: Tables): Definitions {
       for (const one of workflows) if (one.tenant === tenant) latest.set(one.workflowId, one);
       return [...latest.values()].sort((a, b) => (a.workflowId < b.workflowId ? -1 : 1));
     },
+    async count(tenant) {
+      tables.assertOpen();
+      return workflows.filter((one) => one.tenant === tenant).length;
+    },
   };
 }

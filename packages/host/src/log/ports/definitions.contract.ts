@@ -68,5 +68,6 @@ function workflows(definitions: () => Definitions): void {
     for (const record of [z, first, second, named({ tenant: 'other' })]) await definitions().putWorkflow(record);
     expect(await definitions().workflows('t')).toEqual([second, z]);
     expect(await definitions().workflows('nobody')).toEqual([]);
+    expect(await Promise.all(['t', 'other', 'nobody'].map((tenant) => definitions().count(tenant)))).toEqual([3, 1, 0]);
   });
 }

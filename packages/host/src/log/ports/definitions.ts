@@ -13,6 +13,8 @@ export interface Definitions {
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowRecord | null>;
   /** The latest registered version of each workflow, sorted by id. */
   workflows(tenant: string): Promise<readonly WorkflowRecord[]>;
+  /** The number of versions of all workflows of a tenant. */
+  count(tenant: string): Promise<number>;
 }
 
 export interface WorkflowRecord {

@@ -26,6 +26,7 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
     `SELECT ${WORKFLOW_COLUMNS} FROM workflows WHERE place IN
        (SELECT max(place) FROM workflows WHERE tenant = ? GROUP BY id) ORDER BY id`,
   );
+  const counted = query<[count: number]>(db, 'SELECT count(*) FROM workflows WHERE tenant = ?');
   /** The newest version of each name, which every run start reads. Safe to cache: only this process writes them. */
   const cache = new Map<string, WorkflowRecord | null>();
   const nameOf = (tenant: string, id: string): string => JSON.stringify([tenant, id]);
@@ -62,6 +63,7 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
       return read(() => (named === undefined ? newestOf(tenant, id) : recordOf(version.get(tenant, id, named))));
     },
     workflows: async (tenant) => read(() => all.all(tenant).map(workflowOf)),
+    count: async (tenant) => read(() => counted.get(tenant)?.[0] ?? 0),
   };
 }
 

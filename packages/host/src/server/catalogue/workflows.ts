@@ -22,7 +22,7 @@ export function workflowRoutes({ engine, definitions }: WorkflowPorts): readonly
         summary: 'Register a workflow definition',
         body: authoredWorkflow,
         responses: { 201: { description: 'The definition is registered.', shape: workflowRegistered } },
-        errors: ['capability_required', 'conflict', 'definition_too_large'],
+        errors: ['capability_required', 'conflict', 'definition_too_large', 'quota_exceeded'],
       },
     },
     {

@@ -39,6 +39,12 @@ export function postgresDefinitions(database: Database): Definitions {
       );
       return found.map(workflowOf);
     },
+    count: async (tenant) => {
+      const [found] = await database
+        .of(tenant)
+        .rows<[number]>('SELECT count(*)::int FROM cairn.workflows WHERE tenant = $1::text', [tenant]);
+      return found?.[0] ?? 0;
+    },
   };
 }
 
