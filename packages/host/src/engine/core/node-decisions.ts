@@ -10,7 +10,7 @@ import type { CompiledNode, Workflow } from '../workflow/workflow.ts';
 import { arrivedEdges, resolveInputs } from './inputs.ts';
 import { activeNode, nodeById } from './node-of.ts';
 import type { PayloadDraft } from './payload-draft.ts';
-import { refuseHugePayload } from './payload-size.ts';
+import { refuseHugePayload } from './run-size.ts';
 import { scopeOf } from './scope.ts';
 import type { Decision, Draft, EdgeOutcome, Queued, RunError, RunState } from './state.ts';
 

@@ -1,5 +1,7 @@
 /** The sizes of a run: the values that its state holds, and its events in the log. Each row changes the counts by itself. */
 import { type FoldEvent, heldSize, type JsonObject, quoted, TerminalError } from '@cairn/protocol';
+import { MAX_EVENT_BYTES } from '../../log/ports/rows.ts';
+import { exceedsUtf8, utf8Size } from '../../utf8.ts';
 import { exceedsJson } from '../values/json-length.ts';
 import type { HostLimits } from './limits.ts';
 import type { Draft, RunError, RunState } from './state.ts';
@@ -81,5 +83,34 @@ export function refuseLargeFact(state: RunState, drafts: readonly Draft[], limit
     message: `Run ${quoted(state.runId)} cannot take this in. ${message}`,
     hint: 'Send less, or ask the operator to raise limits.runStateBytes.',
     details: { bytes: state.bytes + largest, limit },
+  });
+}
+
+/**
+ * Half of the event limit. The other half is for the task face, which repeats a node's outputs. A row may name one large
+ * value a thousand times, so that its text would fill the memory.
+ */
+const MAX_PAYLOAD_BYTES = MAX_EVENT_BYTES / 2;
+
+/** Throws `event_too_large` for what is certainly too large, without making a text of it. */
+export function refuseHugePayload(draft: Draft): void {
+  if (exceedsJson(draft.payload, MAX_PAYLOAD_BYTES)) throw tooLarge(draft, 'more', {});
+}
+
+/** The payload as JSON. Throws `event_too_large`. */
+export function payloadText(draft: Draft): string {
+  refuseHugePayload(draft);
+  const payload = JSON.stringify(draft.payload);
+  if (!exceedsUtf8(payload, MAX_PAYLOAD_BYTES)) return payload;
+  const bytes = utf8Size(payload);
+  throw tooLarge(draft, `${bytes} bytes`, { bytes });
+}
+
+function tooLarge({ type, nodeId }: Draft, held: string, details: { readonly bytes?: number }): TerminalError {
+  const where = nodeId === undefined ? '' : ` of node ${nodeId}`;
+  return new TerminalError('event_too_large', {
+    message: `The ${type} event${where} would hold ${held}; an event's payload holds at most ${MAX_PAYLOAD_BYTES} bytes.`,
+    hint: 'Keep large values outside the run and pass a reference to them.',
+    details: { ...details, limit: MAX_PAYLOAD_BYTES, type },
   });
 }

@@ -4,7 +4,7 @@ import { newRow } from '../../log/ports/new-row.ts';
 import type { NewRow } from '../../log/ports/rows.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { evolve } from './evolve.ts';
-import { payloadText } from './payload-size.ts';
+import { payloadText } from './run-size.ts';
 import type { Draft, RunState } from './state.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { row } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { payloadText } from './payload-size.ts';
+import { payloadText } from './run-size.ts';
 
 const started = (count: number) => {
   const text = 'x'.repeat(200_000);
