@@ -49,5 +49,10 @@ function givenAt(value: unknown, path: readonly PropertyKey[]): string {
 export const sentence = (text: string): string => (text.endsWith('?') ? text : `${text}.`);
 
 /** `nodes[2].config.delayMs (node wait): must be …` */
-export const problemText = ({ path, of, message }: Problem): string =>
-  `${z.core.toDotPath([...path])}${of === undefined ? '' : ` (${of})`}: ${message}`;
+export function problemText({ path, of, message }: Problem): string {
+  const text = `${z.core.toDotPath([...path])}${of === undefined ? '' : ` (${of})`}: ${message}`;
+  return text.length <= MAX_PROBLEM ? text : `${text.slice(0, MAX_PROBLEM)}…`.toWellFormed();
+}
+
+/** Names in it may have half a million characters, and an error has many problems. */
+const MAX_PROBLEM = 2_000;

@@ -242,3 +242,10 @@ test('a declared variable without a value is null, in inputs, expressions and co
   expect(run.state.outputs.echo).toEqual({ port: null, cel: true, one: 1 });
   expect(run.state.view.variables).toEqual({ seen: 'null' });
 });
+
+test('a problem with a name that is long does not repeat all of it', () => {
+  const long = 'x'.repeat(100_000);
+  const [problem] = of({ a: { ...noop, inputs: { a: variable(long) } } });
+  expect(problem).toMatch(/^nodes\[0\]\.inputs\.a \(node a\): there is no variable x+…$/);
+  expect(problem?.length).toBeLessThan(2_100);
+});
