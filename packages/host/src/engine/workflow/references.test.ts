@@ -249,3 +249,7 @@ test('a problem with a name that is long does not repeat all of it', () => {
   expect(problem).toMatch(/^nodes\[0\]\.inputs\.a \(node a\): there is no variable x+…$/);
   expect(problem?.length).toBeLessThan(2_100);
 });
+
+test('a type with the name of a member of every object is one that is not known', () => {
+  expect(of({ a: { type: 'constructor' } })).toEqual([expect.stringContaining('the type constructor is not known')]);
+});

@@ -28,10 +28,10 @@ import { refuseUnsealable, sensitiveProblems } from './sensitive-rules.ts';
 import { defaultTypeProblems } from './variable-types.ts';
 
 /** Node types that need a capability this host may lack, with the capability's name on the wire. */
-const gatedTypes: Readonly<Record<string, string>> = {
-  'core.orchestrator.supervisor': 'orchestrator',
-  'core.dispatch': 'dispatch',
-};
+const gatedTypes: ReadonlyMap<string, string> = new Map([
+  ['core.orchestrator.supervisor', 'orchestrator'],
+  ['core.dispatch', 'dispatch'],
+]);
 
 /** The maximum number of problems in one error. */
 const MAX_PROBLEMS = 100;
@@ -122,7 +122,7 @@ function* memberText(member: unknown): Sliced<string> {
 
 function refuseGatedTypes({ nodes }: WorkflowDefinition, nodeTypes: NodeTypeRegistry): void {
   for (const { id, typeId } of nodes) {
-    const requiredCapability = gatedTypes[typeId];
+    const requiredCapability = gatedTypes.get(typeId);
     if (requiredCapability === undefined || nodeTypes.has(typeId)) continue;
     throw new TerminalError('capability_required', {
       message: `Node ${id} is of type ${typeId}, which needs the capability ${requiredCapability}; this host does not offer it.`,
