@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scriptNodeTypes, workflowOf } from '../../../test/kit/run-script.ts';
 import { atOnce, LongWork } from '../shares/long-work.ts';
+import { refuseLargeText } from './definition-size.ts';
 import { parseInSlices, refuseLongLists } from './parse-definition.ts';
 import { checkDefinition, textInSlices } from './registration.ts';
 import { compileInSlices, compileWorkflow } from './workflow.ts';
@@ -34,6 +35,11 @@ const conditions = (count: number, condition: EdgeCondition): WorkflowDefinition
   const definition = graph(2, Array<[string, string]>(count).fill(['n0', 'n1']));
   return { ...definition, edges: definition.edges.map((edge) => ({ ...edge, condition })) };
 };
+
+test('a definition has a limit in characters', () => {
+  refuseLargeText('x'.repeat(524_288));
+  expect(() => refuseLargeText('x'.repeat(524_289))).toThrow('has 524289 characters; at most 524288 are allowed');
+});
 
 test('a definition has a limit in nodes and in edges', () => {
   expect(problemOf(graph(3_000, []))).toBeNull();

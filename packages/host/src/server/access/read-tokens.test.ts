@@ -6,6 +6,7 @@ import { approval } from '../sample-workflows.kit.ts';
 import { hostSecret } from '../secrets/host-secret.ts';
 import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
 import { EndedSessions } from './ended-sessions.ts';
+import { ReadTokens } from './read-tokens.ts';
 
 async function bench(options: ServedOptions = {}) {
   const clock = { at: Date.now() };
@@ -190,4 +191,27 @@ test('another tenant can neither mint nor revoke a token, and a changed token is
   expect(await read(host, events(runId, forged))).toBe('401 unauthenticated');
   expect(await read(host, events(runId, 'x'))).toBe('401 unauthenticated');
   expect(await read(host, events(runId, token))).toBe('429 rate_limited');
+});
+
+test('a tenant revokes a thousand tokens in a day; the same one again, and another tenant, go on', async () => {
+  const known = new Set<string>();
+  const tokens = new ReadTokens({
+    now: () => 0,
+    keys: [Buffer.alloc(32)],
+    scopesOf: () => null,
+    revoked: {
+      has: async ({ tenant, id }) => known.has(`${tenant} ${id}`),
+      count: async (_, tenant) => [...known].filter((one) => one.startsWith(`${tenant} `)).length,
+      add: async ({ tenant, id }) => void known.add(`${tenant} ${id}`),
+    },
+  });
+  const id = (i: number) => `${i}`.padStart(22, '0');
+  for (let i = 0; i < 1_000; i += 1) await tokens.revoke('t', id(i));
+  await expect(tokens.revoke('t', id(1_000))).rejects.toMatchObject({
+    code: 'rate_limited',
+    details: { scope: 'tenant' },
+  });
+  await tokens.revoke('t', id(7));
+  await tokens.revoke('other', id(1_000));
+  expect(known.size).toBe(1_001);
 });
