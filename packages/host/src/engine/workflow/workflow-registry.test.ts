@@ -36,3 +36,14 @@ test('a host stores nothing of a definition that a tenant has no room for', asyn
   expect(bodies).toEqual([]);
   await engine.close();
 });
+
+test('a host refuses a definition of more characters than it reads at once', async () => {
+  const { node } = bench();
+  const engine = node('a');
+  const nodes = { n: { type: 'core.identity', inputs: { text: fixed('x'.repeat(525_000)) } } } as const;
+  await expect(engine.register('t', defineWorkflow({ id: 'flow', version: '1', nodes }))).rejects.toMatchObject({
+    code: 'definition_too_large',
+    details: { limit: 524_288 },
+  });
+  await engine.close();
+});
