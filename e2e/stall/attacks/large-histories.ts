@@ -1,4 +1,4 @@
-/** What is derived from the history of a large run: causes, bundles, pages of events, webhooks, forks of its context, its purge. */
+/** What is derived from the history of a large run: causes, bundles, pages of events, webhooks, forks of its context. */
 
 import type { Attack } from '../attack.ts';
 import type { Attacker } from '../attacker.ts';
@@ -55,9 +55,6 @@ export const largeHistoryAttacks: readonly Attack[] = [
   unread('large-debug-bundles-unread', {}, ([run]) => times(20, () => `/v1/runs/${run?.runId}/debug-bundle`)),
   asked('large-cancels-of-12-runs', { count: 12, runs: 12, shape: waiting }, (attacker, runs, i) =>
     attacker.send(`/v1/runs/${runs[i]?.runId}/cancel`, { body: {} }),
-  ),
-  asked('large-deletes-of-12-runs', { count: 12, runs: 12 }, (attacker, runs, i) =>
-    attacker.send(`/v1/runs/${runs[i]?.runId}`, { method: 'DELETE' }),
   ),
   asked('large-context-forks', { count: 20 }, async (attacker, [run]) => {
     const later = await attacker.start('large-texts', { text: 'y' }, run?.contextId);
