@@ -1,23 +1,14 @@
 /** What one node acknowledged holds at the next request to another node. Run it with CAIRN_SUITE_STORE=postgres, too. */
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { hasEnded, openInterrupts, untilCommit } from '../../../test/kit/until-commit.ts';
 import { chain } from '../sample-workflows.kit.ts';
-import { cluster, key, type TestCluster, type TestNode } from './two-nodes.kit.ts';
+import { accept, asked, cluster, ended, key, type TestNode } from './two-nodes.kit.ts';
 
 const started = async (node: TestNode, workflowId: string, inputs: object = {}): Promise<RunId> => {
   const { status, body } = await node.ask('POST', '/v1/runs', { body: { workflowId, ...inputs } });
   expect([status, body]).toEqual([201, expect.anything()]);
   return body.runId as RunId;
 };
-
-const asked = ({ store }: TestCluster, runId: RunId) =>
-  untilCommit(store, async () => (await openInterrupts(store, runId)).length > 0);
-
-const ended = ({ store }: TestCluster, runId: RunId) => untilCommit(store, () => hasEnded(store, runId));
-
-const accept = (node: TestNode, runId: RunId) =>
-  node.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue: { action: 'accept' } } });
 
 const scopes = [
   'manifest:read',

@@ -6,7 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunId } from '@cairn/protocol';
 import { onTestFinished } from 'vitest';
+import { hasEnded, openInterrupts, untilCommit } from '../../../test/kit/until-commit.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { isShared, openSuiteStore } from '../../log/postgres/suite-store.kit.ts';
@@ -106,3 +108,11 @@ function lineTo(store: Store): { readonly store: Store; cut(): void } {
     },
   };
 }
+
+export const asked = ({ store }: TestCluster, runId: RunId) =>
+  untilCommit(store, async () => (await openInterrupts(store, runId)).length > 0);
+
+export const ended = ({ store }: TestCluster, runId: RunId) => untilCommit(store, () => hasEnded(store, runId));
+
+export const accept = (node: TestNode, runId: RunId) =>
+  node.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue: { action: 'accept' } } });

@@ -1,25 +1,17 @@
 import { createClient } from '@cairn/client';
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
-import { hasEnded, openInterrupts, untilCommit } from '../../../test/kit/until-commit.ts';
+import { untilCommit } from '../../../test/kit/until-commit.ts';
 import { defineStep } from '../../engine/workflow/define-step.ts';
 import { row } from '../../log/ports/samples.kit.ts';
 import { chain } from '../sample-workflows.kit.ts';
 import { receiver } from '../webhooks/receiver.kit.ts';
-import { cluster, key, type TestCluster, type TestNode } from './two-nodes.kit.ts';
+import { accept, asked, cluster, ended, key, type TestNode } from './two-nodes.kit.ts';
 
 const started = async (node: TestNode, workflowId: string): Promise<RunId> => {
   const { body } = await node.ask('POST', '/v1/runs', { body: { workflowId } });
   return body.runId as RunId;
 };
-
-const asked = ({ store }: TestCluster, runId: RunId) =>
-  untilCommit(store, async () => (await openInterrupts(store, runId)).length > 0);
-
-const ended = ({ store }: TestCluster, runId: RunId) => untilCommit(store, () => hasEnded(store, runId));
-
-const accept = (node: TestNode, runId: RunId) =>
-  node.ask('POST', `/v1/runs/${runId}/interrupts/n0`, { body: { resumeValue: { action: 'accept' } } });
 
 const sequences = async (node: TestNode, runId: RunId): Promise<readonly number[]> => {
   const seen: number[] = [];
