@@ -26,6 +26,7 @@ export const operatorEvents = {
   'cluster.beat_failed': 'The node could not tell the others what it uses. Limits count what was known last.',
   'request.failed': 'A request failed inside the host.',
   'stream.read_failed': 'A stream could not be read on. The host cut the connection.',
+  'idempotency.renewal_failed': 'The claim of a slow request could not be renewed. It is tried again.',
   'idempotency.record_failed': 'The response of an idempotent request could not be recorded.',
   'idempotency.expire_failed': 'Old idempotency records could not be removed.',
   'retention.swept': 'Runs that the rules of retention let go were purged.',

@@ -65,6 +65,16 @@ function alone(store: () => Ports<'idempotency'>): void {
     expect(await existing()).toMatchObject({ owner: 'b', until: 200 });
   });
 
+  it('lets its owner renew a claim, but not take back what was given on or has an outcome', async () => {
+    await records().claim(claimOf('a', 0));
+    expect(await records().claim(claimOf('a', 60))).toBeNull();
+    expect(await records().claim(claimOf('b', 159))).toMatchObject({ owner: 'a', until: 160 });
+    expect(await records().claim(claimOf('b', 160))).toBeNull();
+    expect(await records().claim(claimOf('a', 161))).toMatchObject({ owner: 'b' });
+    await records().save({ record: saved('completed'), owner: 'b' });
+    expect(await records().claim(claimOf('b', 162))).toEqual(saved('completed'));
+  });
+
   it('keeps the outcome of the owner, not of one whose request was given on', async () => {
     await records().claim(claimOf('late', 0));
     await records().claim(claimOf('b', 100));

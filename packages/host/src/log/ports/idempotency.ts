@@ -45,7 +45,7 @@ export interface IdempotencyWrite {
 
 export interface IdempotencyRecords {
   get(key: IdempotencyKey): Promise<IdempotencyRecord | null>;
-  /** Returns null when the caller now owns the request, else the existing record. */
+  /** Returns null when the caller now owns the request, or renewed its claim; else the existing record. */
   claim(claim: IdempotencyClaim): Promise<IdempotencyRecord | null>;
   /** Does nothing when the owner lost its claim, or when there is no owner and a record exists. */
   save(write: IdempotencyWrite): Promise<void>;
@@ -79,11 +79,11 @@ export const responseRecord = (
   record: { tenant, endpoint, key, requestDigest, owner: null, until: null, ...response },
 });
 
-/** Whether a claim replaces the existing record: the request is retryable, or its owner's claim expired. */
+/** Whether a claim replaces the existing record: the request is retryable, its owner renews its claim, or let it expire. */
 export function mayClaim(existing: IdempotencyRecord, claim: IdempotencyClaim): boolean {
   if (existing.requestDigest !== claim.requestDigest) return false;
   if (existing.state === 'retryable-failure') return true;
-  return existing.state === 'pending' && (existing.until ?? 0) <= claim.now;
+  return existing.state === 'pending' && (existing.owner === claim.owner || (existing.until ?? 0) <= claim.now);
 }
 
 /** Whether a record may be saved: only by the owner of the pending record, or without an owner if none exists. */

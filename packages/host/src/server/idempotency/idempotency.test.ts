@@ -7,9 +7,9 @@ import type { Redactor } from '../../engine/ports.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { IdempotencyRecords } from '../../log/ports/idempotency.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
+import { IDEMPOTENCY_LEASE_MS } from './held-claim.ts';
 import {
   type HttpResponse,
-  IDEMPOTENCY_LEASE_MS,
   Idempotency,
   idempotencyKeyOf,
   type KeyedHandler,
@@ -36,10 +36,18 @@ function bench(
   let ids = 0;
   const clock = { now: 1_000 };
   const reports: string[] = [];
+  /** What waits for a time: nothing fires by itself, as at a node that died. */
+  const timers = new Set<() => void>();
   const node = () =>
     new Idempotency({
       idempotency,
       now: () => clock.now,
+      timers: {
+        after: (_, wake) => {
+          timers.add(wake);
+          return () => void timers.delete(wake);
+        },
+      },
       uniqueId: () => `owner-${++ids}`,
       report: ({ event }) => void reports.push(event),
       redactor,
@@ -53,7 +61,16 @@ function bench(
       if (response instanceof Error) throw response;
       return response;
     };
-  return { idempotency, clock, reports, node, work, works: () => works };
+  /** Time passes, and the timers that were set before it fire. */
+  const pass = async (ms: number) => {
+    clock.now += ms;
+    for (const wake of timers) {
+      timers.delete(wake);
+      wake();
+    }
+    await new Promise(setImmediate);
+  };
+  return { idempotency, clock, timers, pass, reports, node, work, works: () => works };
 }
 
 test('the key of a request that was answered keeps no copy of its text, however long a run keeps the key', async () => {
@@ -159,6 +176,20 @@ test('what a node died with is carried out by the next one once the lease has en
   expect(await again()).toEqual({ ...done('again'), isReplayed: false });
   expect((await again()).isReplayed).toBe(true);
   expect(works()).toBe(1);
+});
+
+test('a request that takes longer than a lease keeps its claim, so that no other node carries it out too', async () => {
+  const { node, work, pass, timers, works } = bench();
+  const gate = Promise.withResolvers<HttpResponse>();
+  const slow = node().carryOut(request, () => gate.promise);
+  await new Promise(setImmediate);
+  for (let third = 0; third < 9; third += 1) await pass(IDEMPOTENCY_LEASE_MS / 3);
+  await expect(node().carryOut(request, work(done('again')))).rejects.toMatchObject({ code: 'idempotency_in_flight' });
+  gate.resolve(done('slow'));
+  expect(await slow).toMatchObject({ body: 'slow', isReplayed: false });
+  expect(await node().carryOut(request, work(done('again')))).toMatchObject({ body: 'slow', isReplayed: true });
+  expect(works()).toBe(0);
+  expect(timers.size).toBe(0);
 });
 
 test('who lost the lease to another does not overwrite its answer', async () => {

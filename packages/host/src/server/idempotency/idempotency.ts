@@ -10,9 +10,8 @@ import {
   toEnvelope,
 } from '@cairn/protocol';
 import canonicalize from 'canonicalize';
-import type { Redactor, Report, UniqueId } from '../../engine/ports.ts';
+import type { Redactor, Report, Timers, UniqueId } from '../../engine/ports.ts';
 import {
-  type IdempotencyClaim,
   type IdempotencyRecord,
   type IdempotencyRecords,
   type IdempotencyState,
@@ -20,6 +19,7 @@ import {
   responseRecord,
 } from '../../log/ports/idempotency.ts';
 import { PassingMap } from '../../passing-map.ts';
+import { claimOf, HeldClaim } from './held-claim.ts';
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -58,6 +58,7 @@ export type KeyedHandler = (key: RequestKey) => Promise<HttpResponse>;
 export interface IdempotencyPorts {
   readonly idempotency: IdempotencyRecords;
   readonly now: () => number;
+  readonly timers: Timers;
   readonly uniqueId: UniqueId;
   readonly report: Report;
   /** A response may quote the request: what is recorded of it holds no secret. */
@@ -84,9 +85,6 @@ const MAX_KEY_LENGTH = 255;
 
 /** How long records are kept at least. */
 export const IDEMPOTENCY_RETENTION_MS = 86_400_000;
-
-/** How long a claim belongs to one node alone. After that another node may carry the request out. */
-export const IDEMPOTENCY_LEASE_MS = 30_000;
 
 export function idempotencyKeyOf(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
@@ -186,19 +184,21 @@ export class Idempotency {
   /** A handler may also record its response itself; the store then ignores the second record. */
   async #claimed(key: DigestedKey & { readonly owner: string }, handle: KeyedHandler): Promise<IdempotentResponse> {
     const { idempotency, now } = this.#ports;
-    const claimedAt = now();
-    const claim: IdempotencyClaim = { ...key, now: claimedAt, until: claimedAt + IDEMPOTENCY_LEASE_MS };
+    const claim = claimOf(key, now());
     const existing = await idempotency.claim(claim);
     if (existing !== null) {
       const replayed = replayedResponse(existing, key);
       if (replayed === null) throw inFlightElsewhere();
       return replayed;
     }
+    const held = new HeldClaim(claim, this.#ports);
     try {
       const response = this.#redacted(await handle(key));
+      await held.end();
       await this.#record(key, 'completed', response);
       return { ...response, isReplayed: false };
     } catch (error) {
+      await held.end();
       const state = isCairnError(error) ? stateAfter(error) : 'retryable-failure';
       if (state === null) await this.#reported(idempotency.drop(claim));
       else await this.#record(key, state, this.#redacted(isCairnError(error) ? refusal(error) : empty));

@@ -7,7 +7,7 @@ import type { Store } from '../../log/ports/store.ts';
 import { asked, everyRoute, type Names, routeCases, waitingRun } from '../http/route-cases.kit.ts';
 import type { Route } from '../http/routes.ts';
 import { keys, type Served, served } from '../served.kit.ts';
-import { IDEMPOTENCY_LEASE_MS } from './idempotency.ts';
+import { IDEMPOTENCY_LEASE_MS } from './held-claim.ts';
 
 const named = ({ method, path }: Route) => `${method} ${path}`;
 /** An AG-UI run has its id for a key, and a repeated one begins with the messages so far: `e2e/agui` tests it. */
