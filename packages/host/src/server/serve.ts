@@ -33,6 +33,7 @@ export async function serve(config: IdentifiedConfig, services: HostServices): P
   const { store, report, redactor } = services;
   const gate = createGate(config, {
     now: systemClock.now,
+    timers: systemTimers,
     report,
     redactor,
     sessionKeys: services.deriveKeys('session'),

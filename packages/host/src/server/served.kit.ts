@@ -224,6 +224,7 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
         },
         {
           now: options.now ?? Date.now,
+          timers: systemTimers,
           report,
           redactor,
           sessionKeys: deriveKeys('session'),

@@ -4,7 +4,7 @@
 import { quoted, RetryableError, TerminalError } from '@cairn/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Redactor, Report } from '../../engine/ports.ts';
+import type { Redactor, Report, Timers } from '../../engine/ports.ts';
 import type { SharedCounters } from '../../engine/shares/shared-counters.ts';
 import type { ExpiringRecords } from '../../log/ports/expiring.ts';
 import type { ClusterNode } from '../cluster/cluster-node.ts';
@@ -32,6 +32,7 @@ export interface GateConfig extends Pick<HostConfig, 'bind' | 'publicUrl' | 'key
 
 export interface GatePorts {
   readonly now: () => number;
+  readonly timers: Timers;
   readonly report: Report;
   readonly redactor: Pick<Redactor, 'secretIn'> | null;
   /** Keys that sign the cookies of sessions. */
@@ -72,8 +73,9 @@ const MAX_HEADERS = 100;
 
 export function createGate(config: GateConfig, ports: GatePorts): Gate {
   const { now, report, redactor } = ports;
-  const held = new HeldResponses();
-  const ended = cutting(new EndedSessions(ports.expiring, now), held, ports.cluster);
+  const stored = new EndedSessions(ports.expiring, now);
+  const held = new HeldResponses({ ended: stored, timers: ports.timers });
+  const ended = cutting(stored, held, ports.cluster);
   const checkHost = createCheckHost(config.bind, config.publicUrl);
   const checkOrigin = createCheckOrigin(config.cors.origins, config.publicUrl);
   const { jwt } = config;
@@ -107,7 +109,7 @@ export function createGate(config: GateConfig, ports: GatePorts): Gate {
     limits.request(caller);
     requireScope(caller, route.scope, route.alsoNeeds);
     whileOpen(reply, () => (route.holds ? limits.hold(caller) : limits.begin(caller)));
-    if (route.holds) holdUntilEnded(caller, reply, { held, ended });
+    if (route.holds) held.hold(caller, reply.raw);
     return caller;
   };
 
@@ -164,21 +166,6 @@ const openedShape = z.object({
   credential: z.string(),
   openedAt: z.number(),
 });
-
-/** The session or token may have been ended since it was checked. */
-function holdUntilEnded(
-  caller: Caller,
-  { raw }: FastifyReply,
-  { held, ended }: { readonly held: HeldResponses; readonly ended: Ended },
-): void {
-  const { tenant, endableId: id } = caller;
-  if (id === undefined) return;
-  held.hold(caller, raw);
-  ended.has({ tenant, id }).then(
-    (isOver) => isOver && held.cut({ tenant, id }),
-    () => raw.destroy(),
-  );
-}
 
 /** What ends before its time takes its open streams with it, those at other nodes too. */
 function cutting(ended: Ended, held: HeldResponses, cluster: GatePorts['cluster']): Ended {
