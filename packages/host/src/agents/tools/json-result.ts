@@ -1,5 +1,6 @@
 /** Copies a tool's result to plain JSON part by part, so that an endless result stops at the size limit. */
 import { type Json, thrownText } from '@cairn/protocol';
+import { convertsItself, oddity, placeOf } from '../../engine/values/lost-part.ts';
 
 /** Largest result of a tool as JSON. Its event holds the result under two names and has a limit of 512 KiB. */
 export const MAX_RESULT_BYTES = 240_000;
@@ -19,7 +20,7 @@ export function jsonResult(value: unknown, maxBytes: number): JsonResult {
   } catch (error) {
     if (error instanceof Problem) return { problem: error.message };
     // A getter or `toJSON` of the tool threw.
-    return { problem: `cannot be read: ${thrownText(error)}` };
+    return { problem: `it cannot be read: ${thrownText(error)}` };
   }
 }
 
@@ -37,6 +38,8 @@ class Copier {
   }
 
   copy(value: unknown, path: Path): Json {
+    const odd = oddity(value);
+    if (odd !== null) throw new Problem(`${placeOf(path)} is ${odd}`);
     switch (typeof value) {
       case 'string':
         return this.#text(value);
@@ -44,16 +47,13 @@ class Copier {
         this.#count(value ? 4 : 5);
         return value;
       case 'number':
-        if (!Number.isFinite(value)) throw new Problem(`${place(path)} is ${value}, which JSON cannot say`);
         this.#count(String(value).length);
         return value;
       case 'object':
         if (value !== null) return this.#composed(value, path);
-        this.#count(4);
-        return null;
-      default:
-        throw new Problem(`${place(path)} is a ${typeof value}, which is not JSON`);
     }
+    this.#count(4);
+    return null;
   }
 
   /** Replaces lone surrogates with U+FFFD: UTF-8 text cannot hold them. */
@@ -65,12 +65,8 @@ class Copier {
   }
 
   #composed(value: object, path: Path): Json {
-    if (path.length >= MAX_DEPTH) throw new Problem(`${place(path)} is nested more than ${MAX_DEPTH} levels deep`);
-    if (this.#open.has(value)) throw new Problem(`${place(path)} holds itself`);
-    // `toJSON` of a buffer would give a list of all its bytes.
-    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-      throw new Problem(`${place(path)} is binary data, which is not JSON`);
-    }
+    if (path.length >= MAX_DEPTH) throw new Problem(`${placeOf(path)} is nested more than ${MAX_DEPTH} levels deep`);
+    if (this.#open.has(value)) throw new Problem(`${placeOf(path)} holds itself`);
     this.#open.add(value);
     const copy = this.#opened(value, path);
     this.#open.delete(value);
@@ -78,13 +74,8 @@ class Copier {
   }
 
   #opened(value: object, path: Path): Json {
-    const { toJSON }: { toJSON?: unknown } = value;
-    if (typeof toJSON === 'function') return this.copy((toJSON as () => unknown).call(value), path);
+    if (convertsItself(value)) return this.copy(value.toJSON(), path);
     if (Array.isArray(value)) return this.#list(value, path);
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null) {
-      throw new Problem(`${place(path)} is a ${value.constructor?.name ?? 'class'}, which is not plain JSON`);
-    }
     return this.#record(value as Readonly<Record<string, unknown>>, path);
   }
 
@@ -120,7 +111,7 @@ class Copier {
   #count(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes <= this.#maxBytes) return;
-    throw new Problem(`is larger than ${this.#maxBytes / 1000} KB as JSON`);
+    throw new Problem(`it is larger than ${this.#maxBytes / 1000} KB as JSON`);
   }
 }
 
@@ -142,6 +133,3 @@ function textBytes(text: string, enough: number): number {
   }
   return bytes;
 }
-
-const place = (path: Path): string =>
-  path.length === 0 ? 'it' : `its part ${JSON.stringify(path.join('.').slice(0, 80))}`;

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { contextId, runId, TerminalError } from '@cairn/protocol';
 import { describe, expect, it, test } from 'vitest';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
@@ -67,7 +68,9 @@ describe('a step', () => {
   it.each([
     ['nothing', undefined, null],
     ['a date', { at: new Date(0) }, { at: '1970-01-01T00:00:00.000Z' }],
-    ['what JSON has no number for', [Number.NaN, -0], [null, 0]],
+    ['a negative zero', [-0], [0]],
+    ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    ['an object of another realm', runInNewContext('({ a: [1] })'), { a: [1] }],
     ['an undefined member', { a: 1, b: undefined }, { a: 1 }],
     ['a toJSON of its own', { toJSON: () => 'mine' }, 'mine'],
     ['a key like the prototype', JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}')],
@@ -77,7 +80,7 @@ describe('a step', () => {
   });
 
   it.each([
-    ['a big integer', { n: 1n }, /is not JSON/],
+    ['a big integer', { n: 1n }, /is not JSON: .*BigInt/],
     [
       'itself',
       (() => {
@@ -85,9 +88,16 @@ describe('a step', () => {
         loop.self = loop;
         return loop;
       })(),
-      /is not JSON/,
+      /is not JSON: Converting circular structure to JSON --> /,
     ],
-    ['a function', () => 1, /is a function, which is not JSON/],
+    ['a function', () => 1, /cannot be recorded: it is a function, which is not JSON\.$/],
+    ['a function in a list', [() => 1], /its part "0" is a function, which is not JSON/],
+    ['what JSON has no number for', { a: [Number.NaN] }, /its part "a.0" is NaN, which JSON cannot say/],
+    ['a Map', { by: new Map([[1, 2]]) }, /its part "by" is a Map, which is not plain JSON/],
+    ['an error', new Error('no'), /it is an Error, which is not plain JSON/],
+    ['a promise', { rows: Promise.resolve(1) }, /its part "rows" is a Promise, which is not plain JSON; await it\.$/],
+    ['bytes', { file: Buffer.from('x') }, /its part "file" is binary data/],
+    ['what becomes a Map', { toJSON: () => ({ inner: new Set() }) }, /its part "inner" is a Set/],
     [
       'a member that throws what has no text',
       {

@@ -3,6 +3,7 @@ import { isCairnError, isJsonObject, type Json, type JsonObject, quoted, thrownT
 import type { RunError, StepResult } from '../core/state.ts';
 import type { Redactor } from '../ports.ts';
 import { plainJsonCopy } from '../values/json-copy.ts';
+import { lostPart } from '../values/lost-part.ts';
 
 /** Maximum length of a step's result as JSON text; a longer one does not fit in an event. */
 const MAX_OUTCOME_LENGTH = 480 * 1024;
@@ -22,10 +23,11 @@ export function smallResult(outcome: unknown, redactor: Redactor | null): StepRe
 /** A result that JSON cannot represent becomes an error now instead of a gap in the history later. */
 export function recordable(step: string, outcome: unknown, redactor: Redactor | null): StepResult {
   try {
-    // JSON.stringify returns undefined for a function, although its type says otherwise.
+    // Finds cycles and endless values. Undefined for a function, although its type says otherwise.
     const text: string | undefined = JSON.stringify(outcome ?? null);
-    if (text === undefined) return { error: unrecordable(step, `is a ${typeof outcome}, which is not JSON`) };
-    if (text.length > MAX_OUTCOME_LENGTH) return { error: tooLarge(step, text.length) };
+    if (text !== undefined && text.length > MAX_OUTCOME_LENGTH) return { error: tooLarge(step, text.length) };
+    const lost = lostPart(outcome ?? null);
+    if (lost !== null) return { error: unrecordable(step, redactor?.text(lost) ?? lost) };
     // The run continues with the recorded JSON, so that a resumed run sees the same values. Dates and undefined are
     // converted here.
     const parsed: Json = JSON.parse(text);
@@ -33,14 +35,14 @@ export function recordable(step: string, outcome: unknown, redactor: Redactor | 
     const length = clean === parsed ? text.length : JSON.stringify(clean).length;
     return length > MAX_OUTCOME_LENGTH ? { error: tooLarge(step, length) } : { outcome: clean };
   } catch (error) {
-    const why = `is not JSON: ${thrownText(error)}`;
+    const why = `it is not JSON: ${thrownText(error).replace(/\s*\n\s*/g, ' ')}`;
     return { error: unrecordable(step, redactor === null ? why : redactor.text(why)) };
   }
 }
 
 const unrecordable = (step: string, why: string): RunError => ({
   code: 'node_execution_failed',
-  message: `The result of step ${step} ${why}.`,
+  message: `The result of step ${step} cannot be recorded: ${why}.`,
   retryable: false,
 });
 
