@@ -130,6 +130,7 @@ class Newcomer {
         code ||= given;
       },
       onSignal: () => undefined,
+      onRejection: () => () => undefined,
     };
     await program(terminal);
     return { said, code };

@@ -48,6 +48,10 @@ const terminal: Terminal = {
   onSignal: (handle) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handle);
   },
+  onRejection: (handle) => {
+    process.on('unhandledRejection', handle);
+    return () => void process.off('unhandledRejection', handle);
+  },
 };
 
 await program(terminal);

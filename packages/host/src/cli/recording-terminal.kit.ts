@@ -55,6 +55,7 @@ export async function typed(args: readonly string[], how: Typed = {}): Promise<E
       code ??= given;
     },
     onSignal: (handle) => handles.push(handle),
+    onRejection: () => () => undefined,
   };
   how.onStart?.(() => {
     for (const handle of handles) handle();

@@ -10,6 +10,7 @@ function noting() {
   const exits: number[] = [];
   const printed: string[] = [];
   let signal: () => void = () => undefined;
+  const rejected = new Set<(reason: unknown) => void>();
   const exited = Promise.withResolvers<void>();
   const terminal: Terminal = {
     version: '0',
@@ -32,8 +33,12 @@ function noting() {
     onSignal: (handle) => {
       signal = handle;
     },
+    onRejection: (handle) => {
+      rejected.add(handle);
+      return () => void rejected.delete(handle);
+    },
   };
-  return { terminal, exits, printed, exited: exited.promise, signal: () => signal() };
+  return { terminal, exits, printed, exited: exited.promise, rejected, signal: () => signal() };
 }
 
 const config = parseConfig({ port: 0, keys: [{ key: 'a-key-for-these-tests', tenant: 'a' }] }, 'test');
@@ -45,6 +50,19 @@ test('stops once at the first signal and exits with 0', async () => {
   signal();
   await exited;
   expect(exits).toEqual([0]);
+});
+
+test('reports a rejection that nobody handled while the host runs, and goes on', async () => {
+  const { terminal, exits, exited, rejected, signal } = noting();
+  const reports: object[] = [];
+  await serve(terminal, config, { store: inMemoryStore(), report: (notice) => void reports.push(notice) });
+  const error = new Error('a stray promise');
+  for (const handle of rejected) handle(error);
+  expect(reports).toContainEqual({ level: 'error', event: 'process.rejection', error });
+  expect(exits).toEqual([]);
+  signal();
+  await exited;
+  expect(rejected.size).toBe(0);
 });
 
 test('ends at once at the second signal', async () => {

@@ -33,7 +33,7 @@ export async function serve(
     if (signals > 1) terminal.exit(1);
     else if (host !== null) void stop(host);
   });
-  host = await startHost(config, options);
+  host = await startHost(config, { ...options, onRejection: terminal.onRejection });
   if (signals > 0) await stop(host);
   else terminal.print(`cairn ready ${host.url}`);
   return host;

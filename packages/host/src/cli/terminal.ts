@@ -26,4 +26,6 @@ export interface Terminal {
   exit(code: number): void;
   /** Registers a handler for Ctrl-C and SIGTERM. */
   onSignal(handle: () => void): void;
+  /** Registers a handler for rejections that nobody handled, which would end the process otherwise. Returns what removes it. */
+  onRejection(handle: (reason: unknown) => void): () => void;
 }

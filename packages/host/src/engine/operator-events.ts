@@ -24,6 +24,8 @@ export const operatorEvents = {
     'Work that one node of the cluster does could not be started or continued. The host tries again.',
   'cluster.notice_failed': 'A notice to the other nodes could not be sent. They learn of the change later.',
   'cluster.beat_failed': 'The node could not tell the others what it uses. Limits count what was known last.',
+  'process.rejection':
+    'A promise was rejected and nobody handled it, such as one that a tool does not await. The host goes on.',
   'request.failed': 'A request failed inside the host.',
   'stream.read_failed': 'A stream could not be read on. The host cut the connection.',
   'idempotency.renewal_failed': 'The claim of a slow request could not be renewed. It is tried again.',

@@ -54,6 +54,8 @@ export interface StartOptions extends Omit<HostOptions, 'config'> {
   readonly storeFolder?: string | undefined;
   /** Called when a run starts and when it ends. */
   readonly onRun?: ((notice: RunNotice) => void) | undefined;
+  /** Where the process tells of rejections that nobody handled. Default: the process decides what becomes of them. */
+  readonly onRejection?: ((handle: (reason: unknown) => void) => () => void) | undefined;
   /** The time and the ids of runs, so that a history can be recorded again. Default: those of the system. */
   readonly clock?: Clock | undefined;
   readonly uniqueId?: UniqueId | undefined;
@@ -111,6 +113,8 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
   }
   const found = await foundWorkflows(given, app.workflows);
   const opened: Closable[] = [];
+  const stray = (error: unknown) => report({ level: 'error', event: 'process.rejection', error });
+  if (options.onRejection !== undefined) opened.push({ close: options.onRejection(stray) });
   try {
     const { store, config, keyFolder } = await openStore(given, options.store, { report, opened });
     const cluster = clusterNode(config, { store, report, uniqueId: options.uniqueId ?? systemId });

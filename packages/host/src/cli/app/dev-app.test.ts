@@ -99,6 +99,21 @@ export default defineApp({ workflows: [only] });`;
   await dev.line(new RegExp(`✓ only {2}${runId}`));
 });
 
+test('a promise that a step forgot and that is rejected is reported, and the host goes on', async () => {
+  const text = `import { defineApp, defineStep, defineWorkflow } from '@cairn/host';
+const stray = defineStep({ name: 'stray', safety: 'pure', run: async () => {
+  void Promise.reject(new Error('nobody awaits me'));
+  return {};
+} });
+export default defineApp({ steps: [stray], workflows: [defineWorkflow({ id: 'only', nodes: { n: { type: stray } } })] });`;
+  const dev = new DevProcess(new Project({ 'app.ts': text }), ['app.ts']);
+  const client = await dev.ready();
+  for (let i = 0; i < 2; i += 1) {
+    await client.runs.create({ workflowId: 'only' });
+    expect(await dev.line(/process\.rejection/)).toContain('nobody awaits me');
+  }
+});
+
 test.each([
   ['app.ts', 'const x: = 1;', /^cairn: app\.ts:1 {2}SyntaxError: /],
   ['odd.ts', app('Odd?').replace('core.approvalGate', 'core.nothing'), /^cairn: odd\.ts:6 {2}workflow hello: /],
