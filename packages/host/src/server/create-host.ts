@@ -112,9 +112,7 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
     report({ level: 'warn', event: 'config.weak_secret', facts: { place, bits, refused: false } });
   }
   const found = await foundWorkflows(given, app.workflows);
-  const opened: Closable[] = [];
-  const stray = (error: unknown) => report({ level: 'error', event: 'process.rejection', error });
-  if (options.onRejection !== undefined) opened.push({ close: options.onRejection(stray) });
+  const opened: Closable[] = watchingRejections(options, report);
   try {
     const { store, config, keyFolder } = await openStore(given, options.store, { report, opened });
     const cluster = clusterNode(config, { store, report, uniqueId: options.uniqueId ?? systemId });
@@ -174,6 +172,11 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
 
 interface Closable {
   close(): void | Promise<void>;
+}
+
+function watchingRejections({ onRejection }: StartOptions, report: Report): Closable[] {
+  const stray = (error: unknown) => report({ level: 'error', event: 'process.rejection', error });
+  return onRejection === undefined ? [] : [{ close: onRejection(stray) }];
 }
 
 /** Closes in reverse order of opening. */
