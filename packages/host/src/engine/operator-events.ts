@@ -9,6 +9,7 @@ export const operatorEvents = {
   'run.quarantined': 'The process died twice while it decided this run. The host failed the run and goes on.',
   'context.turn_failed':
     'A message that waited could not be started. It is tried again at the next end of a task in its context, and at the next start.',
+  'agent.tool_missing': 'An agent of the program names a tool that is not there. It works without it.',
   'tool.late_result': 'A tool returned a result after its call was canceled or given up. The host dropped it.',
   'crash.record_failed': 'The record of decisions could not be written. If the process dies, no run is blamed for it.',
   'run.notify_failed': 'A run could not be told that its parent or child run ended.',

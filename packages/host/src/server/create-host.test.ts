@@ -121,6 +121,14 @@ test('tells operators nothing secret, whoever takes its notices', async () => {
   expect(told).not.toContain(secret);
 });
 
+test('tells the operator which tool of an agent is not there', async () => {
+  const notices: OperatorNotice[] = [];
+  const desk = surface.defineAgent({ id: 'host:desk', persona: 'Desk', instructions: 'Help.', tools: ['acme:none'] });
+  await host({ store: inMemoryStore(), agents: [desk], report: (notice) => void notices.push(notice) });
+  const missing = notices.filter(({ event }) => event === 'agent.tool_missing');
+  expect(missing).toMatchObject([{ facts: { agentId: 'host:desk', toolId: 'acme:none' } }]);
+});
+
 test('keeps runs in its folder across a restart', async () => {
   const data = await folder();
   const first = await host({ config: { data }, workflows: [approval] });

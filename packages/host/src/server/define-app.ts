@@ -35,6 +35,8 @@ const names = Object.keys(lists);
  * of `createHost`. Throws `config_invalid` for a key or an element that does not belong there.
  */
 export function defineApp(app: Partial<App>): App {
+  if (!isObject(app))
+    throw wrong('it is not an object', `Write { ${names.join(', ')} }; each of them may be left out.`);
   const unknown = Object.keys(app).find((key) => !names.includes(key));
   if (unknown !== undefined) throw unknownKey(unknown);
   for (const [key, elements] of Object.entries(app)) {
@@ -45,20 +47,38 @@ export function defineApp(app: Partial<App>): App {
     if (index !== -1) throw wrong(`${key}[${index}] is not ${what}`, `Each element of ${key} is ${what}.`);
   }
   const { steps = [], agents = [], tools = [], prompts = [], workflows = [] } = app;
+  refuseTwins(workflows);
   return { steps, agents, tools, prompts, workflows };
+}
+
+/** The later one would silently replace the other on a development host. */
+function refuseTwins(workflows: App['workflows']): void {
+  const seen = new Map<string, number>();
+  for (const [index, { id, version }] of workflows.entries()) {
+    const name = JSON.stringify([id, version ?? null]);
+    const twin = seen.get(name);
+    if (twin !== undefined)
+      throw wrong(
+        `workflows[${twin}] and workflows[${index}] are both ${quoted(id, 80)}`,
+        'Give each an id of its own.',
+      );
+    seen.set(name, index);
+  }
 }
 
 /** The app in the default export of a program. */
 export function appOf(exported: unknown): App {
-  if (typeof exported === 'object' && exported !== null) return defineApp(exported);
+  if (isObject(exported)) return defineApp(exported);
   throw wrong(
     'the file has no default export that is one',
     'Write export default defineApp({ tools, agents, workflows }).',
   );
 }
 
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 const hasFields = (element: unknown, fields: readonly string[]): boolean =>
-  typeof element === 'object' && element !== null && fields.every((field) => field in element);
+  isObject(element) && fields.every((field) => field in element);
 
 function unknownKey(key: string): TerminalError {
   const meant = nearest(key, names);

@@ -20,6 +20,7 @@ import { forkedArtifacts } from './artifacts/forked-artifacts.ts';
 import { agentFacts, createAgentRuntime } from './catalogue/agent-runtime.ts';
 import { type DiscoveryFacts, discoveryDocument } from './catalogue/discovery.ts';
 import { runnableFixtures } from './catalogue/fixtures.ts';
+import { reportMissingTools } from './catalogue/missing-tools.ts';
 import type { HostModels } from './catalogue/models.ts';
 import { installPackFolders } from './catalogue/pack-folders.ts';
 import type { OfferedTools } from './catalogue/tools.ts';
@@ -100,8 +101,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
   const store = { ...telemetry.store, artifacts: forkedArtifacts(telemetry.store) };
   const { deriveKeys, redactor } = hostSecrets(config, options.folder);
   const report = redacting(options.report, redactor);
-  const checkpointKeys = deriveKeys(CHECKPOINT_KEYS).map((secret) => signingKey(secret).publicKey);
-  const facts = { ...discoveryFacts(config, options), checkpointKeys };
+  const facts = { ...discoveryFacts(config, options), checkpointKeys: checkpointKeysOf(deriveKeys) };
   // Packs are checked against what the host offers, before it is known which of the fixtures they make runnable.
   const registry = registryOf(config, { ...options, store, clock, redactor, discovery: discoveryDocument(facts) });
   await registry.defineOwn(ownAgentsOf(config, options), hostVersion());
@@ -123,6 +123,7 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     ...noticesOf(report, telemetry),
     ...{ agents: options.agents, tools: options.tools, prompts: options.prompts, packPrompts: ofPacks.prompts },
   });
+  reportMissingTools(options.agents, served.tools.registry, report);
   const engine = createEngine({
     ...engineOptions(config, options),
     ...traced({ ...runtime, agentMetadata: hostIdentities(config, { now: () => clock.now(), report }) }, traces),
@@ -156,11 +157,15 @@ export async function createServices(config: IdentifiedConfig, options: ServiceO
     workflows: [...workflows, ...ofPacks.workflows],
     redefine: async (app) => {
       redefine(app);
+      reportMissingTools(app.agents, served.tools.registry, report);
       engine.defineSteps(app.steps.map(large));
       await registry.defineOwn(ownAgentsOf(config, app), hostVersion());
     },
   };
 }
+
+const checkpointKeysOf = (deriveKeys: HostServices['deriveKeys']) =>
+  deriveKeys(CHECKPOINT_KEYS).map((secret) => signingKey(secret).publicKey);
 
 /** The agents of the code, and one for each A2A peer of the configuration. */
 const ownAgentsOf = ({ a2a }: HostConfig, { agents }: Pick<App, 'agents'>): App['agents'] => [

@@ -51,6 +51,11 @@ test.each<[string, Partial<ToolOptions<{ id: string }>>, string]>([
   ['a scope of requests', { needs: ['runs:read'] }, 'runs:read'],
   ['an input that is no object', { input: z.string() as never }, 'not an object'],
   ['an input that JSON does not know', { input: z.object({ id: z.bigint() }) as never }, 'JSON Schema'],
+  ['an input that is a JSON Schema', { input: { type: 'object' } as never }, 'not a schema of zod'],
+  ['no input', { input: undefined as never }, 'not a schema of zod'],
+  ['an id that is no text', { id: 7 as never }, 'its id is not a text'],
+  ['a description that was forgotten', { description: undefined as never }, 'description'],
+  ['no function', { run: undefined as never }, 'no function run'],
   ['an output that is no schema', { output: { type: 'nothing' } }, 'not a JSON Schema'],
 ])('refuses a tool with %s, by name', (_what, change, message) => {
   expect(() => defineTool({ ...options, ...change })).toThrow(

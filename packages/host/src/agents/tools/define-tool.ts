@@ -72,12 +72,27 @@ const optionNames: OptionNames<ToolOptions<unknown>> = {
 /** Throws `config_invalid` for invalid and unknown options. */
 export function defineTool<Input, Result = unknown>(options: ToolOptions<Input, Result>): Tool {
   refuseUnknownOptions(`The tool ${quoted(options.id, 80)}`, options, optionNames);
+  refuseOtherTypes(options);
   const scope = options.id.slice(0, options.id.indexOf(':'));
   if (reservedScopes.includes(scope)) {
     throw unfit(options.id, `the scope ${scope} is reserved`, 'Use a scope of your own, such as acme.crm.');
   }
   return hostTool({ ...options, egress: 'host-owned', run: (input, context) => options.run(input, context) });
 }
+
+/** For programs in JavaScript, which no compiler checks. */
+function refuseOtherTypes(options: Readonly<Record<'id' | 'description' | 'input' | 'run', unknown>>): void {
+  const { description, input, run } = options;
+  const id = String(options.id);
+  if (typeof options.id !== 'string') throw unfit(id, 'its id is not a text', 'Use an id such as acme.crm:lookup.');
+  if (typeof description !== 'string') throw unfit(id, 'it has no description', DESCRIBE);
+  if (typeof input !== 'object' || input === null || !('_zod' in input)) {
+    throw unfit(id, 'its input is not a schema of zod 4', 'Write z.object({ … }) with the z that @cairn/host exports.');
+  }
+  if (typeof run !== 'function') throw unfit(id, 'it has no function run', 'Write run(input, context) { … }.');
+}
+
+const DESCRIBE = 'Say what it does: the model decides by it.';
 
 /** Like `defineTool`, for built-in tools. */
 export function hostTool<Input, Result = unknown>(options: HostToolOptions<Input, Result>): Tool {
@@ -109,7 +124,7 @@ function checkOptions<Input>(options: Omit<HostToolOptions<Input>, 'output' | 'r
   if (!toolIdPattern.test(id) || id.length > MAX_TOOL_ID) {
     throw unfit(id, `an id is <scope>:<tool>, at most ${MAX_TOOL_ID} characters`, 'Use an id such as acme.crm:lookup.');
   }
-  if (description.trim() === '') throw unfit(id, 'it has no description', 'Say what it does: the model decides by it.');
+  if (description.trim() === '') throw unfit(id, 'it has no description', DESCRIBE);
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
     throw unfit(id, `timeoutMs is ${timeoutMs}`, `Give a whole number of milliseconds, at most ${MAX_TIMEOUT_MS}.`);
   }
@@ -180,4 +195,4 @@ function outputOf(id: string, output: z.ZodType | JsonObject | undefined): Outpu
 }
 
 const unfit = (id: string, why: string, hint: string): TerminalError =>
-  new TerminalError('config_invalid', { message: `The tool ${quoted(id, 80)} cannot be: ${why}.`, hint });
+  new TerminalError('config_invalid', { message: `The tool ${quoted(id, 80)} cannot be defined: ${why}.`, hint });
