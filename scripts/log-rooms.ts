@@ -30,10 +30,18 @@ export const logRooms: readonly Room[] = [
     world: ['node' as const],
   })),
   {
+    name: 'log/values',
+    path: `${log}/values`,
+    imports: ['protocol', 'log/ports', 'shared-lru-map', 'utf8'],
+    packages: [],
+    builtins: ['node:crypto'],
+    world: [],
+  },
+  {
     name: 'log/postgres',
     path: `${log}/postgres`,
     imports: [
-      ...['protocol', 'log', 'log/ports', 'log/chain'],
+      ...['protocol', 'log', 'log/ports', 'log/chain', 'log/values'],
       ...['fair-turns', 'lru-map', 'passing-map', 'round-robin', 'utf8'],
     ],
     packages: ['postgres'],
@@ -44,8 +52,8 @@ export const logRooms: readonly Room[] = [
     name: 'log/sqlite',
     path: `${log}/sqlite`,
     imports: [
-      ...['protocol', 'log', 'log/ports', 'log/chain'],
-      ...['fair-turns', 'lru-map', 'passing-map', 'shared-lru-map', 'utf8'],
+      ...['protocol', 'log', 'log/ports', 'log/chain', 'log/values'],
+      ...['fair-turns', 'lru-map', 'passing-map', 'utf8'],
     ],
     packages: [],
     builtins: 'any',
@@ -55,7 +63,7 @@ export const logRooms: readonly Room[] = [
   {
     name: 'log/copy',
     path: `${log}/copy`,
-    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'log/postgres', 'log/sqlite'],
+    imports: ['protocol', 'log', 'log/ports', 'log/chain', 'log/values', 'log/postgres', 'log/sqlite'],
     packages: [],
     builtins: 'any',
     world: ['node', 'process'],

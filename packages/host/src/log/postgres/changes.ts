@@ -3,9 +3,13 @@ import type { ChangeLog } from '../ports/changes.ts';
 import type { Database } from './database.ts';
 import type { Horizon } from './horizon.ts';
 import { readChanges } from './rows/changes.ts';
+import type { SharedValues } from './rows/shared-values.ts';
 
-export const postgresChanges = (database: Database, horizon: Horizon): ChangeLog => ({
-  read: (range) => readChanges(database, horizon, range),
+export const postgresChanges = (database: Database, horizon: Horizon, values: SharedValues): ChangeLog => ({
+  read: async (range) => {
+    const { rows, position } = await readChanges(database, horizon, range);
+    return { rows: values.sharing(rows), position };
+  },
   end: async () => {
     await database.rows('SELECT 1');
     return String(await horizon.end());

@@ -10,11 +10,13 @@ import { type HeadCache, loadHead, type StoredHead } from './heads.ts';
 import { purgedRun } from './purged-runs.ts';
 import type { Readers } from './readers.ts';
 import { readContext, readRun, rowsUntil } from './rows/read-rows.ts';
+import type { SharedValues } from './rows/shared-values.ts';
 
 interface EventLogPorts {
   readonly database: Database;
   /** For pages of runs and contexts. */
   readonly readers: Readers;
+  readonly values: SharedValues;
   readonly commit: GroupCommit;
   readonly followers: Followers;
   readonly heads: HeadCache;
@@ -23,13 +25,17 @@ interface EventLogPorts {
 }
 
 export function postgresEventLog(ports: EventLogPorts): EventLog {
-  const { database, readers, commit, followers, writer } = ports;
+  const { database, readers, values, commit, followers, writer } = ports;
   return {
     append: (append) => commit.submit(append),
     importRun: (run, rows) => importRun(database, writer, run, rows),
     fork: (run) => forkAndTell(ports, run),
-    read: (range) =>
-      'runId' in range ? readRun(readers.of(range.runId), range) : readContext(readers.of(range.contextId), range),
+    read: async (range) =>
+      values.sharing(
+        'runId' in range
+          ? await readRun(readers.of(range.runId), range)
+          : await readContext(readers.of(range.contextId), range),
+      ),
     rowsUntil: (runId, cursor) => rowsUntil(readers.of(runId), runId, cursor),
     head: async (runId) => {
       const stored = await loadHead(database.of(readers.tenants.of(runId)), runId);

@@ -32,6 +32,7 @@ import { refuseHalfMoved, type StoreFacts, storeFacts } from './records/store-fa
 import { postgresSubscriptions } from './records/subscriptions.ts';
 import { postgresPurges } from './retention/purges.ts';
 import { postgresRetention } from './retention/retention.ts';
+import { SharedValues } from './rows/shared-values.ts';
 import { postgresContexts } from './run-index/contexts.ts';
 import { postgresRunIndex } from './run-index/run-index.ts';
 
@@ -138,6 +139,7 @@ export async function assemblePostgresStore(
   const tenants = new KnownTenants();
   const readers = new Readers({ ...READS, database, tenants, nextTurn });
   const heads = new HeadCache(tenants);
+  const values = new SharedValues();
   const followers = new Followers(onFault);
   const horizon = new Horizon(database, delay);
   const tail = new Tail({ queries: database.accepted, horizon, followers, writer }, await horizon.start());
@@ -172,25 +174,17 @@ export async function assemblePostgresStore(
     await wakeUps?.close();
     await closed?.();
   };
-  const log = postgresEventLog({ database, readers, commit, followers, heads, writer, tail: told });
+  const log = postgresEventLog({ database, readers, values, commit, followers, heads, writer, tail: told });
   return {
     log,
-    changes: postgresChanges(database, horizon),
+    changes: postgresChanges(database, horizon, values),
     runIndex: postgresRunIndex(database, heads),
     contexts: postgresContexts(readers),
     queue: postgresQueue(database, tenants),
-    definitions: postgresDefinitions(database),
-    checkpoints: postgresCheckpoints(database),
-    idempotency: postgresIdempotency(database),
-    memories: postgresMemories(database),
-    packs: postgresPacks(database),
-    subscriptions: postgresSubscriptions(database),
-    credentials: postgresCredentials(database),
-    retention: postgresRetention(database),
+    ...databasePorts(database),
     purges: postgresPurges(database, writer),
     artifacts: postgresArtifacts(database, readers),
     blobs: postgresBlobs({ database, readers, writer, bytes: commit.bytes }),
-    expiring: postgresExpiring(database),
     cluster: postgresCluster(database, notices),
     facts: storeFacts(database),
     stats: () => commit.stats,
@@ -198,3 +192,16 @@ export async function assemblePostgresStore(
     close: () => (closing ??= close()),
   };
 }
+
+/** Ports that need nothing but the database. */
+const databasePorts = (database: Database) => ({
+  definitions: postgresDefinitions(database),
+  checkpoints: postgresCheckpoints(database),
+  idempotency: postgresIdempotency(database),
+  memories: postgresMemories(database),
+  packs: postgresPacks(database),
+  subscriptions: postgresSubscriptions(database),
+  credentials: postgresCredentials(database),
+  retention: postgresRetention(database),
+  expiring: postgresExpiring(database),
+});

@@ -11,6 +11,7 @@ import type { Append, Appended, Commit, ImportRun } from '../../ports/event-log.
 import { maySave } from '../../ports/idempotency.ts';
 import { bytesOf, rowBytes } from '../../ports/row-bytes.ts';
 import type { NewRow, Row } from '../../ports/rows.ts';
+import { LARGE_VALUE_CHARS } from '../../values/cut-values.ts';
 import { ArtifactTables } from '../artifacts/artifact-tables.ts';
 import type { BlobTables } from '../blobs/blob-tables.ts';
 import type { Work } from '../commit/job.ts';
@@ -20,7 +21,6 @@ import { MemoryTables } from '../memories/memory-tables.ts';
 import { cursorEnd, importGuard } from '../retention/purged-runs.ts';
 import type { TenantBytes } from '../run-index/tenant-usage.ts';
 import type { Sessions } from '../sessions.ts';
-import { LARGE_VALUE_CHARS } from '../values/cut-values.ts';
 import { ValueWriter } from '../values/large-values.ts';
 import { type AppendStatements, appendStatements } from './append-statements.ts';
 import { AppendWork } from './append-work.ts';

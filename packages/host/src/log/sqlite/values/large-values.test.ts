@@ -1,14 +1,12 @@
 /** A large value of a run is on disk once, and every reader still gets the texts as they were written. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import fc from 'fast-check';
-import { expect, it, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { rowsOf } from '../../../../test/kit/rows-of.ts';
 import { verifyChain } from '../../chain.ts';
 import { context, creation, row, runA, runB, started } from '../../ports/samples.kit.ts';
 import { folders, open } from '../folder/folders.kit.ts';
 import { openReadOnly } from '../folder/read-only.ts';
-import { LARGE_VALUE_CHARS, largeValues } from './cut-values.ts';
 
 const { fresh } = folders();
 
@@ -82,38 +80,4 @@ it('keeps a value for each run that holds it', async () => {
   const db = new DatabaseSync(join(folder, 'cairn.db'), { readOnly: true });
   expect(db.prepare('SELECT count(*) AS n FROM large_values').get()?.n).toBe(2);
   db.close();
-});
-
-const leaf = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 20 }),
-  fc.constantFrom('"', '\\', '\\"', '[{', '}]').map((part) => part.repeat(LARGE_VALUE_CHARS)),
-  fc.integer({ min: 0, max: 3 }).map((n) => 'long '.repeat(n * 900)),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
-  fc.constant(null),
-);
-const { value } = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie('value')), fc.dictionary(fc.string(), tie('value'))),
-}));
-
-test('cuts whole values in order, and the same value alike wherever it is', () => {
-  fc.assert(
-    fc.property(value, (found) => {
-      const cutsOf = (json: string): string[] => {
-        const places = largeValues(json);
-        const parts: string[] = [];
-        let end = 0;
-        for (let i = 0; i < places.length; i += 2) {
-          const [from = 0, to = 0] = places.slice(i, i + 2);
-          expect(from).toBeGreaterThanOrEqual(end);
-          end = to;
-          parts.push(json.slice(from, to));
-          expect(() => JSON.parse(json.slice(from, to))).not.toThrow();
-          expect(to - from).toBeGreaterThanOrEqual(LARGE_VALUE_CHARS);
-        }
-        return parts;
-      };
-      const here = cutsOf(JSON.stringify({ outputs: found }));
-      expect(cutsOf(JSON.stringify({ nodeId: 'n"]', inputs: { input: found }, more: [1] }))).toEqual(here);
-    }),
-  );
 });

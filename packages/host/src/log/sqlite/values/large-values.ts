@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LARGE_VALUE_CHARS, largeValues } from '../../values/cut-values.ts';
 import { type Query, query } from '../query.ts';
-import { LARGE_VALUE_CHARS, largeValues } from './cut-values.ts';
 
 /** The texts of a row as the table keeps them. */
 export interface KeptTexts {
