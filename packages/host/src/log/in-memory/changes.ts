@@ -16,7 +16,7 @@ export const inMemoryChanges = (tables: Tables): ChangeLog => ({
   },
 });
 
-function changes(tables: Tables, { after, limit, maxBytes, filter }: ChangesRange): Changes {
+function changes(tables: Tables, { after, limit, maxBytes, filter, isForPlaces }: ChangesRange): Changes {
   tables.assertOpen();
   const [all, start] = afterCursor(tables.rows, Number(after));
   const rows: Row[] = [];
@@ -27,7 +27,7 @@ function changes(tables: Tables, { after, limit, maxBytes, filter }: ChangesRang
     position = row.cursor;
     if (filter !== null && !matches(row, tables.run(row.runId).head.record.tenant, filter)) continue;
     rows.push(row);
-    bytes += bodySize(row);
+    if (filter === null || isForPlaces !== true) bytes += bodySize(row);
   }
   // The last rows may have been purged. The position moves past them, as it does past imported runs.
   const isAtEnd = all.length - start <= limit && bytes < pageBytes(maxBytes);

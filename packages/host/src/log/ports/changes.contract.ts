@@ -126,6 +126,17 @@ function filtered(store: () => Ports<'log' | 'changes'>): void {
     expect((await read(position, 2)).found).toEqual(['run_a b']);
   });
 
+  it('gives the places of rows, whatever their bodies', async () => {
+    await store().log.append(creation(runA));
+    const large = row('a', { payload: JSON.stringify({ text: 'x'.repeat(400_000) }) });
+    await store().log.append({ runId: runA, rows: [large, row('c'), large, large, row('b')] });
+    const range = { after: '0', limit: 100, filter: { tenant: 't', types: ['a', 'b'] }, isForPlaces: true };
+    const { rows, position } = await store().changes.read(range);
+    const places = rows.map(({ runId, seq, type }) => `${runId} ${seq} ${type}`);
+    expect(places).toEqual(['run_a 1 a', 'run_a 3 a', 'run_a 4 a', 'run_a 5 b']);
+    expect(position).toBe(await store().changes.end());
+  });
+
   it('ends a page with the row that takes it past its bytes', async () => {
     await store().log.append(creation(runA));
     const large = row('a', { payload: JSON.stringify({ text: 'x'.repeat(5_000) }) });

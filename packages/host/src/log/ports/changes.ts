@@ -19,6 +19,11 @@ export interface ChangesRange {
    * Null returns the rows of all tenants. The field is required, so that no caller reads them all by mistake.
    */
   readonly filter: RowFilter | null;
+  /**
+   * Reads where matching rows are: with a filter, bodies and hashes may be empty, and no bytes end a page. A reader of large
+   * rows that reads each of them later reads them once.
+   */
+  readonly isForPlaces?: boolean | undefined;
 }
 
 /** Selects client-visible rows of one tenant and of some types. */

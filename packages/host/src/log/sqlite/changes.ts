@@ -4,7 +4,7 @@ import type { ContextId, RunId } from '@cairn/protocol';
 import type { ChangeLog, Changes, ChangesRange, RowFilter } from '../ports/changes.ts';
 import { pageBytes } from '../ports/event-log.ts';
 import { bodySize, type Row } from '../ports/rows.ts';
-import { EVENT_COLUMNS, type EventColumns } from './columns.ts';
+import { EVENT_COLUMNS, type EventColumns, PLACE_COLUMNS } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { type Query, query } from './query.ts';
 import { HOST, type InReadTurn, rowsCost, SCAN_COST } from './read-turns.ts';
@@ -26,9 +26,12 @@ export function sqliteChanges({ db, read, values }: Connection, inTurn: InReadTu
   };
 }
 
+type FilteredQuery = Query<[runId: RunId, contextId: ContextId, ...EventColumns]>;
+
 class ChangesReader {
   readonly #all: Query<[runId: RunId, contextId: ContextId, importedAt: number | null, ...EventColumns]>;
-  readonly #filtered: Query<[runId: RunId, contextId: ContextId, ...EventColumns]>;
+  readonly #filtered: FilteredQuery;
+  readonly #filteredPlaces: FilteredQuery;
   readonly #end: () => number;
   readonly #rowOf: ToRow;
 
@@ -39,14 +42,8 @@ class ChangesReader {
        JOIN (SELECT key, id AS run_id, context, imported_at FROM runs) AS whose ON whose.key = events.run
        WHERE cursor > ? ORDER BY cursor LIMIT ?`,
     );
-    // CROSS JOIN fixes the join order: SQLite scans a range of the log, not all rows of a tenant.
-    this.#filtered = query(
-      db,
-      `SELECT run_id, context, ${EVENT_COLUMNS} FROM events
-       CROSS JOIN (SELECT key, id AS run_id, context, tenant, imported_at FROM runs) AS whose ON whose.key = events.run
-       WHERE cursor > ? AND cursor <= ? AND type IN (SELECT value FROM json_each(?)) AND audience = 0
-         AND whose.tenant = ? AND whose.imported_at IS NULL ORDER BY cursor`,
-    );
+    this.#filtered = filtered(db, EVENT_COLUMNS);
+    this.#filteredPlaces = filtered(db, PLACE_COLUMNS);
     this.#rowOf = rowReader(values.find);
     this.#end = cursorEnd(db);
   }
@@ -85,12 +82,8 @@ class ChangesReader {
     const through = Math.min(after + limit, this.end());
     const rows: Row[] = [];
     let bytes = 0;
-    for (const [runId, contextId, ...columns] of this.#filtered.iterate(
-      after,
-      through,
-      JSON.stringify(types),
-      tenant,
-    )) {
+    const found = range.isForPlaces === true ? this.#filteredPlaces : this.#filtered;
+    for (const [runId, contextId, ...columns] of found.iterate(after, through, JSON.stringify(types), tenant)) {
       const row = this.#rowOf(runId, contextId, columns);
       rows.push(row);
       bytes += bodySize(row);
@@ -99,3 +92,13 @@ class ChangesReader {
     return { rows, position: String(Math.max(after, through)) };
   }
 }
+
+/** CROSS JOIN fixes the join order: SQLite scans a range of the log, not all rows of a tenant. */
+const filtered = (db: DatabaseSync, columns: string): FilteredQuery =>
+  query(
+    db,
+    `SELECT run_id, context, ${columns} FROM events
+     CROSS JOIN (SELECT key, id AS run_id, context, tenant, imported_at FROM runs) AS whose ON whose.key = events.run
+     WHERE cursor > ? AND cursor <= ? AND type IN (SELECT value FROM json_each(?)) AND audience = 0
+       AND whose.tenant = ? AND whose.imported_at IS NULL ORDER BY cursor`,
+  );

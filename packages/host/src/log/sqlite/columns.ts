@@ -19,6 +19,9 @@ export const EVENT_COLUMNS = 'seq, cursor, at, type, node, cause, audience, payl
 /** Columns for frames, which show neither task face nor hashes: half the bytes of a row. */
 export const FRAME_COLUMNS = "seq, cursor, at, type, node, cause, audience, payload, NULL, '', '', cuts, face";
 
+/** Columns of the place of a row, without its texts. */
+export const PLACE_COLUMNS = "seq, cursor, at, type, node, cause, audience, '', NULL, '', '', NULL, face";
+
 export type EventColumns = [
   seq: number,
   cursor: number,

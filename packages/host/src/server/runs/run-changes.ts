@@ -17,7 +17,7 @@ interface ChangesPorts {
 }
 
 /** Most that is read for one answer, and so the most runs in it beside those above them. */
-const PAGE = { limit: 200, maxBytes: 262_144 };
+const PAGE = { limit: 200, isForPlaces: true };
 
 export const runChangesRoute = (ports: ChangesPorts): Route => ({
   method: 'GET',

@@ -17,6 +17,29 @@ test('every row of the type is told once, each run in its order, and nothing els
   expect(bench.state).toMatchObject({ pending: [], delivered: 2, position: await bench.store.changes.end() });
 });
 
+test('the body of a row is read when the row is told, and not when it is found', async () => {
+  let found = 0;
+  const bench = new PumpBench({
+    reads: ({ log, changes }) => ({
+      log,
+      changes: {
+        ...changes,
+        // As a large store answers.
+        read: async (range) => {
+          const page = await changes.read(range);
+          if (range.isForPlaces !== true) found += page.rows.reduce((sum, { payload }) => sum + payload.length, 0);
+          return { ...page, rows: page.rows.map((row) => ({ ...row, payload: '' })) };
+        },
+      },
+    }),
+  });
+  await bench.run('x');
+  bench.start();
+  await bench.write('x', 'a', 'a');
+  await turns();
+  expect([bench.attempts, found]).toEqual([['run_x:1', 'run_x:2'], 0]);
+});
+
 test('of one run one row is on its way at a time; other runs do not wait for it', async () => {
   const bench = new PumpBench();
   for (const name of ['x', 'y']) await bench.run(name);

@@ -43,7 +43,6 @@ export interface PumpPorts {
 
 /** Rows per log read: many in a quiet log, few enough not to delay others. */
 const LOOKED_AT = { least: 64, most: 1_000 };
-const PAGE_BYTES = 1_048_576;
 
 /** The position is saved after this many reads without a matching row. */
 const QUIET_READS = 32;
@@ -148,8 +147,8 @@ export class Pump {
         const page = await store.changes.read({
           after: this.#position,
           limit: Math.min(Math.max(policy.window - this.#lanes.size, LOOKED_AT.least), LOOKED_AT.most),
-          maxBytes: PAGE_BYTES,
           filter: { tenant, types },
+          isForPlaces: true,
         });
         if (page.position !== this.#position) this.#isBehind = true;
         this.#position = page.position;
@@ -228,7 +227,7 @@ export class Pump {
 
   async #deliver({ runId, seqs }: Lane): Promise<SendResult> {
     const seq = seqs[0] as number;
-    const [row] = await this.#ports.store.log.read({ runId, after: seq - 1, limit: 1 });
+    const [row] = await this.#ports.store.log.read({ runId, after: seq - 1, limit: 1, isForFrames: true });
     // Retention may have deleted the row since it was read.
     if (row?.seq !== seq) return { kind: 'skipped' };
     return this.#subscription.deliver(row, this.#stop.signal);

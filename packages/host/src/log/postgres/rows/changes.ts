@@ -6,22 +6,20 @@ import { bodySize, type Row } from '../../ports/rows.ts';
 import type { Queries } from '../database.ts';
 import type { Horizon } from '../horizon.ts';
 import { encodeJson } from '../text-codec.ts';
-import { ROW_COLUMNS, type RowColumns, rowOf, views } from './columns.ts';
-
-const { columns, size } = views.all;
+import { ROW_COLUMNS, type RowColumns, rowOf, type View, views } from './columns.ts';
 
 type Found = [...RowColumns, runId: RunId, contextId: ContextId, isShown: boolean];
 
 /** `before` counts the bytes of the rows before one, those that are not shown among them. */
 const ALL = `SELECT ${ROW_COLUMNS}, run_id, context_id, is_shown FROM (
     SELECT *, sum(size) OVER (ORDER BY cursor) - size AS before FROM (
-      SELECT ${columns}, CASE WHEN r.imported_at IS NULL THEN ${size} ELSE 0 END AS size, r.id AS run_id,
+      SELECT ${views.all.columns}, CASE WHEN r.imported_at IS NULL THEN ${views.all.size} ELSE 0 END AS size, r.id AS run_id,
         r.context AS context_id, r.imported_at IS NULL AS is_shown
       FROM cairn.events e JOIN cairn.runs r ON r.key = e.run
       WHERE e.cursor > $1::bigint AND e.cursor <= $2::bigint ORDER BY e.cursor LIMIT $3::bigint) found
   ) counted WHERE before < $4::bigint ORDER BY cursor`;
 
-const FILTERED = `SELECT ${ROW_COLUMNS}, run_id, context_id, true FROM (
+const filtered = ({ columns, size }: View): string => `SELECT ${ROW_COLUMNS}, run_id, context_id, true FROM (
     SELECT *, sum(size) OVER (ORDER BY cursor) - size AS before FROM (
       SELECT ${columns}, ${size} AS size, r.id AS run_id, r.context AS context_id
       FROM cairn.events e JOIN cairn.runs r ON r.key = e.run
@@ -30,8 +28,11 @@ const FILTERED = `SELECT ${ROW_COLUMNS}, run_id, context_id, true FROM (
       ORDER BY e.cursor LIMIT $3::bigint) found
   ) counted WHERE before < $4::bigint ORDER BY cursor`;
 
+const FILTERED = filtered(views.all);
+const FILTERED_PLACES = filtered(views.places);
+
 export async function readChanges(queries: Queries, horizon: Horizon, range: ChangesRange): Promise<Changes> {
-  const { filter, limit, after: position } = range;
+  const { filter, limit, after: position, isForPlaces } = range;
   const after = Number(position);
   const maxBytes = pageBytes(range.maxBytes);
   const end = await horizon.end();
@@ -41,7 +42,14 @@ export async function readChanges(queries: Queries, horizon: Horizon, range: Cha
   const found =
     filter === null
       ? await queries.rows<Found>(ALL, [after, through, limit, maxBytes])
-      : await queries.rows<Found>(FILTERED, [after, through, limit, maxBytes, filter.tenant, encodeJson(filter.types)]);
+      : await queries.rows<Found>(isForPlaces === true ? FILTERED_PLACES : FILTERED, [
+          after,
+          through,
+          limit,
+          maxBytes,
+          filter.tenant,
+          encodeJson(filter.types),
+        ]);
   const rows: Row[] = [];
   let bytes = 0;
   for (const row of found) {

@@ -3,12 +3,12 @@ import type { Cause, ContextId, RunId } from '@cairn/protocol';
 import type { Row } from '../../ports/rows.ts';
 
 /** What a reader needs of the texts of a row, and what a page counts of it. */
-interface View {
+export interface View {
   readonly columns: string;
   readonly size: string;
 }
 
-export type ViewName = 'all' | 'frames' | 'tasks';
+export type ViewName = 'all' | 'frames' | 'tasks' | 'places';
 
 const PLACE = 'e.seq, e.cursor, e.at, e.type, e.node, e.cause, e.audience, e.face';
 
@@ -26,6 +26,10 @@ export const views: Readonly<Record<ViewName, View>> = {
     columns: `${PLACE}, ''::text AS body, CASE WHEN e.face <> 0 THEN e.task END AS task_body, ''::text AS own_hash,
       ''::text AS chain_hash`,
     size: 'CASE WHEN e.face <> 0 THEN e.task_size ELSE 0 END',
+  },
+  places: {
+    columns: `${PLACE}, ''::text AS body, NULL::text AS task_body, ''::text AS own_hash, ''::text AS chain_hash`,
+    size: '0',
   },
 };
 
