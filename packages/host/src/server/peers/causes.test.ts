@@ -20,10 +20,21 @@ const top = defineWorkflow({
   nodes: { below: { type: 'core.subWorkflow', config: { workflowId: 'leaf' } } },
 });
 
+const large = defineWorkflow({
+  id: 'large',
+  version: '1',
+  nodes: Object.fromEntries(
+    Array.from({ length: 9 }, (_, i) => [
+      `set${i}`,
+      { type: 'core.setVariable', config: { name: `v${i}`, expression: 'inputs.text' } },
+    ]),
+  ),
+});
+
 async function host() {
   const started = await createHostOver(inMemoryStore(), {
     report: () => undefined,
-    workflows: [leaf, top],
+    workflows: [leaf, top, large],
     config: {
       port: 0,
       hostId: 'alpha',
@@ -127,4 +138,16 @@ test("an unknown run and another tenant's run are both unknown", async () => {
     const reply = await to.ask('GET', `/v1/host/cairn/runs/${id}/causes`, { key: keys.stranger });
     expect(reply).toMatchObject({ status: 404, body: { error: 'not_found' } });
   }
+});
+
+test('looks through half a megabyte for a page, and shows each event once', async () => {
+  await using to = await host();
+  const runId = await to.ended({ workflowId: 'large', inputs: { text: 'x'.repeat(100_000) } });
+  const pages = [await to.causes(runId)];
+  for (let next = pages[0]?.next ?? null; next !== null; next = pages.at(-1)?.next ?? null)
+    pages.push(await to.causes(runId, `?after=${next}`));
+  const events = pages.flatMap((page) => page.events);
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i));
+  // One variable is in each event of a node that sets it, in payload and task face.
+  expect(Math.max(...pages.map((page) => page.events.length))).toBeLessThanOrEqual(6);
 });

@@ -21,9 +21,15 @@ export interface CausesPorts {
   readonly hostId: string;
 }
 
-/** Events of one response, and the bytes of their payloads that are looked through. */
+/** Events of one response. */
 const MAX_EVENTS = 500;
-const MAX_BYTES = 1_048_576;
+
+/**
+ * Bytes of payloads that are looked through for a page, all in one turn of the event loop. For a chain they are more: each
+ * of its events is read, and looked through, by itself.
+ */
+const PAGE_BYTES = 524_288;
+const CHAIN_BYTES = 1_048_576;
 
 export const causesRoutes = (ports: CausesPorts): readonly Route[] => [
   {
@@ -54,16 +60,16 @@ async function causesOf(call: Call, { log, hostId }: CausesPorts): Promise<strin
   const head = await headThen(call, log);
   const number = (name: string) => integerParam(queryParam(call, name), { name, min: 0, max: Number.MAX_SAFE_INTEGER });
   const of = queryParam(call, 'of') === 'last' ? head.seq : number('of');
-  const page = of === undefined ? await pageAfter(head, log, number('after') ?? -1) : await chainOf(head, log, of);
-  const { audience } = call.caller;
-  const [first] = await log.read({ runId: head.record.runId, after: -1, limit: 1 });
+  const isForClient = call.caller.audience === 'client';
+  const show = (row: Row): CausedEvent => (isForClient && row.audience !== 'client' ? placeOf(row) : caused(row));
+  const reading = { log, show };
+  const page =
+    of === undefined ? await pageAfter(head, reading, number('after') ?? -1) : await chainOf(head, reading, of);
+  const [first] = await log.read({ runId: head.record.runId, after: -1, limit: 1, isForFrames: true });
   const body: Causes = {
     runId: head.record.runId,
     hostId,
-    events: page.rows.map((row) => {
-      if (audience === 'client' && row.audience !== 'client') return placeOf(row);
-      return of === undefined ? caused(row) : { ...caused(row), hash: row.hash };
-    }),
+    events: page.events,
     next: page.next,
     ...(of !== undefined && { traceId: traceOf(head, first) }),
     parent: parentEvent(head, first, hostId),
@@ -80,20 +86,27 @@ async function headThen(call: Call, log: EventLog): Promise<RunHead> {
   return { ...head, seq: atSeq };
 }
 
+interface Reading {
+  readonly log: EventLog;
+  /** As this caller sees it. */
+  readonly show: (row: Row) => CausedEvent;
+}
+
 interface Page {
-  readonly rows: readonly Row[];
+  readonly events: readonly CausedEvent[];
   readonly next: number | null;
 }
 
-async function pageAfter({ record: { runId }, seq }: RunHead, log: EventLog, after: number): Promise<Page> {
+async function pageAfter({ record: { runId }, seq }: RunHead, { log, show }: Reading, after: number): Promise<Page> {
+  const found = await log.read({ runId, after, limit: MAX_EVENTS, maxBytes: PAGE_BYTES, isForFrames: true });
   // One more may have been written since, or follow what is asked for.
-  const rows = (await log.read({ runId, after, limit: MAX_EVENTS })).filter((row) => row.seq <= seq);
+  const rows = found.filter((row) => row.seq <= seq);
   const last = rows.at(-1)?.seq ?? seq;
-  return { rows, next: last < seq ? last : null };
+  return { events: rows.map(show), next: last < seq ? last : null };
 }
 
 /** Follows the causes inside the run. Every cause has a smaller sequence, so this ends. */
-async function chainOf(head: RunHead, log: EventLog, of: number): Promise<Page> {
+async function chainOf(head: RunHead, { log, show }: Reading, of: number): Promise<Page> {
   const { runId } = head.record;
   if (of > head.seq) {
     throw new TerminalError('validation_error', {
@@ -102,17 +115,18 @@ async function chainOf(head: RunHead, log: EventLog, of: number): Promise<Page> 
       details: { parameter: 'of', lastSequence: head.seq },
     });
   }
-  const rows: Row[] = [];
+  const events: CausedEvent[] = [];
   let next: number | null = of;
   let bytes = 0;
-  while (next !== null && rows.length < MAX_EVENTS && bytes < MAX_BYTES) {
+  while (next !== null && events.length < MAX_EVENTS && bytes < CHAIN_BYTES) {
     const [row]: readonly Row[] = await log.read({ runId, after: next - 1, limit: 1 });
     if (row === undefined || row.seq !== next) break;
-    rows.push(row);
+    const shown = show(row);
+    events.push(shown.type === undefined ? shown : { ...shown, hash: row.hash });
     bytes += row.payload.length;
     next = typeof row.cause === 'number' && row.cause < row.seq ? row.cause : null;
   }
-  return { rows, next };
+  return { events, next };
 }
 
 const placeOf = ({ runId, seq, at }: Row): CausedEvent => ({
