@@ -25,7 +25,7 @@ import { stateText } from './state-text.ts';
 export { STATE_FORMAT } from './nearest-state.ts';
 
 /** Rows are parsed and folded in the turn that reads them. */
-const PAGE = { limit: 1_000, maxBytes: 524_288 };
+const PAGE = { limit: 1_000, maxBytes: 524_288, isForFolds: true };
 
 /** What of a log is folded, and in how many pages at most. */
 interface FoldRange {

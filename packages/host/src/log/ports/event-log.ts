@@ -170,6 +170,8 @@ export interface RunRows {
   readonly audience?: 'client' | undefined;
   /** Reads only the fields that frames show. Task faces and hashes may be empty, which saves reading them. */
   readonly isForFrames?: boolean | undefined;
+  /** Reads only what a fold needs. Task faces and hashes may be empty; a row without its face says its `bytes`. */
+  readonly isForFolds?: boolean | undefined;
   /** Default, and the most: `MAX_PAGE_BYTES`. */
   readonly maxBytes?: number | undefined;
 }

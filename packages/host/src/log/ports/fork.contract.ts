@@ -9,6 +9,7 @@ import type { ForkRun } from './event-log.ts';
 import { forkIndexContract } from './fork-index.contract.ts';
 import { apart, type Forks, fork1, fork2, forkOf, seqs, shared, ten, third } from './fork-samples.kit.ts';
 import { forkTreeContract } from './fork-tree.contract.ts';
+import { rowBytes } from './row-bytes.ts';
 import type { Row } from './rows.ts';
 import { context, creation, lease, row, runA, runB, started } from './samples.kit.ts';
 
@@ -34,6 +35,25 @@ function sharedRows(store: () => Ports<Forks>): void {
       new Set([`${fork1} ${apart}`]),
     );
     expect(await rowsOf(store(), runA)).toEqual(source);
+  });
+
+  it('gives a fold the payloads of shared and own rows, and what each counts with its face', async () => {
+    const told = {
+      payload: JSON.stringify({ text: 'a\u0000é𝄞' }),
+      task: JSON.stringify({ kind: 'status', text: 'é' }),
+    };
+    const large = { payload: JSON.stringify({ text: 'é'.repeat(9_000) }), task: null };
+    await log().append(creation(runA, { rows: [...ten.slice(0, 4), row('told', told), row('large', large)] }));
+    await log().fork(forkOf(runA, 6));
+    await log().append({ runId: fork1, rows: [row('told', told)] });
+    const range = { runId: fork1, after: -1, limit: 100 };
+    const counted = (rows: readonly Row[]) => rows.map((one) => [one.seq, one.payload, rowBytes(one)]);
+    expect(counted(await log().read({ ...range, isForFolds: true }))).toEqual(counted(await log().read(range)));
+    const [copied] = (await log().read({ ...range, after: 5, isForFolds: true })).map((one) => ({
+      ...one,
+      payload: '{}',
+    }));
+    expect(copied).not.toHaveProperty('bytes');
   });
 
   it.each([1, 2, 3, 6])('pages over the cut with %i rows at a time, for every reader', async (limit) => {

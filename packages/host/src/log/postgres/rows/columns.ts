@@ -8,9 +8,14 @@ export interface View {
   readonly size: string;
 }
 
-export type ViewName = 'all' | 'frames' | 'tasks' | 'places';
+export type ViewName = 'all' | 'frames' | 'folds' | 'tasks' | 'places';
 
 const PLACE = 'e.seq, e.cursor, e.at, e.type, e.node, e.cause, e.audience, e.face';
+
+const frames: View = {
+  columns: `${PLACE}, e.payload AS body, NULL::text AS task_body, ''::text AS own_hash, ''::text AS chain_hash`,
+  size: 'e.payload_size',
+};
 
 /** Names differ from those of the table, so that each view has the same ones. */
 export const views: Readonly<Record<ViewName, View>> = {
@@ -18,10 +23,8 @@ export const views: Readonly<Record<ViewName, View>> = {
     columns: `${PLACE}, e.payload AS body, e.task AS task_body, e.row_hash AS own_hash, e.hash AS chain_hash`,
     size: 'e.payload_size + e.task_size',
   },
-  frames: {
-    columns: `${PLACE}, e.payload AS body, NULL::text AS task_body, ''::text AS own_hash, ''::text AS chain_hash`,
-    size: 'e.payload_size',
-  },
+  frames,
+  folds: frames,
   tasks: {
     columns: `${PLACE}, ''::text AS body, CASE WHEN e.face <> 0 THEN e.task END AS task_body, ''::text AS own_hash,
       ''::text AS chain_hash`,

@@ -1,28 +1,45 @@
 /** Pages of a run or a context. The database counts their bytes, so that nothing beyond a page is sent. */
 import type { ContextId, RunId } from '@cairn/protocol';
 import { type ContextRows, pageBytes, type RunRows } from '../../ports/event-log.ts';
+import { ROW_OVERHEAD_BYTES } from '../../ports/row-bytes.ts';
 import type { Row } from '../../ports/rows.ts';
 import { sharedRowsPurged } from '../../ports/run-purged.ts';
+import { CopiedRow } from '../../values/copied-row.ts';
 import type { Queries } from '../database.ts';
 import { ROW_COLUMNS, type RowColumns, rowOf, TOMBSTONE, type ViewName, views } from './columns.ts';
 
 /** As `through` of a run's own rows, which have no end. */
 const NO_END = Number.MAX_SAFE_INTEGER;
 
+type FoundOfRun = [...RowColumns, contextId: ContextId, bytes: number | null, isGone: boolean];
+
 export async function readRun(queries: Queries, range: RunRows): Promise<readonly Row[]> {
-  const { runId, after, limit, maxBytes, audience, isForFrames } = range;
+  const { runId, after, limit, maxBytes, audience, isForFrames, isForFolds } = range;
   if (limit < 1) return [];
-  const text = runSql(isForFrames === true ? 'frames' : 'all', audience === 'client');
-  const found = await queries.rows<[...RowColumns, contextId: ContextId, isGone: boolean]>(text, [
-    runId,
-    after,
-    limit,
-    pageBytes(maxBytes),
-  ]);
+  const view = isForFolds === true ? 'folds' : isForFrames === true ? 'frames' : 'all';
+  const text = runSql(view, audience === 'client');
+  const values = [runId, after, limit, pageBytes(maxBytes)];
+  const found = await queries.rows<FoundOfRun>(text, values);
   return found.map((columns) => {
-    if (columns[13]) throw sharedRowsPurged(runId);
-    return rowOf(runId, columns[12], columns);
+    const [contextId, bytes, isGone] = [columns[12], columns[13], columns[14]];
+    if (isGone) throw sharedRowsPurged(runId);
+    const row = rowOf(runId, contextId, columns);
+    return bytes === null ? row : new CountedRow(row, bytes);
   });
+}
+
+/** A row without its face. */
+class CountedRow extends CopiedRow {
+  readonly #bytes: number;
+
+  constructor(row: Row, bytes: number) {
+    super(row);
+    this.#bytes = bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
 }
 
 export async function readContext(queries: Queries, range: ContextRows): Promise<readonly Row[]> {
@@ -45,6 +62,9 @@ export async function readContext(queries: Queries, range: ContextRows): Promise
   });
 }
 
+/** What `rowBytes` counts of a row: the database knows it without reading the texts. */
+const BYTES = `${ROW_OVERHEAD_BYTES} + octet_length(e.payload) + coalesce(octet_length(e.task), 0)`;
+
 /** A page ends with the row that takes it past its bytes. */
 const page = (rows: string, order: 'seq' | 'cursor', whose: string): string =>
   `SELECT ${ROW_COLUMNS}, ${whose}, is_gone FROM (
@@ -59,24 +79,25 @@ const page = (rows: string, order: 'seq' | 'cursor', whose: string): string =>
 
 function runSql(view: ViewName, isForClients: boolean): string {
   const { columns, size } = views[view];
+  const bytes = view === 'folds' ? BYTES : 'NULL::integer';
   const hidden = isForClients ? 'AND e.audience = 0' : '';
   return page(
     `SELECT own.*, r.context AS whose FROM cairn.runs r CROSS JOIN LATERAL (
-         SELECT ${columns}, ${size} AS size, false AS is_gone FROM cairn.events e
+         SELECT ${columns}, ${size} AS size, ${bytes} AS bytes, false AS is_gone FROM cairn.events e
            WHERE (e.run, e.seq) > (r.key, $2::bigint) AND e.run <= r.key ${hidden}
            ORDER BY e.run, e.seq LIMIT $3::bigint) own WHERE r.id = $1::text
        UNION ALL
        SELECT shared.*, r.context FROM cairn.runs r JOIN cairn.shared_rows s ON s.run = r.key CROSS JOIN LATERAL (
-         SELECT ${columns}, ${size} AS size, false AS is_gone FROM cairn.events e
+         SELECT ${columns}, ${size} AS size, ${bytes} AS bytes, false AS is_gone FROM cairn.events e
            WHERE (e.run, e.seq) > (s.owner, greatest($2::bigint, s.from_seq - 1)) AND (e.run, e.seq) < (s.owner, s.through)
              ${hidden} ORDER BY e.run, e.seq LIMIT $3::bigint) shared WHERE r.id = $1::text
        UNION ALL
        SELECT gone.*, r.context FROM cairn.runs r JOIN cairn.shared_rows s ON s.run = r.key CROSS JOIN LATERAL (
-         SELECT ${TOMBSTONE}, 0 AS size, true AS is_gone FROM cairn.tombstones t
+         SELECT ${TOMBSTONE}, 0 AS size, NULL::integer AS bytes, true AS is_gone FROM cairn.tombstones t
            WHERE (t.run, t.seq) > (s.owner, greatest($2::bigint, s.from_seq - 1)) AND (t.run, t.seq) < (s.owner, s.through)
            ORDER BY t.run, t.seq LIMIT 1) gone WHERE r.id = $1::text`,
     'seq',
-    'whose',
+    'whose, bytes',
   );
 }
 

@@ -38,6 +38,18 @@ describe('a large value', { timeout: 60_000 }, () => {
   });
 });
 
+it('reads no task faces for a fold', { timeout: 60_000 }, async () => {
+  const store = await opened();
+  const rows = [started(), row('a', { task: '{"kind":"status"}' })];
+  await store.log.append(creation(runA, { rows }));
+  const range = { runId: runA, after: 0, limit: 9 };
+  const tasks = [await store.log.read(range), await store.log.read({ ...range, isForFolds: true })].map(
+    ([one]) => one?.task,
+  );
+  expect(tasks).toEqual(['{"kind":"status"}', null]);
+  await store.close();
+});
+
 const rowWith = (payload: string): Row => ({
   ...{ runId: runA, seq: 1, contextId: context, cursor: 1, at: 1, type: 'local.held', nodeId: null, cause: null },
   ...{ audience: 'client' as const, payload, task: null, face: 0, rowHash: '', hash: '' },

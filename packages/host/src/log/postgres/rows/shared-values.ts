@@ -21,6 +21,7 @@ export class SharedValues {
 
   parse(text: string): Json {
     const places = largeValues(text);
+    if (places.length === 0) return JSON.parse(text);
     const values: PlacedValue[] = [];
     let kept = '';
     let from = 0;
@@ -39,11 +40,17 @@ export class SharedValues {
 }
 
 class SharingRow extends CopiedRow {
+  readonly #bytes: number | undefined;
   readonly #values: SharedValues;
 
   constructor(row: Row, values: SharedValues) {
     super(row);
+    this.#bytes = row.bytes;
     this.#values = values;
+  }
+
+  get bytes(): number | undefined {
+    return this.#bytes;
   }
 
   get value(): Json {
