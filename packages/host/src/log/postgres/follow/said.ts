@@ -6,9 +6,9 @@
 import type { Cause, ContextId, RunId } from '@cairn/protocol';
 import { utf8Size } from '../../../utf8.ts';
 import type { Commit } from '../../ports/event-log.ts';
-import type { Row } from '../../ports/rows.ts';
-import type { Admission } from '../commit/admission.ts';
+import { bodySize, type Row } from '../../ports/rows.ts';
 import type { Statement } from '../database.ts';
+import type { StoredHead } from '../heads.ts';
 
 /** Postgres takes at most 8,000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_500;
@@ -60,11 +60,23 @@ export function say(name: string, places: Iterable<Place>): string {
 const pairs = (places: Iterable<Place>) =>
   Array.from(places, ({ runId, contextId }): readonly [RunId, ContextId] => [runId, contextId]);
 
+/** A batch, as far as others are told of it. */
+interface Told {
+  readonly batch: { readonly groups: ReadonlyMap<RunId, ToldGroup> };
+  readonly admitted: readonly { readonly rows: readonly Row[] }[];
+}
+
+interface ToldGroup {
+  readonly runId: RunId;
+  readonly head: { readonly record: Pick<Commit, 'contextId'> };
+  readonly before: Pick<StoredHead, 'key'> | null;
+}
+
 /** The statement that notifies of a batch, to be sent right behind its commit, and of what was written before it. */
 export function tell(
   channel: string,
   name: string,
-  { batch, admitted }: Admission,
+  { batch, admitted }: Told,
   written: readonly Place[] = [],
 ): Statement {
   const places = [...batch.groups.values()].map(({ runId, head }) => ({ runId, contextId: head.record.contextId }));
@@ -74,11 +86,19 @@ export function tell(
   const [first, last] = [rows[0], rows.at(-1)];
   const key = group?.before?.key;
   const isAlone = written.length === 0 && other === undefined && key !== undefined && rows.length <= MAX_ROWS;
-  if (!isAlone || first === undefined || last === undefined) return { text: NOTIFY, values: [channel, bare] };
+  if (!isAlone || first === undefined || last === undefined || isTooLarge(rows))
+    return { text: NOTIFY, values: [channel, bare] };
   const said = JSON.stringify([name, pairs(places), { first: first.seq, rows: rows.map(saidRow) }] satisfies Said);
   if (utf8Size(said) > MAX_PAYLOAD_BYTES) return { text: NOTIFY, values: [channel, bare] };
   // The database adds the places of the rows.
   return { text: TELL, values: [channel, bare, said.slice(0, -1), key, first.seq, last.seq, last.hash] };
+}
+
+/** Large bodies are not rendered to find that out: that took milliseconds, and copies that the collector then took as long for. */
+function isTooLarge(rows: readonly Row[]): boolean {
+  let size = 0;
+  for (const row of rows) size += bodySize(row);
+  return size > MAX_PAYLOAD_BYTES;
 }
 
 /** The flush of this small transaction is nobody's concern. */
