@@ -18,6 +18,16 @@ const COLUMNS = `a.id, a.version, a.family, r.id,
     ELSE a.state END, a.first_seq, a.last_seq, a.size, a.name, a.mime, a.updated_at`;
 const FROM = 'FROM cairn.artifacts a JOIN cairn.runs r ON r.key = a.run';
 
+const newestWith = (state: ArtifactState): string =>
+  `(SELECT * FROM cairn.artifacts WHERE context = $1::text AND id = i.id AND state = '${state}' ORDER BY version DESC LIMIT 1)`;
+
+/** The current and the open version of each artifact, one after the other: an overview looks at hundreds of contexts. */
+const LIST = `SELECT ${COLUMNS} FROM (
+    SELECT DISTINCT a.id ${FROM} WHERE a.context = $1::text AND a.id > $2::text
+      AND (a.state = 'complete' OR a.state = 'open' AND r.ended_at IS NULL) ORDER BY a.id LIMIT $3::bigint) i
+  CROSS JOIN LATERAL (${newestWith('complete')} UNION ALL ${newestWith('open')}) a
+  JOIN cairn.runs r ON r.key = a.run ORDER BY a.id`;
+
 export function postgresArtifacts(database: Database, readers: Readers): Artifacts {
   return {
     claim: (claim) => database.transaction((queries) => claimVersion(queries, claim)),
@@ -31,15 +41,10 @@ export function postgresArtifacts(database: Database, readers: Readers): Artifac
           [contextId, artifactId, runId, writer.life, writer.callId],
         );
       }),
-    list: async (contextId, { after = '', limit }) => {
-      const queries = readers.of(contextId);
-      const ids = await queries.rows<[string]>(
-        `SELECT DISTINCT a.id ${FROM} WHERE a.context = $1::text AND a.id > $2::text
-           AND (a.state = 'complete' OR a.state = 'open' AND r.ended_at IS NULL) ORDER BY a.id LIMIT $3::bigint`,
-        [contextId, after, limit],
-      );
-      return Promise.all(ids.map(([id]) => summaryOf(queries, contextId, id)));
-    },
+    list: async (contextId, { after = '', limit }) =>
+      summaries(
+        (await readers.of(contextId).rows<ArtifactColumns>(LIST, [contextId, after, limit])).map(artifactVersionOf),
+      ),
     summary: async (contextId, artifactId) => {
       const found = await summaryOf(readers.of(contextId), contextId, artifactId);
       return found.current === null && found.open === null ? null : found;
@@ -49,6 +54,19 @@ export function postgresArtifacts(database: Database, readers: Readers): Artifac
         ? newest(readers.of(contextId), contextId, artifactId, 'complete')
         : one(readers.of(contextId), 'a.version = $3::bigint', [contextId, artifactId, version]),
   };
+}
+
+/** Of versions in the order of their artifacts. */
+function summaries(versions: readonly ArtifactVersion[]): readonly ArtifactSummary[] {
+  const found = new Map<string, ArtifactSummary>();
+  for (const version of versions) {
+    const { current, open } = found.get(version.artifactId) ?? { current: null, open: null };
+    found.set(version.artifactId, {
+      current: version.state === 'complete' ? version : current,
+      open: version.state === 'open' ? version : open,
+    });
+  }
+  return [...found.values()];
 }
 
 async function one(queries: Queries, where: string, values: readonly Value[]): Promise<ArtifactVersion | null> {
