@@ -45,6 +45,26 @@ test('a refusal of a flood of problems lists some of them', () => {
   );
 });
 
+test('a refusal repeats a little of names that are many, or long', () => {
+  const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`name-${i}`, 1]));
+  expect(() => parseShape(z.strictObject({}), many, 'The body')).toThrow(
+    expect.objectContaining({
+      message:
+        'The body is not valid: Unrecognized keys: "name-0", "name-1", "name-2", "name-3", "name-4", and 9995 more.',
+    }),
+  );
+  const long = 'x'.repeat(100_000);
+  for (const [shape, value] of [
+    [z.strictObject({}), { [long]: 1, [`${long}y`]: 1 }],
+    [z.record(z.string(), z.int()), { [long]: 'x' }],
+    [z.record(z.string().max(10), z.int()), { [long]: 1 }],
+  ] as const) {
+    expect(() => parseShape(shape, value, 'The body')).toThrow(
+      expect.toSatisfy((error: Error) => JSON.stringify(error).length + error.message.length < 2_000),
+    );
+  }
+});
+
 test('a workflow definition is parsed or refused by name', () => {
   expect(() => parseWorkflowDefinition({ id: 'x' })).toThrow(/^The workflow definition is not valid: /);
 });

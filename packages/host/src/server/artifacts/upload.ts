@@ -105,7 +105,7 @@ async function receiveJson(request: IncomingMessage, target: JsonTarget, ports: 
 }
 
 /** Rows of a few columns each. */
-const LIMITS = { parts: 400_000, items: 400_000 };
+const LIMITS = { parts: 400_000, names: 10_000, items: 400_000 };
 
 /** Rows of a dataset in one request. Each is checked and written by itself: 300,000 held the event loop for 200 ms. */
 const MAX_ROWS = 50_000;

@@ -33,10 +33,20 @@ test.each([
     `{${Array.from({ length: 50_000 }, (_, i) => `"k${i}":1`).join(',')}}`,
     '50000 objects, lists and members',
   ],
+  [
+    'names',
+    `[${Array.from({ length: 10_001 }, (_, i) => `{"k${i}":1}`).join(',')}]`,
+    '10000 different names of members',
+  ],
   ['items', `[${Array(200_002).fill('1').join(',')}]`, '200000 items'],
 ])('refuses too many %s before it reads them', (_, text, message) => {
   expect(() => parse(text)).toThrow(message);
-  expect(parseJsonBody(Buffer.from(text), { parts: 60_000, items: 300_000 })).toEqual(JSON.parse(text));
+  expect(parseJsonBody(Buffer.from(text), { parts: 60_000, items: 300_000, names: 60_000 })).toEqual(JSON.parse(text));
+});
+
+test('takes records that repeat their names as often as parts allow', () => {
+  const text = JSON.stringify({ rows: Array.from({ length: 12_000 }, (_, i) => ({ id: i, name: 'a:b', at: ':' })) });
+  expect(parse(text)).toEqual(JSON.parse(text));
 });
 
 test('a long text may hold any punctuation', () => {
