@@ -193,7 +193,8 @@ export const workflowDefinition = z
 
 /** A definition as an author writes it. Without a `version`, registration derives one from the content. */
 export const authoredWorkflow = workflowDefinition
-  .extend({ version: workflowDefinition.shape.version.optional() })
+  // Lists of workflows, and every run, have the version in full.
+  .extend({ version: z.string().min(1).max(128).optional() })
   .meta({ id: 'AuthoredWorkflow' });
 
 export type PortValue = DataOf<typeof portValue>;

@@ -61,6 +61,20 @@ test('refuses configurable that breaks the schema of the workflow', () => {
   });
 });
 
+test('a refusal of thousands of options lists some, each in short', () => {
+  const budget = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i}${'x'.repeat(2_000)}`, 1]));
+  expect(() => start({ who: 'x' }, {}, { budget })).toThrow(
+    expect.objectContaining({
+      code: 'validation_error',
+      message: expect.stringMatching(/; and 4980 more\.$/),
+      details: {
+        workflowId: 'w',
+        problems: expect.toSatisfy((all: string[]) => all.length === 100 && all.join().length < 110_000),
+      },
+    }),
+  );
+});
+
 test('no run gets more than the host allows', () => {
   expect(start({ who: 'x' }, {}, { recursionLimit: 10_000 }).limits).toMatchObject({ maxNodeExecutions: 100 });
 });

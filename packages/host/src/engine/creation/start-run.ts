@@ -176,10 +176,17 @@ function inherit(payload: PayloadDraft<'run.started'>, { child, askedBy, parentW
 export const callbackDrafts = (callbackUrl: string | undefined): readonly Draft[] =>
   callbackUrl === undefined ? [] : [row('cairn.callback.requested', { callbackUrl })];
 
-function refuse(definition: WorkflowDefinition, problems: readonly string[]): void {
-  if (problems.length === 0) return;
+/** Problems in one error, the characters of each, and those in its message. Options may have thousands of names. */
+const MAX_PROBLEMS = 100;
+const MAX_PROBLEM = 1_000;
+const SHOWN_PROBLEMS = 20;
+
+function refuse(definition: WorkflowDefinition, found: readonly string[]): void {
+  if (found.length === 0) return;
+  const problems = found.slice(0, MAX_PROBLEMS).map((problem) => problem.slice(0, MAX_PROBLEM));
+  const more = found.length > SHOWN_PROBLEMS ? `; and ${found.length - SHOWN_PROBLEMS} more` : '';
   throw new TerminalError('validation_error', {
-    message: sentence(`A run of ${definition.id} cannot start: ${problems.join('; ')}`),
+    message: sentence(`A run of ${definition.id} cannot start: ${problems.slice(0, SHOWN_PROBLEMS).join('; ')}${more}`),
     hint: 'GET /v1/workflows/{workflowId} shows the variables and options the workflow takes.',
     details: { workflowId: definition.id, problems },
   });

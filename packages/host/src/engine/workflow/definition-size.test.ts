@@ -138,6 +138,24 @@ test('a definition with too many nodes is refused before it is parsed', () => {
   expect(() => refuseLongLists('no definition')).not.toThrow();
 });
 
+test('lists inside groups and channels count together, however they are spread', () => {
+  const groups = (count: number, items: number) => ({ groups: Array(count).fill({ nodeIds: Array(items).fill(1) }) });
+  expect(() => refuseLongLists(groups(9, 1_000))).not.toThrow();
+  expect(() => refuseLongLists(groups(100, 1_000))).toThrow(/has \d+ items in lists of groups and channels/);
+  const access = { readers: Array(200).fill(1) };
+  const channels = Object.fromEntries(ids(100).map((id) => [id, { reducer: 'append', access }]));
+  expect(() => refuseLongLists({ channels })).toThrow(/items in lists of groups and channels/);
+});
+
+test('nodes are parsed by few inputs at a time, so that a turn finds few problems', () => {
+  const inputs = Object.fromEntries(ids(1_000).map((id) => [id, {}]));
+  const nodes = ids(25).map((id) => ({ ...graph(1, []).nodes[0], id, inputs }));
+  const slices = parseInSlices({ ...base, nodes });
+  expect(slices.next().done).toBe(false);
+  // The frame and the first node only: the problems of one node are listed.
+  expect(() => atOnce(slices)).toThrow(expect.objectContaining({ message: expect.stringContaining('; and 996 more') }));
+});
+
 test('the text in slices is canonical JSON', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' })), (value) => {

@@ -10,7 +10,11 @@ export const listLimits = {
   channels: 1_000,
   triggers: 1_000,
   groups: 1_000,
+  acceptsInheritedArtifacts: 1_000,
 };
+
+/** Items of all lists in groups and channels. A problem with each takes a microsecond, and these parts are not parsed in slices. */
+const MAX_LISTED = 10_000;
 
 /** The maximum length of its canonical text. Reading and hashing it take a few milliseconds each, and cannot be split. */
 const MAX_CHARACTERS = 524_288;
@@ -25,6 +29,18 @@ export function refuseLargeGraph(definition: WorkflowDefinition, nodeTypes: Node
   refuse(nodes.length, listLimits.nodes, 'nodes');
   refuse(edges.length, listLimits.edges, 'edges');
   refuse(nodes.filter(isDriven).length, MAX_DRIVEN_NODES, 'nodes that run agents or workflows');
+}
+
+/** For a value that was not parsed yet. Counts lists at any depth. */
+export function refuseManyItems(value: unknown): void {
+  let items = 0;
+  const count = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    if (Array.isArray(part)) items += part.length;
+    for (const member of Object.values(part)) count(member);
+  };
+  count(value);
+  refuse(items, MAX_LISTED, 'items in lists of groups and channels');
 }
 
 export const refuseLargeText = (text: string): void => refuse(text.length, MAX_CHARACTERS, 'characters');

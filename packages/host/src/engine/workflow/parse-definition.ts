@@ -12,13 +12,13 @@ import {
 } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Sliced } from '../shares/long-work.ts';
-import { listLimits, refuse } from './definition-size.ts';
+import { listLimits, refuse, refuseManyItems } from './definition-size.ts';
 
-/** Definitions with fewer nodes and edges are parsed at once. Their errors list the problems of all parts. */
-const SMALL = 100;
+/** Definitions with fewer nodes, inputs and edges are parsed at once. Their errors list the problems of all parts. */
+const SMALL = 300;
 
-/** Nodes or edges that are parsed together. */
-const CHUNK = 25;
+/** Nodes and their inputs, or edges, that are parsed together. */
+const CHUNK = 50;
 
 const lists = z.looseObject({ nodes: z.array(z.unknown()), edges: z.array(z.unknown()) });
 
@@ -38,7 +38,7 @@ function* sliced<Definition extends AuthoredWorkflow>(
 ): Sliced<Definition> {
   const { data } = lists.safeParse(value);
   if (data === undefined) return parse(value);
-  if (data.nodes.length + data.edges.length <= SMALL) return parse(value);
+  if (weightOf(data.nodes) + weightOf(data.edges) <= SMALL) return parse(value);
   yield undefined;
   const frame = parse({ ...data, nodes: data.nodes.slice(0, 1), edges: [] });
   const nodes: WorkflowNode[] = [];
@@ -56,18 +56,31 @@ function* sliced<Definition extends AuthoredWorkflow>(
 
 /** Throws `definition_too_large` before anything is parsed. What has another shape is refused later. */
 export function refuseLongLists(value: unknown): void {
-  for (const [name, limit] of Object.entries(listLimits)) refuse(sizeOf(value, name), limit, name);
+  const { data = {} } = z.looseObject({}).safeParse(value);
+  for (const [name, limit] of Object.entries(listLimits)) refuse(sizeOf(data[name]), limit, name);
+  refuseManyItems([data.groups, data.channels]);
 }
 
-function sizeOf(value: unknown, name: string): number {
-  const list: unknown = z.looseObject({}).safeParse(value).data?.[name];
-  return typeof list === 'object' && list !== null ? Object.keys(list).length : 0;
-}
+const sizeOf = (list: unknown): number => (typeof list === 'object' && list !== null ? Object.keys(list).length : 0);
 
 const WHAT = 'The workflow definition';
 
+/** How many problems an item may have: a node has one for each of its inputs. */
+const weightOf = (items: readonly unknown[]): number =>
+  items.reduce<number>((sum, item) => sum + 1 + inputsOf(item), 0);
+
+const inputsOf = (item: unknown): number =>
+  typeof item === 'object' && item !== null && 'inputs' in item ? sizeOf(item.inputs) : 0;
+
 function* chunksOf(items: readonly unknown[]): Generator<Record<string, unknown>, void> {
-  for (let from = 0; from < items.length; from += CHUNK) {
-    yield Object.fromEntries(items.slice(from, from + CHUNK).map((item, index) => [from + index, item]));
+  let chunk: [number, unknown][] = [];
+  let weight = 0;
+  for (const [index, item] of items.entries()) {
+    chunk.push([index, item]);
+    weight += weightOf([item]);
+    if (weight < CHUNK) continue;
+    yield Object.fromEntries(chunk);
+    [chunk, weight] = [[], 0];
   }
+  if (chunk.length > 0) yield Object.fromEntries(chunk);
 }

@@ -37,6 +37,17 @@ test('a host stores nothing of a definition that a tenant has no room for', asyn
   await engine.close();
 });
 
+test('a host refuses a version that would be long in every list and run', async () => {
+  const { node } = bench();
+  const engine = node('a');
+  const nodes = { n: { type: 'core.noop' } } as const;
+  const definition = defineWorkflow({ id: 'flow', nodes: { n: { type: 'core.noop' } } });
+  const register = (length: number) => engine.register('t', { ...definition, version: 'v'.repeat(length) });
+  await register(128);
+  await expect(register(129)).rejects.toMatchObject({ code: 'validation_error' });
+  await engine.close();
+});
+
 test('a host refuses a definition of more characters than it reads at once', async () => {
   const { node } = bench();
   const engine = node('a');
