@@ -224,7 +224,7 @@ export class StoreLine implements Store {
   #makeDefinitions(): Store['definitions'] {
     const { definitions } = this.#world.base;
     return {
-      put: (hash, body) => this.#write('definition', () => definitions.put(hash, body)),
+      put: (hash, body, payer) => this.#write('definition', () => definitions.put(hash, body, payer)),
       get: (hash) => this.#read(() => definitions.get(hash)),
       putWorkflow: (record, options) => this.#write('workflow', () => definitions.putWorkflow(record, options)),
       workflow: (tenant, id, version) => this.#read(() => definitions.workflow(tenant, id, version)),

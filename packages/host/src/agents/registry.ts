@@ -10,7 +10,7 @@ import {
 } from '@cairn/protocol';
 import type { Redactor } from '../engine/ports.ts';
 import { refuseSecrets } from '../engine/values/redacted.ts';
-import type { Definitions } from '../log/ports/definitions.ts';
+import type { Definitions, Payer } from '../log/ports/definitions.ts';
 import type { Packs } from '../log/ports/packs.ts';
 import type { DefinedAgent } from './define-agent.ts';
 import { inventoryEntry } from './inventory.ts';
@@ -28,6 +28,8 @@ export interface AgentRegistryPorts {
   readonly packs: Packs;
   readonly now: () => number;
   readonly policy: TrustPolicy;
+  /** The quota of a tenant, which the definitions of its packs take from. Default: none. */
+  readonly maxTenantBytes?: number | undefined;
   readonly discovery: Discovery;
   /** Detects secrets, which must not be stored. Default: none. */
   readonly redactor?: Redactor | null;
@@ -99,7 +101,7 @@ export class AgentRegistry {
       if (this.#host.has(name)) throw takenName(name, 'it is installed for the whole host');
       this.#refuseTwins(pack, known);
       refuseTooMany(name, known);
-      await this.#keepAgents(pack.agents);
+      await this.#keepAgents(pack.agents, { tenant, maxTenantBytes: this.#ports.maxTenantBytes });
       const installedAt = this.#ports.now();
       await this.#ports.packs.put(recordOf(tenant, pack, installedAt));
       return this.#shown({ ...pack, agents: pack.agents.map(withoutBody), scope: 'tenant', installedAt });
@@ -203,8 +205,8 @@ export class AgentRegistry {
     refuseSecrets(this.#ports.redactor ?? null, what, value);
   }
 
-  async #keepAgents(agents: readonly StoredAgent[]): Promise<void> {
-    for (const { hash, body } of agents) await this.#ports.definitions.put(hash, body);
+  async #keepAgents(agents: readonly StoredAgent[], payer?: Payer): Promise<void> {
+    for (const { hash, body } of agents) await this.#ports.definitions.put(hash, body, payer);
   }
 
   #shown({ manifest, scope, hash, signedBy, installedAt }: KnownPack): InstalledPack {

@@ -124,7 +124,7 @@ export const blobMissing = (runId: string, sha256: string): TerminalError =>
 
 export const quotaExceeded = (tenant: string, used: number, limit: number): TerminalError =>
   new TerminalError('quota_exceeded', {
-    message: `The events and artifacts of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
+    message: `The events, artifacts and definitions of tenant ${tenant} take ${used} bytes; its quota is ${limit}.`,
     hint: 'Ask the operator to raise limits.tenantLogBytes. Reads and cancels still work.',
     details: { used, limit },
   });

@@ -192,6 +192,7 @@ const registryOf = (config: HostConfig, { store, clock, allowUnsignedPacks, ...p
     packs: store.packs,
     now: () => clock.now(),
     policy: { trust: config.packs.trust, allowUnsigned: allowUnsignedPacks },
+    maxTenantBytes: config.limits.tenantLogBytes,
   });
 
 function signInsOf(

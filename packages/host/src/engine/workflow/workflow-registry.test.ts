@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bench } from '../../../test/kit/engine-bench.ts';
+import { inMemoryStore } from '../../log/in-memory/store.ts';
 import { defineWorkflow, fixed } from './define-workflow.ts';
 import { MAX_VERSIONS } from './version-quota.ts';
 
@@ -37,10 +38,29 @@ test('a host stores nothing of a definition that a tenant has no room for', asyn
   await engine.close();
 });
 
+test('a tenant pays for its definitions, and one without room registers none', async () => {
+  const { node, store } = bench(inMemoryStore(), { maxTenantLogBytes: 2_000 });
+  const engine = node('a');
+  const register = (id: string, text: string) =>
+    engine.register(
+      't',
+      defineWorkflow({ id, nodes: { n: { type: 'core.identity', inputs: { text: fixed(text) } } } }),
+    );
+  await register('small', 'x');
+  await register('small', 'x');
+  const used = await store.runIndex.tenantLogBytes('t');
+  expect(used).toBeGreaterThan(100);
+  expect(used).toBeLessThan(1_000);
+  await expect(register('large', 'x'.repeat(2_000))).rejects.toMatchObject({ code: 'quota_exceeded' });
+  // What is there already costs nothing.
+  await register('small', 'x');
+  expect(await store.runIndex.tenantLogBytes('t')).toBe(used);
+  await engine.close();
+});
+
 test('a host refuses a version that would be long in every list and run', async () => {
   const { node } = bench();
   const engine = node('a');
-  const nodes = { n: { type: 'core.noop' } } as const;
   const definition = defineWorkflow({ id: 'flow', nodes: { n: { type: 'core.noop' } } });
   const register = (length: number) => engine.register('t', { ...definition, version: 'v'.repeat(length) });
   await register(128);

@@ -36,7 +36,7 @@ export interface WorkflowRegistryPorts {
   readonly clock: Clock;
   readonly longWork: LongWork;
   readonly sha256: Sha256;
-  readonly limits: Pick<HostLimits, 'expressionCost'>;
+  readonly limits: Pick<HostLimits, 'expressionCost' | 'maxTenantLogBytes'>;
   /** Whether an edited definition may keep its version. Runs keep the definition they started with. Default false. */
   readonly replacesVersions?: boolean;
 }
@@ -79,7 +79,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     const stored = await longWork.inSlices(tenant, parsedInSlices(body));
     const workflow = await compile(tenant, stored, hash);
     // A cached definition must be in the store: its runs must find it after a restart.
-    await store.definitions.put(hash, body);
+    await store.definitions.put(hash, body, { tenant, maxTenantBytes: limits.maxTenantLogBytes });
     return keep(tenant, { workflow, isChecked: true }, body.length);
   };
 

@@ -1,3 +1,4 @@
+import { utf8Size } from '../../utf8.ts';
 import { workflowVersionExists } from '../errors.ts';
 import type { Definitions, WorkflowRecord } from '../ports/definitions.ts';
 import type { Tables } from './tables.ts';
@@ -10,9 +11,11 @@ export function inMemoryDefinitions(tables: Tables): Definitions {
   const versionOf = (tenant: string, workflowId: string, version: string): WorkflowRecord | null =>
     workflows.find((one) => one.tenant === tenant && one.workflowId === workflowId && one.version === version) ?? null;
   return {
-    async put(hash, body) {
+    async put(hash, body, payer) {
       tables.assertOpen();
-      if (!definitions.has(hash)) definitions.set(hash, body);
+      if (definitions.has(hash)) return;
+      if (payer !== undefined) tables.pay(payer, utf8Size(body));
+      definitions.set(hash, body);
     },
     async get(hash) {
       tables.assertOpen();

@@ -1,7 +1,8 @@
 /** State shared by the ports of the in-memory store: runs with their rows, sessions, and records that appends write. */
 import { type ContextId, invariant, type RunId } from '@cairn/protocol';
-import { storeClosed } from '../errors.ts';
+import { quotaExceeded, storeClosed } from '../errors.ts';
 import type { Checkpoint } from '../ports/checkpoints.ts';
+import type { Payer } from '../ports/definitions.ts';
 import type { PurgedRun } from '../ports/event-log.ts';
 import type { IdempotencyKey, IdempotencyRecord } from '../ports/idempotency.ts';
 import { rowBytes } from '../ports/row-bytes.ts';
@@ -97,6 +98,14 @@ export class Tables {
     let bytes = this.logBytes.get(tenant) ?? 0;
     for (const row of rows) bytes += rowBytes(row);
     this.logBytes.set(tenant, bytes);
+  }
+
+  /** Counts bytes that are no rows. Throws `quota_exceeded`. */
+  pay({ tenant, maxTenantBytes }: Payer, bytes: number): void {
+    const used = this.tenantBytes(tenant);
+    if (maxTenantBytes !== undefined && used + bytes > maxTenantBytes)
+      throw quotaExceeded(tenant, used, maxTenantBytes);
+    this.logBytes.set(tenant, (this.logBytes.get(tenant) ?? 0) + bytes);
   }
 
   /** Never shortens a session. */

@@ -1,12 +1,15 @@
 /** What every store promises of definitions: they come back as they were put, and a version never changes. */
 import { describe, expect, it } from 'vitest';
-import { eachStore, type Open } from './contract.kit.ts';
+import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { Definitions, WorkflowRecord } from './definitions.ts';
+import { rowBytes } from './row-bytes.ts';
+import { creation, runA, runB, started } from './samples.kit.ts';
 
-export function definitionsContract(open: Open<'definitions'>): void {
+export function definitionsContract(open: Open<'definitions' | 'log' | 'runIndex'>): void {
   const store = eachStore(open);
   const definitions = () => store().definitions;
   describe('by hash', () => byHash(definitions));
+  describe('the payer of a definition', () => payers(store));
   describe('workflows', () => workflows(definitions));
 }
 
@@ -16,6 +19,42 @@ function byHash(definitions: () => Definitions): void {
     await definitions().put('h', '{"é":"😀"}');
     await definitions().put('h', '{"é":"😀"}');
     expect(await definitions().get('h')).toBe('{"é":"😀"}');
+  });
+}
+
+function payers(store: () => Ports<'definitions' | 'log' | 'runIndex'>): void {
+  const body = '{"é":"😀"}';
+  const bytes = Buffer.byteLength(body);
+  const bytesOf = (tenant: string) => store().runIndex.tenantLogBytes(tenant);
+
+  it('is who stored it first, and pays once', async () => {
+    const { definitions } = store();
+    await definitions.put('h', body, { tenant: 't' });
+    await definitions.put('h', body, { tenant: 't' });
+    await definitions.put('h', body, { tenant: 'u' });
+    await definitions.put('own', body);
+    await definitions.put('own', body, { tenant: 'u' });
+    expect([await bytesOf('t'), await bytesOf('u')]).toEqual([bytes, 0]);
+    await store().log.append(creation(runA));
+    expect(await bytesOf('t')).toBe(bytes + rowBytes(started()));
+  });
+
+  it('is refused without room, and nothing is stored', async () => {
+    const { definitions, log } = store();
+    await log.append(creation(runA));
+    const used = rowBytes(started());
+    const put = (hash: string, maxTenantBytes: number) => definitions.put(hash, body, { tenant: 't', maxTenantBytes });
+    await expect(put('h', used + bytes - 1)).rejects.toMatchObject({
+      code: 'quota_exceeded',
+      details: { used, limit: used + bytes - 1 },
+    });
+    expect([await definitions.get('h'), await bytesOf('t')]).toEqual([null, used]);
+    await put('h', used + bytes);
+    await put('h', used);
+    expect([await definitions.get('h'), await bytesOf('t')]).toEqual([body, used + bytes]);
+    await expect(log.append(creation(runB, { maxTenantBytes: used + bytes }))).rejects.toMatchObject({
+      code: 'quota_exceeded',
+    });
   });
 }
 

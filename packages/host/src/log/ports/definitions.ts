@@ -1,8 +1,12 @@
 /** Definitions of workflows, agents and prompt templates, keyed by the hash of their text, and the registered workflows of tenants. */
 
 export interface Definitions {
-  /** Idempotent: the key is the hash of the body. */
-  put(hash: string, body: string): Promise<void>;
+  /**
+   * Idempotent: the key is the hash of the body. The bytes of a new body count as those of the payer's events; without a
+   * payer they are the host's own. Fails with `quota_exceeded` when the payer has no room. A body that is there already
+   * costs nobody anything, whoever stored it.
+   */
+  put(hash: string, body: string, payer?: Payer): Promise<void>;
   get(hash: string): Promise<string | null>;
   /**
    * Registers a version of a workflow. If the version exists with the same hash, nothing changes; with another hash, it
@@ -15,6 +19,12 @@ export interface Definitions {
   workflows(tenant: string): Promise<readonly WorkflowRecord[]>;
   /** The number of versions of all workflows of a tenant. */
   count(tenant: string): Promise<number>;
+}
+
+/** The tenant whose quota a definition takes from. */
+export interface Payer {
+  readonly tenant: string;
+  readonly maxTenantBytes?: number | undefined;
 }
 
 export interface WorkflowRecord {

@@ -182,6 +182,7 @@ export async function assemblePostgresStore(
     contexts: postgresContexts(readers),
     queue: postgresQueue(database, tenants),
     ...databasePorts(database),
+    definitions: postgresDefinitions({ database, writer, bytes: commit.bytes }),
     purges: postgresPurges(database, writer),
     artifacts: postgresArtifacts(database, readers),
     blobs: postgresBlobs({ database, readers, writer, bytes: commit.bytes }),
@@ -195,7 +196,6 @@ export async function assemblePostgresStore(
 
 /** Ports that need nothing but the database. */
 const databasePorts = (database: Database) => ({
-  definitions: postgresDefinitions(database),
   checkpoints: postgresCheckpoints(database),
   idempotency: postgresIdempotency(database),
   memories: postgresMemories(database),

@@ -1,15 +1,23 @@
 /** Definitions and workflow versions in SQLite. */
-import { workflowVersionExists } from '../errors.ts';
+import { utf8Size } from '../../utf8.ts';
+import { quotaExceeded, workflowVersionExists } from '../errors.ts';
 import type { Definitions, WorkflowRecord } from '../ports/definitions.ts';
 import { WORKFLOW_COLUMNS, type WorkflowColumns, workflowOf } from '../record-columns.ts';
+import type { BlobTables } from './blobs/blob-tables.ts';
 import type { Connection } from './connection.ts';
 import { query } from './query.ts';
+import type { TenantBytes } from './run-index/tenant-usage.ts';
 
 /** Workflow names with a cached newest version. */
 const CACHED_NAMES = 1_000;
 
-export function sqliteDefinitions({ db, writer, read }: Connection): Definitions {
-  const put = db.prepare('INSERT INTO definitions VALUES (?, ?) ON CONFLICT DO NOTHING');
+interface DefinitionPorts extends Connection {
+  readonly usage: TenantBytes;
+  readonly blobs: BlobTables;
+}
+
+export function sqliteDefinitions(ports: DefinitionPorts): Definitions {
+  const { db, writer, read } = ports;
   const get = query<[body: string]>(db, 'SELECT body FROM definitions WHERE hash = ?');
   const putWorkflow = db.prepare('INSERT INTO workflows VALUES (NULL, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
   const dropWorkflow = db.prepare('DELETE FROM workflows WHERE tenant = ? AND id = ? AND version = ?');
@@ -38,7 +46,7 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
     return found;
   };
   return {
-    put: (hash, body) => writer.submit({ rows: 1, bytes: body.length, apply: () => void put.run(hash, body) }),
+    put: putter(ports),
     get: async (hash) => read(() => get.get(hash)?.[0] ?? null),
     putWorkflow: (workflow, { replaces = false } = {}) =>
       writer.submit({
@@ -64,6 +72,29 @@ export function sqliteDefinitions({ db, writer, read }: Connection): Definitions
     },
     workflows: async (tenant) => read(() => all.all(tenant).map(workflowOf)),
     count: async (tenant) => read(() => counted.get(tenant)?.[0] ?? 0),
+  };
+}
+
+/** Stores a body, and counts it for its payer when it is new. */
+function putter({ db, writer, usage, blobs }: DefinitionPorts): Definitions['put'] {
+  const put = db.prepare('INSERT INTO definitions VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const known = query<[hash: string]>(db, 'SELECT hash FROM definitions WHERE hash = ?');
+  return (hash, body, payer) => {
+    const bytes = utf8Size(body);
+    return writer.submit({
+      ...(payer !== undefined && { tenant: payer.tenant }),
+      rows: 1,
+      bytes,
+      prepare: () => {
+        if (payer?.maxTenantBytes === undefined || known.get(hash) !== undefined) return;
+        const used = usage.of(payer.tenant) + blobs.bytesOf(payer.tenant);
+        if (used + bytes > payer.maxTenantBytes) throw quotaExceeded(payer.tenant, used, payer.maxTenantBytes);
+      },
+      apply: () => {
+        const isNew = Number(put.run(hash, body).changes) > 0;
+        if (isNew && payer !== undefined) usage.addOther(payer.tenant, bytes);
+      },
+    });
   };
 }
 

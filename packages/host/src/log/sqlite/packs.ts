@@ -9,12 +9,14 @@ export function sqlitePacks({ db, writer, read }: Connection): Packs {
   const known = query<[hash: string]>(db, 'SELECT hash FROM packs WHERE tenant = ? AND name = ? AND version = ?');
   // A version that is put again counts as the last installed: it gets a new place.
   const put = db.prepare('INSERT OR REPLACE INTO packs VALUES (NULL, ?, ?, ?, ?, ?, ?, 0)');
+  // Nobody reads the body of a version that another one replaced, or that was removed.
+  const empty = db.prepare("UPDATE packs SET body = '{}' WHERE tenant = ? AND name = ?");
   const all = query<PackColumns>(
     db,
     `SELECT tenant, name, version, hash, installed_at, body FROM packs WHERE place IN
        (SELECT max(place) FROM packs WHERE tenant = ? AND removed = 0 GROUP BY name) ORDER BY name`,
   );
-  const drop = db.prepare('UPDATE packs SET removed = 1 WHERE tenant = ? AND name = ? AND removed = 0');
+  const drop = db.prepare("UPDATE packs SET removed = 1, body = '{}' WHERE tenant = ? AND name = ? AND removed = 0");
   return {
     put: (record) =>
       writer.submit({
@@ -26,6 +28,7 @@ export function sqlitePacks({ db, writer, read }: Connection): Packs {
         },
         apply: () => {
           const { tenant, name, version, hash, installedAt, body } = record;
+          empty.run(tenant, name);
           put.run(tenant, name, version, hash, installedAt, body);
         },
       }),

@@ -130,6 +130,7 @@ export function assembleStore({
     runIndex: sqliteRunIndex({ ...connection, heads, listed, usage }),
     contexts: sqliteContexts(connection, contexts),
     queue: sqliteQueue({ ...connection, heads, sessions }),
+    definitions: sqliteDefinitions({ ...connection, usage, blobs }),
     ...recordPorts(connection),
     retention: sqliteRetention(connection, heads),
     purges: sqlitePurges({ ...connection, heads, usage, blobs, checkpointer }),
@@ -147,7 +148,6 @@ export function assembleStore({
 
 /** Ports that need nothing but the connection. */
 const recordPorts = (connection: Connection) => ({
-  definitions: sqliteDefinitions(connection),
   checkpoints: sqliteCheckpoints(connection),
   idempotency: sqliteIdempotency(connection),
   memories: sqliteMemories(connection),

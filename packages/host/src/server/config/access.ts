@@ -169,7 +169,7 @@ export const limitsSchema = z.strictObject({
   tenantLogBytes: atLeastOne
     .default(53_687_091_200)
     .describe(
-      'The maximum size of all events and artifacts of a tenant. Beyond it, new runs, answers and active runs of the tenant end with [quota_exceeded](../errors/quota_exceeded.md). Events that an earlier version of Cairn wrote do not count.',
+      'The maximum size of all events, artifacts and stored definitions of a tenant. Beyond it, new runs, answers and active runs of the tenant end with [quota_exceeded](../errors/quota_exceeded.md). Events that an earlier version of Cairn wrote do not count.',
     ),
   maxQueuedMessages: atLeastOne
     .default(20)

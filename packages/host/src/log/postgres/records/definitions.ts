@@ -1,11 +1,21 @@
 /** Definitions and workflow versions in Postgres. */
-import { workflowVersionExists } from '../../errors.ts';
-import type { Definitions, WorkflowRecord } from '../../ports/definitions.ts';
+import { utf8Size } from '../../../utf8.ts';
+import { quotaExceeded, workflowVersionExists } from '../../errors.ts';
+import type { Definitions, Payer, WorkflowRecord } from '../../ports/definitions.ts';
 import { WORKFLOW_COLUMNS, type WorkflowColumns, workflowOf } from '../../record-columns.ts';
-import type { Database } from '../database.ts';
+import type { TenantBytes } from '../commit/facts.ts';
+import type { Database, Queries } from '../database.ts';
 import { lockKey } from '../lock-key.ts';
+import { addUsage } from './blobs.ts';
 
-export function postgresDefinitions(database: Database): Definitions {
+interface DefinitionPorts {
+  readonly database: Database;
+  readonly writer: number;
+  /** What appends know of their tenants. */
+  readonly bytes: TenantBytes;
+}
+
+export function postgresDefinitions({ database, writer, bytes }: DefinitionPorts): Definitions {
   const find = async (
     where: string,
     values: readonly [tenant: string, ...string[]],
@@ -16,11 +26,10 @@ export function postgresDefinitions(database: Database): Definitions {
     return found === undefined ? null : workflowOf(found);
   };
   return {
-    put: async (hash, body) => {
-      await database.changed('INSERT INTO cairn.definitions VALUES ($1::text, $2::text) ON CONFLICT DO NOTHING', [
-        hash,
-        body,
-      ]);
+    put: async (hash, body, payer) => {
+      if (payer === undefined) return void (await database.changed(PUT, [hash, body]));
+      await database.transaction((queries) => putPaid(queries, { hash, body, payer, writer }));
+      bytes.forget(payer.tenant);
     },
     get: async (hash) => {
       const [found] = await database.rows<[string]>('SELECT body FROM cairn.definitions WHERE hash = $1::text', [hash]);
@@ -46,6 +55,30 @@ export function postgresDefinitions(database: Database): Definitions {
       return found?.[0] ?? 0;
     },
   };
+}
+
+const PUT = 'INSERT INTO cairn.definitions VALUES ($1::text, $2::text) ON CONFLICT DO NOTHING';
+
+interface PaidDefinition {
+  readonly hash: string;
+  readonly body: string;
+  readonly payer: Payer;
+  readonly writer: number;
+}
+
+/** A refusal takes the row back. */
+async function putPaid(queries: Queries, { hash, body, payer, writer }: PaidDefinition): Promise<void> {
+  if ((await queries.changed(PUT, [hash, body])) === 0) return;
+  const { tenant, maxTenantBytes } = payer;
+  const bytes = utf8Size(body);
+  if (maxTenantBytes !== undefined) {
+    const [[used] = [0]] = await queries.rows<[number]>(
+      'SELECT coalesce(sum(log_bytes + blob_bytes), 0)::bigint FROM cairn.usage WHERE tenant = $1::text',
+      [tenant],
+    );
+    if (used + bytes > maxTenantBytes) throw quotaExceeded(tenant, used, maxTenantBytes);
+  }
+  await addUsage(queries, { tenant, writer, bytes: 0, logBytes: bytes });
 }
 
 /** One registration of a workflow at a time, so that the latest place is the last one that was acknowledged. */

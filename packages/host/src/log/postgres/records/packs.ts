@@ -18,7 +18,7 @@ export function postgresPacks(database: Database): Packs {
     },
     drop: async (tenant, name) => {
       const removed = await database.changed(
-        'UPDATE cairn.packs SET is_removed = true WHERE tenant = $1::text AND name = $2::text AND NOT is_removed',
+        `UPDATE cairn.packs SET is_removed = true, body = '{}' WHERE tenant = $1::text AND name = $2::text AND NOT is_removed`,
         [tenant, name],
       );
       return removed > 0;
@@ -37,6 +37,11 @@ function put(database: Database, record: PackRecord): Promise<void> {
     const [known] = await queries.rows<[string]>(`SELECT hash FROM cairn.packs WHERE ${where}`, key);
     if (known !== undefined && known[0] !== hash) throw packVersionExists(record, known[0]);
     await queries.changed(`DELETE FROM cairn.packs WHERE ${where}`, key);
+    // Nobody reads the body of a version that another one replaced, or that was removed.
+    await queries.changed("UPDATE cairn.packs SET body = '{}' WHERE tenant = $1::text AND name = $2::text", [
+      tenant,
+      name,
+    ]);
     await queries.changed(
       `INSERT INTO cairn.packs (tenant, name, version, hash, installed_at, body, is_removed)
          VALUES ($1::text, $2::text, $3::text, $4::text, $5::bigint, $6::text, false)`,

@@ -27,6 +27,22 @@ it.each([10, 999, 1_000, 2_500])('counts %i rows the same after a restart and af
   }
 });
 
+it('counts a definition the same after a restart and after a power cut, beside rows that were not saved', async () => {
+  const folder = fresh();
+  const store = await open(folder);
+  await store.log.append(creation(runA));
+  await store.definitions.put('h', '{"é":1}', { tenant: 't' });
+  await store.log.append({ runId: runA, rows: many(3) });
+  const expected = bytesOf([started(), ...many(3)]) + 8;
+  const cut = copyOf(folder);
+  await store.close();
+  for (const one of [folder, cut]) {
+    const again = await open(one);
+    expect(await again.runIndex.tenantLogBytes('t')).toBe(expected);
+    await again.close();
+  }
+});
+
 it('takes over what a writer has counted', async () => {
   const store = await open(fresh());
   await store.log.append(creation(runA, { rows: [started()] }));

@@ -1,5 +1,5 @@
 /**
- * The bytes of each tenant's events. The totals live in memory and are saved after many rows, with the cursor that they
+ * The bytes of each tenant's events, and of the definitions that it stored. The totals live in memory and are saved after many rows, with the cursor that they
  * cover. After a restart or a failed transaction the rows beyond that cursor are added again, so no total is ever lost.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -56,8 +56,17 @@ export class TenantBytes {
    * which rows it still counts. Rows that are older than the count were never part of it.
    */
   remove(tenant: string, bytes: number): void {
+    this.#change(tenant, -bytes);
+  }
+
+  /** Counts bytes that are no rows. The total is saved in this transaction, because no row would tell of them. */
+  addOther(tenant: string, bytes: number): void {
+    this.#change(tenant, bytes);
+  }
+
+  #change(tenant: string, bytes: number): void {
     const totals = this.load();
-    totals.set(tenant, Math.max(0, (totals.get(tenant) ?? 0) - bytes));
+    totals.set(tenant, Math.max(0, (totals.get(tenant) ?? 0) + bytes));
     this.#changed.add(tenant);
     this.#unsavedRows = SAVE_EVERY_ROWS;
   }
