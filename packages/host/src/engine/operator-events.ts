@@ -3,6 +3,8 @@
 /** A notice may carry a more specific sentence. `docs/reference/observability.md` lists every name. */
 export const operatorEvents = {
   'run.stopped': 'The engine met a defect in a run and failed that run.',
+  'run.beyond_limit':
+    'A decision of a run was beyond a limit, such as the size of an event. The run failed with this code.',
   'run.load_failed': 'A run could not be read. The host tries again.',
   'run.set_aside': 'A run cannot be stepped: its code is missing or its rows are damaged. The host retries it later.',
   'run.suspected': 'The last process died while it decided this run. The host tries the run once more, alone.',

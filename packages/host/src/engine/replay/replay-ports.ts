@@ -17,6 +17,7 @@ export const replayPorts = {
   leaseMs: 'allow',
   limits: 'allow',
   report: 'allow',
+  stopped: 'allow',
   turns: 'allow',
   crashes: 'allow',
   shares: 'allow',

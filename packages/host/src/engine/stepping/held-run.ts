@@ -180,7 +180,7 @@ export class HeldRun {
       waitsHere: (until, rows) =>
         this.#waiting.startShort(until, this.tenant, this.#checkpoints.stateBytes + payloadBytes(rows)),
       underWay: (callId) => attempts.isUnderWay(callId),
-      broken: (error) => this.#holder.report('error', 'run.stopped', error),
+      broken: this.#ports.stopped(this.tenant, this.#runId),
     };
     const batch = replay === null ? compose(moment) : replay.compose(moment);
     this.#mark.composed();

@@ -15,6 +15,7 @@ import type { TenantShares } from '../shares/tenant-shares.ts';
 import type { Turns } from '../shares/turns.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { ShortWaits } from './short-waits.ts';
+import type { StoppedRuns } from './stopped-runs.ts';
 
 export interface MailboxPorts {
   readonly store: Pick<Store, 'log' | 'queue'>;
@@ -26,6 +27,7 @@ export interface MailboxPorts {
   readonly leaseMs: number;
   readonly limits: HostLimits;
   readonly report: Report;
+  readonly stopped: StoppedRuns;
   readonly turns: Turns;
   readonly crashes: CrashRecord | null;
   readonly shares: TenantShares;

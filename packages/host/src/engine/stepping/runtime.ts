@@ -52,6 +52,7 @@ import { settleDeaths, settleTakenOver } from './quarantine.ts';
 import { releaseLease } from './release-lease.ts';
 import { Scheduler } from './scheduler.ts';
 import { ShortWaits } from './short-waits.ts';
+import { stoppedRuns } from './stopped-runs.ts';
 
 export function createEngine(options: EngineOptions): Engine {
   return new Runtime(options);
@@ -125,13 +126,8 @@ class Runtime implements Engine {
       write: (run, propose) => this.#commands.run(() => this.#write(run, commands.noticeCommand(propose), 'step')),
     };
     return {
-      store,
-      clock,
-      sha256,
-      owner,
-      leaseMs,
-      limits,
-      report,
+      ...{ store, clock, sha256, owner, leaseMs, limits, report },
+      stopped: stoppedRuns(report, clock),
       turns: new Turns(eventLoop, this.shares),
       crashes: this.#options.crashes ?? null,
       shares: this.shares,
