@@ -250,7 +250,7 @@ export class StoreLine implements Store {
       claim: (claim) => this.#write('claim of a key', () => idempotency.claim(claim)),
       save: (write) => this.#write('outcome', () => idempotency.save(write)),
       drop: (claim) => this.#write('key dropped', () => idempotency.drop(claim)),
-      expire: (before) => this.#write('expiry', () => idempotency.expire(before)),
+      expireSome: (before) => this.#write('expiry', () => idempotency.expireSome(before)),
     };
   }
 

@@ -22,7 +22,7 @@ import { type App, defineApp } from './define-app.ts';
 import { type HostExtension, noExtension } from './host-extension.ts';
 import type { IdentifiedConfig } from './host-id.ts';
 import { createServices, type HostServices, redacting, redactorOf } from './host-services.ts';
-import { IDEMPOTENCY_RETENTION_MS } from './idempotency/idempotency.ts';
+import { type ExpiryPorts, startExpiry } from './idempotency/expire-records.ts';
 import { openStore } from './open-store.ts';
 import { ofCode, redefineHost } from './redefine-host.ts';
 import { type SweepPorts, startRetention } from './retention/sweep.ts';
@@ -84,9 +84,6 @@ const LOCAL_TENANT = 'local';
 
 /** How long requests in progress may take once the host stops. */
 const CLOSE_WITHIN_MS = 8_000;
-
-/** How often expired idempotency records are deleted. */
-const EXPIRE_EVERY_MS = 3_600_000;
 
 /** Starts a host from options in code. Resolves once it serves. */
 export function createHost(options: HostOptions = {}): Promise<Host> {
@@ -155,7 +152,7 @@ export async function startHost(given: HostConfig, options: StartOptions = {}): 
     opened.push(usage);
     await usage.open();
     opened.push({ close: telemetry.readiness.stopping });
-    opened.push({ close: expireRecords(services) });
+    opened.push({ close: startExpiry(expiryPorts(services)) });
     opened.push(services.purger);
     const sweeping = cluster.job('retention', async () => ({
       close: startRetention(config.retention, retentionPorts(services)),
@@ -288,13 +285,9 @@ const retentionPorts = ({ store, report, purger, telemetry }: HostServices): Swe
   now: systemClock.now,
 });
 
-function expireRecords({ store, report }: HostServices): () => void {
-  const expire = () => {
-    store.idempotency.expire(Date.now() - IDEMPOTENCY_RETENTION_MS).catch((error: unknown) => {
-      report({ level: 'warn', event: 'idempotency.expire_failed', error });
-    });
-  };
-  const timer = setInterval(expire, EXPIRE_EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
-}
+const expiryPorts = ({ store, report }: HostServices): ExpiryPorts => ({
+  idempotency: store.idempotency,
+  report,
+  timers: systemTimers,
+  now: systemClock.now,
+});

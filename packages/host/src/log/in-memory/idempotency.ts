@@ -1,6 +1,7 @@
 /** In-memory idempotency records. Appends write them too, so the store owns the table. */
 import { idempotencyRefused } from '../errors.ts';
 import {
+  EXPIRED_AT_ONCE,
   type IdempotencyRecords,
   type IdempotencyWrite,
   mayClaim,
@@ -34,9 +35,12 @@ export function inMemoryIdempotency(tables: Tables): IdempotencyRecords {
       const existing = idempotency.get(id);
       if (existing?.state === 'pending' && existing.owner === claim.owner) idempotency.delete(id);
     },
-    async expire(before) {
+    async expireSome(before) {
       tables.assertOpen();
-      const old = [...idempotency].filter(([, record]) => record.at < before);
+      const old = [...idempotency]
+        .filter(([, record]) => record.at < before)
+        .sort(([, a], [, b]) => a.at - b.at)
+        .slice(0, EXPIRED_AT_ONCE);
       for (const [id] of old) idempotency.delete(id);
       return old.length;
     },

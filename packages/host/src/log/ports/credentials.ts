@@ -8,7 +8,7 @@ export interface Credentials {
   list(tenant: string, principal: string): Promise<readonly CredentialRecord[]>;
   /** True when the user had it. */
   drop(owner: Pick<CredentialRecord, 'tenant' | 'principal' | 'ref'>): Promise<boolean>;
-  /** Begins an attempt to sign in. It replaces an earlier one of the same request, and drops those that are over. */
+  /** Begins an attempt to sign in. It replaces an earlier one of the same request, and drops some of those that are over. */
   begin(attempt: SignInAttempt, now: number): Promise<void>;
   /** Takes an attempt out: only the first caller gets it. Null when there is none, also when its time is over. */
   take(state: string, now: number): Promise<SignInAttempt | null>;

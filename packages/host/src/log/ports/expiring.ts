@@ -2,7 +2,7 @@
 
 export interface ExpiringRecords {
   /**
-   * Replaces the record of the same kind and name, and deletes those whose time is over. Beyond `maxOfOwner` records of a
+   * Replaces the record of the same kind and name, and deletes some of those whose time is over. Beyond `maxOfOwner` records of a
    * kind, the owner loses the one that would expire first, and of those the oldest.
    */
   put(record: ExpiringRecord, limits: { readonly now: number; readonly maxOfOwner: number }): Promise<void>;

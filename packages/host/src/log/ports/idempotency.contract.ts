@@ -3,7 +3,7 @@ import type { RunId } from '@cairn/protocol';
 import { describe, expect, it } from 'vitest';
 import { eachStore, type Open, type Ports } from './contract.kit.ts';
 import type { Append } from './event-log.ts';
-import type { IdempotencyClaim, IdempotencyRecord } from './idempotency.ts';
+import { EXPIRED_AT_ONCE, type IdempotencyClaim, type IdempotencyRecord } from './idempotency.ts';
 import { creation, row, runA, runB } from './samples.kit.ts';
 
 const request = { tenant: 't', endpoint: 'POST /v1/x', key: 'k"1', requestDigest: 'sha' };
@@ -189,10 +189,23 @@ function withAppends(store: () => Ports<'log' | 'idempotency'>): void {
     expect((await log.head(runA))?.seq).toBe(1);
   });
 
+  it('are forgotten some at a time, the oldest first', async () => {
+    const { idempotency } = store();
+    const named = (at: number) => ({ ...answer, key: `k${at}`, at });
+    for (let at = 0; at < EXPIRED_AT_ONCE + 10; at += 1) {
+      await idempotency.save({ record: named(at), owner: null });
+    }
+    expect(await idempotency.expireSome(1_000_000)).toBe(EXPIRED_AT_ONCE);
+    expect(await idempotency.get(named(EXPIRED_AT_ONCE - 1))).toBeNull();
+    expect(await idempotency.get(named(EXPIRED_AT_ONCE))).not.toBeNull();
+    expect(await idempotency.expireSome(1_000_000)).toBe(10);
+    expect(await idempotency.expireSome(1_000_000)).toBe(0);
+  });
+
   it('are forgotten when they are old, and can be written again', async () => {
     await store().log.append(recorded(runA));
-    expect(await store().idempotency.expire(1_000)).toBe(0);
-    expect(await store().idempotency.expire(1_001)).toBe(1);
+    expect(await store().idempotency.expireSome(1_000)).toBe(0);
+    expect(await store().idempotency.expireSome(1_001)).toBe(1);
     expect(await read('k"1')).toBeNull();
     await store().log.append(recorded(runB));
     expect(await read('k"1')).toEqual(answer);

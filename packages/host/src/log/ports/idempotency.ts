@@ -51,9 +51,15 @@ export interface IdempotencyRecords {
   save(write: IdempotencyWrite): Promise<void>;
   /** Deletes the owner's pending record, as if the request had never been sent. */
   drop(claim: IdempotencyClaim): Promise<void>;
-  /** Deletes records written before this instant and returns their number. */
-  expire(before: number): Promise<number>;
+  /** Deletes some records written before this instant, the oldest first. Returns how many; 0 at the end. */
+  expireSome(before: number): Promise<number>;
 }
+
+/**
+ * Records that one step removes, each from three indexes: some 2 ms of the event loop with SQLite. Those of an hour with
+ * 300,000 requests were one turn of 4.7 s (measured on a shared machine).
+ */
+export const EXPIRED_AT_ONCE = 100;
 
 /** Pure, like the two rules below, so that all stores agree. */
 export const pendingRecord = (claim: IdempotencyClaim): IdempotencyRecord => ({

@@ -1,6 +1,7 @@
 /** Idempotency records in SQLite. Claiming a key and saving its record are separate transactions. */
 import type { DatabaseSync } from 'node:sqlite';
 import {
+  EXPIRED_AT_ONCE,
   type IdempotencyKey,
   type IdempotencyRecord,
   type IdempotencyRecords,
@@ -36,7 +37,10 @@ export function idempotencyReader(db: DatabaseSync): (key: IdempotencyKey) => Id
 
 export function sqliteIdempotency({ db, writer, read }: Connection): IdempotencyRecords {
   const remove = db.prepare(`DELETE FROM idempotency WHERE ${KEY} AND state = 'pending' AND owner = ?`);
-  const expire = db.prepare('DELETE FROM idempotency WHERE at < ?');
+  const expire = db.prepare(
+    `DELETE FROM idempotency WHERE place IN
+       (SELECT place FROM idempotency WHERE at < ? ORDER BY at LIMIT ${EXPIRED_AT_ONCE})`,
+  );
   const put = idempotencyWriter(db);
   const get = idempotencyReader(db);
   return {
@@ -64,6 +68,7 @@ export function sqliteIdempotency({ db, writer, read }: Connection): Idempotency
       }),
     drop: ({ tenant, endpoint, key, owner }) =>
       writer.submit({ tenant, rows: 1, bytes: 0, apply: () => void remove.run(tenant, endpoint, key, owner) }),
-    expire: (before) => writer.submit({ rows: 1, bytes: 0, apply: () => Number(expire.run(before).changes) }),
+    expireSome: (before) =>
+      writer.submit({ rows: EXPIRED_AT_ONCE, bytes: 0, apply: () => Number(expire.run(before).changes) }),
   };
 }

@@ -1,5 +1,6 @@
 /** Idempotency records in Postgres. Claiming a key and saving its record are separate transactions. */
 import {
+  EXPIRED_AT_ONCE,
   type IdempotencyKey,
   type IdempotencyRecord,
   type IdempotencyRecords,
@@ -65,6 +66,11 @@ export function postgresIdempotency(database: Database): IdempotencyRecords {
         [tenant, endpoint, key, owner],
       );
     },
-    expire: (before) => database.changed('DELETE FROM cairn.idempotency WHERE at < $1::bigint', [before]),
+    expireSome: (before) =>
+      database.changed(
+        `DELETE FROM cairn.idempotency WHERE (tenant, endpoint, key) IN (SELECT tenant, endpoint, key
+           FROM cairn.idempotency WHERE at < $1::bigint ORDER BY at LIMIT ${EXPIRED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+        [before],
+      ),
   };
 }
