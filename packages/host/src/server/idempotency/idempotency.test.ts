@@ -15,6 +15,7 @@ import {
   type KeyedHandler,
   type KeyedRequest,
 } from './idempotency.ts';
+import { DAY_BYTES } from './record-allowance.ts';
 
 const request: KeyedRequest = {
   tenant: 't',
@@ -283,6 +284,27 @@ test('nothing is carried out when the key cannot be claimed', async () => {
   const { node, work, works } = bench({ ...inMemoryStore().idempotency, claim: () => Promise.reject(failed) });
   await expect(node().carryOut(request, work(done('one')))).rejects.toBe(failed);
   expect(works()).toBe(0);
+});
+
+test('a tenant leaves so many bytes of records in a day: then refusals are decided again and changes wait', async () => {
+  const { node, work, works, clock } = bench();
+  const here = node();
+  const large = { ...done('one'), body: 'x'.repeat(DAY_BYTES / 4) };
+  for (let i = 0; i < 4; i += 1) await here.carryOut({ ...request, key: `k${i}` }, work(large));
+  const limited = { code: 'rate_limited', retryable: true, details: { scope: 'tenant' } };
+  const next = { ...request, key: 'next' };
+  await expect(here.carryOut(next, work(done('one')))).rejects.toMatchObject(limited);
+  expect(works()).toBe(4);
+  // What is recorded is still replayed, and others have room of their own.
+  expect(await here.carryOut({ ...request, key: 'k0' }, work(done('two')))).toMatchObject({ isReplayed: true });
+  expect(await here.carryOut({ ...next, tenant: 'u' }, work(done('three')))).toMatchObject({ isReplayed: false });
+  const asked = { ...recording, key: 'refused' };
+  for (let i = 0; i < 2; i += 1) {
+    await expect(here.carryOut(asked, work(refused('not_found')))).rejects.toMatchObject({ code: 'not_found' });
+  }
+  expect(works()).toBe(7);
+  clock.now += 3_600_000;
+  expect(await here.carryOut(next, work(done('one')))).toMatchObject({ body: 'one', isReplayed: false });
 });
 
 test('a handler that records its response gives the response of another node that was first', async () => {

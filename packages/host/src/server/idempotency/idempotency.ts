@@ -20,6 +20,7 @@ import {
 } from '../../log/ports/idempotency.ts';
 import { PassingMap } from '../../passing-map.ts';
 import { claimOf, HeldClaim } from './held-claim.ts';
+import { RecordAllowance } from './record-allowance.ts';
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -101,9 +102,11 @@ export class Idempotency {
   readonly #ports: IdempotencyPorts;
   /** Lets duplicates at this node wait for the response; what makes them safe is the record in the store. */
   readonly #inFlight = new PassingMap<string, Promise<unknown>>();
+  readonly #allowance: RecordAllowance;
 
   constructor(ports: IdempotencyPorts) {
     this.#ports = ports;
+    this.#allowance = new RecordAllowance(ports.now);
   }
 
   /** Calls the handler for the first request under a key, and replays its response to every later one. */
@@ -174,7 +177,9 @@ export class Idempotency {
       }
       const recorded = looksLater ? await this.#replayed(key) : null;
       if (recorded !== null) return recorded;
-      if (!forgetsRefusals && isCairnError(error) && stateAfter(error) === 'terminal-failure') {
+      // A refusal that is not recorded is decided again.
+      const keeps = !forgetsRefusals && this.#allowance.hasRoom(key.tenant);
+      if (keeps && isCairnError(error) && stateAfter(error) === 'terminal-failure') {
         await this.#record(key, 'terminal-failure', this.#redacted(refusal(error)));
       }
       throw error;
@@ -190,6 +195,12 @@ export class Idempotency {
       const replayed = replayedResponse(existing, key);
       if (replayed === null) throw inFlightElsewhere();
       return replayed;
+    }
+    try {
+      this.#allowance.admit(key.tenant);
+    } catch (error) {
+      await this.#reported(idempotency.drop(claim));
+      throw error;
     }
     const held = new HeldClaim(claim, this.#ports);
     try {
@@ -208,6 +219,7 @@ export class Idempotency {
 
   #record(key: RequestKey, state: IdempotencyState, { status, headers, body }: HttpResponse): Promise<void> {
     const response = { state, status, headers: JSON.stringify(headers), body, at: this.#ports.now() };
+    this.#allowance.charge(key.tenant, { headers, body });
     return this.#reported(this.#ports.idempotency.save(responseRecord(key, response)));
   }
 
