@@ -5,7 +5,7 @@ import { rowsOf } from '../../../test/kit/rows-of.ts';
 import type { Ports } from './contract.kit.ts';
 import type { OtherFork } from './event-log.ts';
 import { type Forks, fork1, fork2, forkOf, seqs, ten } from './fork-samples.kit.ts';
-import { creation, row, runA, runB } from './samples.kit.ts';
+import { creation, row, runA, runB, started } from './samples.kit.ts';
 
 const otherOf = (fromSeq: number, over: Partial<OtherFork> = {}): OtherFork => ({
   ...forkOf(runB, fromSeq, { runId: fork2, originRunId: runB, parentRunId: fork1 }),
@@ -53,6 +53,18 @@ export function forkTreeContract(store: () => Ports<Forks>): void {
     expect(await log().head(fork2)).toMatchObject({ record: { parentRunId: fork1, originRunId: runB } });
     const claims = await store().queue.claim({ owner: 'n2', now: 9_000, until: 20_000, limit: 9 });
     expect(claims.map(({ runId }) => runId).sort()).toEqual([fork1, fork2]);
+  });
+
+  it('lists a run above a waiting one as waiting, whichever of them the fork is about', async () => {
+    await log().append(creation(runA, { rows: [started({ tags: ['tree'] }), row('a')] }));
+    await log().append(creation(runB, { rows: ten.slice(0, 7) }));
+    const own = [row('own', { at: 5000 })];
+    const child = forkOf(runB, 6, { runId: fork2, originRunId: runB, parentRunId: fork1, rows: own });
+    const { others: _, idempotency: __, ...parent } = forkOf(runA, 2, { rows: own });
+    await log().fork({ ...child, others: [parent] });
+    expect(await store().runIndex.shown([fork1])).toEqual(new Map([[fork1, 'waiting-approval']]));
+    const { runs } = await store().runIndex.list({ tenant: 't', limit: 9, tag: 'tree', status: 'waiting-approval' });
+    expect(runs.map(({ runId }) => runId)).toEqual([fork1]);
   });
 
   it('makes no fork of a tree if one of its runs is refused', async () => {

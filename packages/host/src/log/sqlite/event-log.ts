@@ -5,6 +5,7 @@ import {
   type ContextRows,
   type EventLog,
   type ForkRun,
+  type OtherFork,
   pageBytes,
   type RunHead,
   type RunRows,
@@ -74,13 +75,20 @@ async function forkRuns(
 ) {
   const works: Work<void>[] = [];
   checkOrigins(run);
-  for (const one of [run, ...(run.others ?? [])]) {
+  for (const one of topFirst(run)) {
     const work = forks.work(one, await forks.cut(one, inTurn));
     const { runId, rows = [], fork } = one;
     const first = rows.length === 0 ? null : appender.work({ runId, rows, at: fork.fromSeq });
     works.push(first === null ? work : withFirstRows(work, first));
   }
   return writer.submit(together(works));
+}
+
+/** A run before the runs below it: the wait of a run rises only to runs that are there. */
+function topFirst(run: ForkRun): readonly OtherFork[] {
+  const { others = [], parentRunId } = run;
+  const parent = others.findIndex(({ runId }) => runId === parentRunId);
+  return others.toSpliced(parent + 1, 0, run);
 }
 
 function shownHead(entry: CachedHead | null): RunHead | null {
