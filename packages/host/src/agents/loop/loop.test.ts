@@ -1,3 +1,4 @@
+import { row } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { AgentScript, agentId, sha256 } from './agent-script.kit.ts';
 
@@ -77,6 +78,17 @@ describe('a turn that answers', () => {
       },
     });
   });
+});
+
+test('a branch that is cut right after its source abandoned a turn asks for the turn again', () => {
+  const run = new AgentScript();
+  const { callId, attempt } = run.modelCall;
+  const abandoned = { nodeId: 'a', callId, attempt, reason: 'stopped' };
+  run.write([row('cairn.model.abandoned', abandoned, { nodeId: 'a' })]);
+  const fork = { sourceRunId: 'run_0', fromSeq: run.state.nextSeq, mode: 'branch', contextId: 'ctx_1' };
+  run.fact('cairn.run.forked', { runId: 'run_1', ...fork });
+  expect(run.modelCall).toMatchObject({ callId, attempt: attempt + 1 });
+  expect(run.says().status).toBe('completed');
 });
 
 describe('reasoning', () => {

@@ -103,12 +103,16 @@ function startedRow(
   return row('agent.invocation.started', payload, { nodeId: context.node.id });
 }
 
-/** Does nothing while the call is open. After a failure it retries after a wait, or gives up. */
+/**
+ * Does nothing while the call is open. After a failure it retries after a wait, or gives up. A branch may be cut right after
+ * its source abandoned the attempt, and before it asked again or ended: then nobody makes the call, so it is requested.
+ */
 function goOnWithModel(at: Place, call: TurnCall): NodeAction | null {
   const { context, invocation } = at;
   const { progress } = call;
   switch (progress.kind) {
     case 'open':
+      return context.state.calls.has(call.callId) ? null : { kind: 'wait', ...retryModel(context, invocation, call) };
     case 'waiting':
       return null;
     case 'due':
