@@ -4,13 +4,16 @@ import type { JsonObject, RunId } from '@cairn/protocol';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { present } from '../../../test/kit/present.ts';
 import { rowsOf } from '../../../test/kit/rows-of.ts';
+import { cancelRequested } from '../../engine/core/facts.ts';
 import { differingFields } from '../../engine/replay/differing-fields.ts';
 import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { openCrew, ranCrew } from '../../server/runs/replay-crew.kit.ts';
 import { defineAgent } from '../define-agent.ts';
 import { defineWorkflow } from '../define-workflow.ts';
+import { AgentScript } from '../loop/agent-script.kit.ts';
 import { type RecordVerdict, redecideRecord } from './redecide-record.ts';
+import { recordingOf } from './script-recording.kit.ts';
 
 const sha256 = (text: string, encoding: 'hex' | 'base64url') => hash('sha256', text, encoding);
 
@@ -173,6 +176,20 @@ describe('a record that lacks something', () => {
       problem: 'the payload of event 30 is not in the record',
     });
   });
+});
+
+test('a run that was cancelled in the middle of a tool is decided as recorded, however long after the request', async () => {
+  const run = new AgentScript().calls(['openwop_look'], ['openwop_web']);
+  run.write(cancelRequested(run.state, { by: 'op' }));
+  // Another node took the request, so that the holder of the run decides later.
+  run.now += 24;
+  run.settle();
+  expect(run.types().slice(-5)).toEqual([
+    ...['agent.toolReturned', 'agent.toolReturned', 'agent.invocation.completed', 'node.cancelled', 'run.cancelled'],
+  ]);
+  const { events, ...verdict } = await redecideRecord(recordingOf(run), { sha256 });
+  expect(verdict).toEqual({ problem: null, divergence: null, leftAt: null });
+  expect(events).toBe(run.events.length);
 });
 
 test('a record that lies about the policy of its host ends with a divergence, not with a crash', async () => {

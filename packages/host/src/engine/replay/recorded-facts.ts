@@ -51,7 +51,7 @@ export function isFact(state: RunState, row: RecordedRow, payload: () => JsonObj
     case 'artifact.created':
       return isEmitted(state, row) || isOfQuestion(state, row);
     default:
-      if (isCallResult(type)) return isResult(state, payload()) || isCancel(state, payload());
+      if (isCallResult(type)) return isResult(state, payload()) || isCancel(state, row, payload);
       return isEmitted(state, row);
   }
 }
@@ -78,8 +78,15 @@ function isResult(state: RunState, { callId, attempt, childRunId }: JsonObject):
 }
 
 /** A call that waited for an answer was canceled. */
-const isCancel = ({ view }: RunState, { callId, error }: JsonObject): boolean =>
-  isJsonObject(error) && error.code === 'tool_canceled' && Object.hasOwn(view.toolCalls, String(callId));
+const isCancel = ({ view }: RunState, row: RecordedRow, payload: () => JsonObject): boolean =>
+  isCanceled(row, payload) && Object.hasOwn(view.toolCalls, String(payload().callId));
+
+/** The call ended without a result: somebody canceled it, or its node was stopped. */
+export function isCanceled({ type }: RecordedRow, payload: () => JsonObject): boolean {
+  if (!isCallResult(type)) return false;
+  const { error } = payload();
+  return isJsonObject(error) && error.code === 'tool_canceled';
+}
 
 /** The start of a child is recorded in several rows; the last of them is its result. */
 function startsChild(state: RunState, { nodeId }: RecordedRow): boolean {

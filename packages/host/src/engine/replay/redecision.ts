@@ -7,7 +7,7 @@ import { recover } from '../core/control/recover.ts';
 import { decide } from '../core/decide.ts';
 import type { Draft, RunError, RunState } from '../core/state.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { isFact, type TakenFact, takenFact } from './recorded-facts.ts';
+import { isCanceled, isFact, type TakenFact, takenFact } from './recorded-facts.ts';
 import { agreed, type Divergence, isSameEvent, payloadOf, type RecordedRow, recordedEvent } from './recorded-row.ts';
 
 /** Folds an event into the state. The row of the record has the same contents as text. */
@@ -94,7 +94,11 @@ export class Redecision {
       parsed ??= payloadOf(row);
       return parsed;
     };
-    if (isFact(this.#state, row, payload, this.#last)) return this.#takeFact(row, payload());
+    if (isFact(this.#state, row, payload, this.#last)) {
+      // A node that is stopped closes its calls as a person does. Then the rows that follow are of the same decision.
+      if (isCanceled(row, payload) && this.#begins(this.#decide().drafts, row)) return null;
+      return this.#takeFact(row, payload());
+    }
     const present = this.#decide();
     if (this.#begins(present.drafts, row)) {
       this.#takeover = null;
