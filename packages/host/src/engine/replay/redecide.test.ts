@@ -160,6 +160,27 @@ describe('the first divergence', () => {
     expect(divergence).toMatchObject({ seq: returned, kind: 'missing' });
   });
 
+  test('is a row that no host writes, and says why nothing can be decided from it', async () => {
+    const definition = workflowOf({ talk: { type: 'core.approvalGate' } });
+    const rows = recordOf(new RunScript(definition));
+    const lie: RecordedRow = {
+      ...{
+        seq: rows.length,
+        at: present(rows.at(-1)).at,
+        type: 'conversation.exchanged',
+        nodeId: '__proto__',
+        cause: 0,
+      },
+      payload: '{"conversationId":"conv_1","turn":{"role":"user","content":"x"},"nodeId":"__proto__"}',
+    };
+    const { divergence } = await again([...rows, lie], definition);
+    expect(divergence).toMatchObject({
+      seq: rows.length,
+      kind: 'missing',
+      error: expect.stringContaining('node-known'),
+    });
+  });
+
   test('is a timer that fires before its time', async () => {
     const wait = (delayMs: number) => workflowOf({ n: { type: 'core.delay', config: { delayMs } } });
     const rows = recordOf(new RunScript(wait(1_000)));

@@ -32,9 +32,19 @@ export async function redecide(
   const walk = new Redecision({ state, workflow }, (event) => evolve(state, workflow, event));
   for await (const page of pages) {
     for (const row of page) {
-      const divergence = walk.take(row);
+      const divergence = taken(walk, row);
       if (divergence !== null) return { events: state.nextSeq, divergence, state };
     }
   }
   return { events: state.nextSeq, divergence: state.ended ? walk.end() : null, state };
+}
+
+/** A record that was written by hand may name nodes that the workflow lacks, which the state then cannot be folded from. */
+function taken(walk: Redecision, row: RecordedRow): Divergence | null {
+  try {
+    return walk.take(row);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { seq: row.seq, kind: 'missing', recorded: row, present: null, error: why };
+  }
 }
