@@ -205,6 +205,13 @@ test('a fork keeps its source from a purge until it is forced, and can still be 
     out: expect.stringContaining('of 2 was retired'),
   });
   expect((await cairn(['import', 'lost.jsonl', '--data', 'elsewhere'])).err).toContain('no content for event 0');
+  // What is left of the fork cannot be decided. A check of all runs leaves it out, like a purged run.
+  for (const name of [forked.runId, 'lost.jsonl']) {
+    const replayed = await cairn(['replay', name]);
+    expect([replayed.code, replayed.out, replayed.err]).toEqual([1, expect.stringContaining('event 0 is not in'), '']);
+  }
+  const all = await cairn(['replay']);
+  expect([all.code, all.out.includes(forked.runId)]).toEqual([0, false]);
   await cairn(['backup', 'with-lost.cairn']);
   expect((await cairn(['restore', 'with-lost.cairn', '--data', 'with-lost'])).code).toBe(0);
 });

@@ -3,9 +3,10 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isCairnError, isJsonObject, type Json, type JsonObject, TerminalError } from '@cairn/protocol';
-import { type RunRecording, redecideRecord } from '../agents/recorded/redecide-record.ts';
+import { type KeptRow, type RunRecording, redecideRecord } from '../agents/recorded/redecide-record.ts';
 import { differingFields } from '../engine/replay/differing-fields.ts';
 import type { Divergence } from '../engine/replay/recorded-row.ts';
+import { isTombstone } from '../log/ports/rows.ts';
 import type { KeptRun, ReadOnlyLog } from '../log/sqlite/folder/read-only.ts';
 import { withBundle } from './bundle-file.ts';
 import { exit } from './exit.ts';
@@ -116,12 +117,19 @@ const nothingIn = (name: string): TerminalError =>
     hint: 'Pass a folder of bundles, a data folder, the path of a bundle, or a run id.',
   });
 
-/** Purged runs are left out: nothing of them is left to decide. */
+/** Purged runs are left out, and forks that lost their first events with one: nothing of them is left to decide. */
 function* allRuns(log: ReadOnlyLog): Generator<RunRecording> {
   for (const { runId } of log.runs()) {
     const run = log.run(runId);
-    if (run !== null && run.purgedAt === null) yield recordingOf(log, run);
+    if (run !== null && run.purgedAt === null && !hasLostRows(log, run)) yield recordingOf(log, run);
   }
+}
+
+/** A purge takes the first rows before the others. */
+function hasLostRows(log: ReadOnlyLog, run: KeptRun): boolean {
+  if (run.fork === null) return false;
+  for (const row of log.rows(run)) return isTombstone(row);
+  return false;
 }
 
 const recordingOf = (log: ReadOnlyLog, run: KeptRun): RunRecording => ({
@@ -129,9 +137,13 @@ const recordingOf = (log: ReadOnlyLog, run: KeptRun): RunRecording => ({
   originRunId: run.originRunId,
   definitionHash: run.definitionHash,
   fork: run.fork,
-  rows: log.rows(run),
+  rows: keptRows(log, run),
   definition: (hash) => log.definition(hash),
 });
+
+function* keptRows(log: ReadOnlyLog, run: KeptRun): Generator<KeptRow> {
+  for (const row of log.rows(run)) yield isTombstone(row) ? { ...row, payload: null } : row;
+}
 
 const noRun = (name: string, place: string): TerminalError =>
   new TerminalError('not_found', {
