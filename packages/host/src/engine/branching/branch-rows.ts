@@ -5,10 +5,11 @@ import { answerDrafts } from '../core/answers/answers.ts';
 import { callReturned } from '../core/facts.ts';
 import { runLimits } from '../core/limits.ts';
 import { stamp } from '../core/stamp.ts';
-import type { Draft, RunState } from '../core/state.ts';
+import type { Draft, OpenCall } from '../core/state.ts';
 import { checkBranchStart } from '../creation/start-run.ts';
 import type { ForkRun } from '../engine.ts';
 import { rootBudget } from '../family/budget.ts';
+import { CHILD_PERFORMER } from '../performer-ids.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { sealInputs } from '../sensitive/seal-inputs.ts';
 import type { ForkPorts } from './fork-ports.ts';
@@ -32,6 +33,8 @@ export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
   const { state, workflow } = run;
   const at = Math.max(ports.clock.now(), state.now);
   const rows = [...run.rows];
+  // The branch closes every other call.
+  const open = [...state.calls.values()].filter(takesResult).map(({ callId }) => callId);
   const { forked, sealed } = forkedDraft(ports, branch);
   rows.push(...stamp(state, workflow, [forked, ...sealed], at));
   const { answer, result } = ports.redaction.overlay(request.overlay ?? {});
@@ -45,7 +48,7 @@ export function branchRows(ports: ForkPorts, branch: Branch): OwnRows {
     const call = state.calls.get(result.callId);
     const given = callReturned(result.callId, call?.attempt ?? 0, { given: result.value });
     const drafts = given.propose(state, at, workflow);
-    if (drafts.length === 0) throw noOpenCall(state, request, result.callId);
+    if (drafts.length === 0 || !open.includes(result.callId)) throw noOpenCall(open, request, result.callId);
     rows.push(...stamp(state, workflow, drafts, at));
   }
   return { rows, status: state.view.status };
@@ -109,8 +112,11 @@ function forkedDraft(ports: ForkPorts, { request, run, cutAt }: Branch): { forke
   return { forked: row('cairn.run.forked', payload), sealed: isSealed ? [sealedRow(sealing.sealed)] : [] };
 }
 
-function noOpenCall({ calls }: RunState, { runId, fromSeq }: ForkRun, callId: string): TerminalError {
-  const open = Object.keys(calls).slice(0, NAMED);
+/** A child run is forked or begins: nothing stands for its start. A question to an agent has an answer, and no result. */
+const takesResult = ({ step, routes }: OpenCall): boolean => step !== CHILD_PERFORMER && routes === undefined;
+
+function noOpenCall(openCalls: readonly string[], { runId, fromSeq }: ForkRun, callId: string): TerminalError {
+  const open = openCalls.slice(0, NAMED);
   return new TerminalError('validation_error', {
     message: `Run ${runId} has no open call ${callId} at ${fromSeq}; ${open.length === 0 ? 'no call is open there' : `open there: ${open.join(', ')}`}.`,
     hint: 'Fork at the event that records the result, so that its call is open at the cut.',

@@ -210,6 +210,13 @@ test('a branch may give the result of the call that is open at the cut', async (
   const branch = await branchToEnd(host, source, { fromSeq: returned?.sequence ?? 0, cairn: { overlay: { result } } });
   expect(await snapshotOf(host, branch)).toMatchObject({ nodeStates: { n1: { outputs: { mended: true } } } });
   expect(calls).toEqual({ 'acme.a': 1, 'acme.b': 1, 'acme.c': 2 });
+  // A wrong name is told which calls there are.
+  const other = { fromSeq: returned?.sequence ?? 0, cairn: { overlay: { result: { ...result, callId: 'x' } } } };
+  const refused = await fork(host, source, { mode: 'branch', ...other });
+  expect(refused.body).toMatchObject({
+    message: expect.stringContaining(`open there: ${result.callId}.`),
+    details: { openCalls: [result.callId] },
+  });
 });
 
 test('rules reuse the recorded results of unchanged requests, in the order of the rules', async () => {

@@ -218,6 +218,21 @@ test('an answer in the overlay goes to the run that is forked, and its tree goes
   expect(await inbox(host)).toMatchObject([{ runId: leafId }]);
 });
 
+test('the start of a child takes no result from an overlay: the branch would wait for a child that never begins', async () => {
+  const host = await open();
+  const runId = await waiting(host);
+  const rows = await rowsOf(host, runId);
+  const requested = present(rows.find(({ type }) => type === 'cairn.step.requested'));
+  const { callId } = requested.payload;
+  const overlay = { result: { callId: String(callId), value: {} } };
+  const body = { mode: 'branch', fromSeq: seqOf(rows, 'node.dispatched'), cairn: { overlay } };
+  const refused = await fork(host, runId, body);
+  expect([refused.status, refused.body]).toMatchObject([
+    400,
+    { error: 'validation_error', details: { openCalls: [] } },
+  ]);
+});
+
 test('one idempotency key makes one tree; a wide tree is forked whole', async () => {
   const host = await open();
   const source = await waiting(host);
