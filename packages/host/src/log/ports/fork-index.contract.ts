@@ -49,6 +49,15 @@ export function forkIndexContract(store: () => Ports<Forks>): void {
     expect((await runIndex().list({ tenant: 't', tag: 'blue', limit: 9 })).runs).toMatchObject([{ runId: fork1 }]);
   });
 
+  it('is listed under the tags that it is given instead of those of its source, some of which it may keep', async () => {
+    await log().append(creation(runA, { rows: [started({ tags: ['red', 'green'] }), row('a')] }));
+    const payload = JSON.stringify({ overlay: { tags: ['green', 'blue', 'blue'] } });
+    await log().fork(forkOf(runA, 2, { rows: [row('cairn.run.forked', { payload })] }));
+    const under = async (tag: string) =>
+      (await runIndex().list({ tenant: 't', tag, limit: 9 })).runs.map(({ runId }) => runId);
+    expect([await under('red'), await under('green'), await under('blue')]).toEqual([[runA], [fork1, runA], [fork1]]);
+  });
+
   it('has the summary of its source at the cut, and a title of its own if its inputs give one', async () => {
     const usage = row('provider.usage', { payload: JSON.stringify({ inputTokens: 2, outputTokens: 1 }) });
     const rows = [started({ inputs: { topic: 'boats', n: 'x' } }), usage, asked('q1'), usage, row('run.completed')];

@@ -114,16 +114,17 @@ export class HeadCache {
         continue;
       }
       this.#saveRun.run(status, currentNodeId, errorCode, errorMessage, endedAt, fence, owner, wakeAt, key);
-      if (run.tags !== stored.record.tags) this.#start(key, run);
+      if (run.tags !== stored.record.tags) this.#start(key, run, stored.record);
       else if (status !== stored.record.status) this.#listed.statusChanged(key, run, stored.record.status);
     }
     this.#unsaved.clear();
   }
 
-  /** A run usually starts in its first append. `run.started` sets these columns, once. */
-  #start(key: number, run: RunRecord): void {
+  /** A run usually starts in its first append. `run.started` sets these columns, once; a fork may get other tags. */
+  #start(key: number, run: RunRecord, before: RunRecord): void {
     const { workflowId, definitionHash, principal, tags, scopeId } = run;
     this.#saveStart.run(workflowId, definitionHash, principal, JSON.stringify(tags), scopeId, key);
+    this.#listed.dropTags(key, before);
     this.#listed.created(key, run);
   }
 

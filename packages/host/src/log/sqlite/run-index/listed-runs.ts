@@ -25,6 +25,7 @@ type ParentColumns = [
 export class ListedRuns {
   readonly #addTag: StatementSync;
   readonly #saveTag: StatementSync;
+  readonly #dropTag: StatementSync;
   readonly #dropTags: StatementSync;
   readonly #saveWait: StatementSync;
   readonly #tag: Query<[workflowId: string, shown: RunStatus]>;
@@ -35,6 +36,7 @@ export class ListedRuns {
   constructor(db: DatabaseSync) {
     this.#addTag = db.prepare('INSERT INTO run_tags (tenant, tag, run, workflow, shown) VALUES (?, ?, ?, ?, ?)');
     this.#saveTag = db.prepare('UPDATE run_tags SET shown = ? WHERE tenant = ? AND tag = ? AND run = ?');
+    this.#dropTag = db.prepare('DELETE FROM run_tags WHERE tenant = ? AND tag = ? AND run = ?');
     this.#dropTags = db.prepare('DELETE FROM run_tags WHERE tenant = ? AND run = ?');
     this.#saveWait = db.prepare('UPDATE runs SET child_wait = ? WHERE key = ?');
     this.#tag = query(db, 'SELECT workflow, shown FROM run_tags WHERE tenant = ? AND tag = ? AND run = ?');
@@ -55,6 +57,11 @@ export class ListedRuns {
   created(key: number, run: RunRecord): void {
     this.#addTags(key, run, run.status);
     if (run.parentRunId !== null && run.importedAt === null && isWaiting(run.status)) this.#raise(run.parentRunId);
+  }
+
+  /** Call with the record of the run as it was listed. */
+  dropTags(key: number, { tenant, tags }: Listed): void {
+    for (const tag of tags) this.#dropTag.run(tenant, tag, key);
   }
 
   /** Call after the row of a run with another status is in the table. */
