@@ -63,6 +63,8 @@ test('a changed event, a lost one and a missing end are named', async () => {
   const { check, breaks, last } = await ran();
   breaks((row) => (row.seq === 1 ? { ...row, payload: '{"forged":true}' } : row));
   expect((await check()).problems).toEqual([{ sequence: 1, message: expect.stringContaining('does not match') }]);
+  breaks((row) => (row.seq === 1 ? { ...row, payload: '' } : row));
+  expect((await check()).problems).toEqual([{ sequence: 1, message: expect.stringContaining('does not match') }]);
   breaks((row) => (row.seq === 1 ? null : row));
   expect((await check()).problems).toMatchObject([{ sequence: 2, message: 'event 1 is missing' }]);
   breaks((row) => (row.seq >= last ? null : row));

@@ -3,7 +3,6 @@ import { type ChainChecked, chainChecked } from '@cairn/protocol';
 import { z } from 'zod';
 import { ChainWalk } from '../../log/chain-walk.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
-import { isTombstone, type Row } from '../../log/ports/rows.ts';
 import { integerParam, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
 
@@ -62,7 +61,7 @@ async function walked(
       break;
     }
     for (const row of rows) {
-      const message = walk.add(walkedRow(row));
+      const message = walk.add(row);
       if (message !== null && problems.length < MAX_PROBLEMS) problems.push({ sequence: row.seq, message });
     }
     checked += rows.length;
@@ -70,5 +69,3 @@ async function walked(
   }
   return { runId, checked, retired: walk.retired, problems, hash: walk.hash, next: at < seq ? at : null };
 }
-
-const walkedRow = (row: Row) => ({ ...row, payload: isTombstone(row) ? null : row.payload });

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { row, runA } from '../../ports/samples.kit.ts';
 import { openSqliteStore } from '../folder/open.ts';
+import { defineMarks, TOMBSTONE_COLUMNS } from '../marks.ts';
 import { fullFolder, problemsOf, sampleFolder } from './damaged-folder.kit.ts';
 
 /** Tables that hold what runs did, or what follows from it. Any other table is listed with the reason. */
@@ -125,6 +126,30 @@ test('a changed value in any column of any row is found, and its event is named'
   expect(unnamed).toEqual([]);
   expect(changes).toBeGreaterThan(200);
   expect(problemsOf(folder)).toEqual([]);
+});
+
+test('an event that was emptied is found, and so is one that was purged although its run was not', async () => {
+  const folder = await fullFolder();
+  const db = new DatabaseSync(join(folder, 'cairn.db'));
+  db.exec('PRAGMA synchronous = OFF');
+  onTestFinished(() => db.close());
+  const events = db.prepare('SELECT cursor, run, seq, payload FROM events').all();
+  const empty = db.prepare('UPDATE events SET payload = ? WHERE cursor = ?');
+  for (const { cursor, seq, payload } of events) {
+    empty.run('', cursor ?? null);
+    const expected = { seq, message: expect.stringContaining(`Event ${seq} of run`) };
+    expect(problemsOf(folder)).toContainEqual(expect.objectContaining(expected));
+    empty.run(payload ?? null, cursor ?? null);
+  }
+  const [{ cursor = null, seq } = {}] = events.filter(({ run }) => run === 1).slice(-1);
+  defineMarks(db);
+  db.prepare(
+    `INSERT INTO tombstones (${TOMBSTONE_COLUMNS}, mark)
+       SELECT ${TOMBSTONE_COLUMNS}, mark_of(${TOMBSTONE_COLUMNS}) FROM events WHERE cursor = ?`,
+  ).run(cursor);
+  db.prepare('DELETE FROM events WHERE cursor = ?').run(cursor);
+  const message = `event ${seq} was purged, but its run was not`;
+  expect(problemsOf(folder)).toContainEqual({ runId: runA, seq, message });
 });
 
 test('a flipped byte anywhere in the file is found, unless no table holds it', async () => {

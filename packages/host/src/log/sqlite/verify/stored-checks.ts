@@ -129,11 +129,14 @@ class RunCheck {
   /** Walks all rows, and gives those before the first one that is wrong or has no content. */
   #walked(rows: Iterator<Row>, chain: ChainWalk) {
     const report = this.#report;
+    const ownFrom = this.#record === null ? Number.POSITIVE_INFINITY : (this.#run.fork?.fromSeq ?? 0);
     return function* (add: (row: Row) => void): Generator<Row> {
       for (let next = rows.next(); next.done !== true; next = rows.next()) {
         const row = next.value;
-        const wrong = chain.add({ ...row, payload: isTombstone(row) ? null : row.payload });
+        const isRetired = isTombstone(row);
+        const wrong = chain.add({ ...row, payload: isRetired ? null : row.payload });
         if (wrong !== null) report(row.seq, wrong);
+        if (isRetired && row.seq >= ownFrom) report(row.seq, `event ${row.seq} was purged, but its run was not`);
         if (!chain.isIntact) continue;
         add(row);
         yield row;
