@@ -35,7 +35,16 @@ function restOf(drafts: readonly Draft[], rows: readonly Row[], shared: number):
   if (!isSame) return null;
   const rest = drafts.slice(shared);
   // Nothing may follow the end of a run, so the branch decides again how it ends.
-  return rest.some(({ type }) => isTerminalType(type)) ? [] : rest;
+  return rest.some(({ type }) => isTerminalType(type)) ? restOfNode(drafts, shared) : rest;
+}
+
+/** A node that was stopped may go on in the branch, unless its question was closed: nobody could answer it any more. */
+function restOfNode(drafts: readonly Draft[], shared: number): readonly Draft[] {
+  const { nodeId } = drafts[shared - 1] ?? {};
+  const isOfNode = (draft: Draft, type: string) => draft.type === type && draft.nodeId === nodeId;
+  const isClosed = drafts.slice(0, shared).some((draft) => isOfNode(draft, 'interrupt.resolved'));
+  const end = drafts.findIndex((draft, i) => i >= shared && isOfNode(draft, 'node.cancelled'));
+  return nodeId !== undefined && isClosed ? drafts.slice(shared, end + 1) : [];
 }
 
 const isOf = (row: Row, draft: Draft | undefined): boolean =>

@@ -203,7 +203,8 @@ export function closingOf(conversation: Conversation, end: NonNullable<Conversat
   if (end.timedOut) {
     return { turn: hostTurn(conversation, 'The conversation timed out.', now), outcome: null, reason: 'timeout' };
   }
-  const { turn: sent, outcome = null } = end.value as { readonly turn?: SentTurn; readonly outcome?: Json };
+  // A question that was closed has no value.
+  const { turn: sent, outcome = null } = (end.value ?? {}) as { readonly turn?: SentTurn; readonly outcome?: Json };
   const principal = typeof sent?.principal === 'string' ? sent.principal : undefined;
   const at = { turnIndex: last.turnIndex + 1, ts: now, principal };
   const turn =

@@ -219,6 +219,28 @@ test('a branch may give the result of the call that is open at the cut', async (
   });
 });
 
+test.each([
+  { typeId: 'core.approvalGate', config: { title: 'Go on?' } },
+  { typeId: 'core.conversationGate', config: { prompt: 'What now?' } },
+])('a branch goes on behind a $typeId whose question its source had closed when it was cancelled', async (gate) => {
+  const { host } = await counting();
+  await host.engine.register('t', chain('gated', gate, { typeId: 'core.noop' }));
+  const { runId } = (await host.ask('POST', '/v1/runs', { body: { workflowId: 'gated' } })).body;
+  await host.ask('POST', `/v1/runs/${runId}/cancel`, { body: {} });
+  await toEnd(host, String(runId));
+  const rows = await rowsOf(host, String(runId));
+  const fromSeq = seqOf(rows, 'interrupt.resolved') + 1;
+  const branch = await branchToEnd(host, String(runId), { fromSeq });
+  const types = (all: typeof rows) => all.map(({ type }) => type);
+  const closed = types(rows.slice(fromSeq, seqOf(rows, 'node.cancelled') + 1));
+  const own = types((await rowsOf(host, branch)).slice(fromSeq));
+  expect(own.slice(0, closed.length + 1)).toEqual([...closed, 'cairn.run.forked']);
+  expect(await snapshotOf(host, branch)).toMatchObject({
+    status: 'completed',
+    nodeStates: { n0: { status: 'cancelled' } },
+  });
+});
+
 test('rules reuse the recorded results of unchanged requests, in the order of the rules', async () => {
   const { host, calls } = await counting();
   const source = await ranToEnd(host, 'three', { who: 'Ada' });

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@cairn/protocol';
 import { describe, expect, test } from 'vitest';
 import { RunScript, step, workflowOf } from '../../../../test/kit/run-script.ts';
 import type { NodeOptions } from '../../workflow/define-workflow.ts';
+import { canceledDraft } from '../interrupts.ts';
 import { answerDrafts } from './answers.ts';
 
 const gate = (config: JsonObject = {}, type = 'core.approvalGate'): NodeOptions => ({ type, config });
@@ -239,6 +240,18 @@ describe('an answer nobody waits for', () => {
     const run = new RunScript(workflowOf({ g: gate(), a: step('read') }, [])).throws('a', { retryable: false });
     expect(codeOf(run, { action: 'accept' })).toBe('interrupt_already_resolved');
   });
+});
+
+test.each([
+  ['core.approvalGate', { title: 'Pay?' }, 'node.failed'],
+  ['core.conversationGate', { prompt: 'Pay?' }, 'node.completed'],
+])('a question of a %s that was closed without its node is no approval', (type, config, end) => {
+  const run = new RunScript(workflowOf({ gate: { type, config }, pay: step('write') }));
+  const [{ interruptId = '', seq = 0 } = {}] = Object.values(run.state.view.interrupts);
+  run.write([canceledDraft(run.state, { nodeId: 'gate', interruptId, at: run.now, cause: seq })]);
+  run.settle();
+  expect(run.last(end)).toMatchObject({ nodeId: 'gate' });
+  expect(run.all('node.completed')).not.toContainEqual(expect.objectContaining({ outputs: { approved: true } }));
 });
 
 test('an answer to one question never meets the next question of the same node', () => {

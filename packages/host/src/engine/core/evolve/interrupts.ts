@@ -57,7 +57,8 @@ export function interruptResolved(state: RunState, event: EventOf<'interrupt.res
   }
   if (driven) return;
   const timedOut = reason === 'timeout';
-  const isRejected = kind === 'clarification' && outcome === 'rejected' && !timedOut;
+  // A closed question has no answer. Its node ends with it; if it goes on all the same, nobody has approved anything.
+  const isRejected = outcome === 'cancelled' || (kind === 'clarification' && outcome === 'rejected' && !timedOut);
   const answer = { interruptId, kind, value, timedOut, ...(isRejected && { isRejected }) };
   state.pending.push({ kind: 'answered', nodeId, seq, answer });
 }
