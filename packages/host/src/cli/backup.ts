@@ -15,6 +15,7 @@ import {
 import { databaseUrl } from './database-url.ts';
 import { exit } from './exit.ts';
 import { type StoreFlags, storePlace, told, withDatabase, withScratch } from './offline-store.ts';
+import { outputFile } from './output-file.ts';
 import { jsonLine, safe, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
@@ -31,8 +32,8 @@ export interface RestoreFlags {
 }
 
 export async function backup(terminal: Terminal, name: string, flags: BackupFlags): Promise<number> {
+  const file = outputFile(terminal, name);
   const place = await storePlace(terminal, flags);
-  const file = resolve(terminal.cwd, name);
   const options = { hasKey: flags.includeKey === true, at: terminal.now(), onProgress: quarters(terminal) };
   const facts =
     place.kind === 'folder'

@@ -1,5 +1,5 @@
 /** `cairn export`: writes a run and the runs below it to a bundle, even while a host uses its store. */
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { type RunId, TerminalError } from '@cairn/protocol';
 import { artifactChanges, blobsOf } from '../log/artifact-changes.ts';
 import { type BundledRow, bundleLines } from '../log/bundle/bundle-lines.ts';
@@ -12,6 +12,7 @@ import { earlierChildren } from './earlier-children.ts';
 import { exit } from './exit.ts';
 import { keptRunNamed, noKeptRun } from './kept-run-name.ts';
 import { type StoreFlags, withLog } from './offline-store.ts';
+import { outputFile } from './output-file.ts';
 import { jsonLine, styleOf } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -34,7 +35,7 @@ export async function exportRun(terminal: Terminal, name: string, flags: ExportF
     const earlier = flags.children === false ? { runs: [], leftOut: 0 } : earlierChildren(log, tree);
     const runs = [...tree, ...earlier.runs];
     // Ids may contain colons, which some file systems do not allow.
-    const file = resolve(terminal.cwd, flags.output ?? `${runId.replaceAll(':', '_')}.cairn.jsonl`);
+    const file = outputFile(terminal, flags.output ?? `${runId.replaceAll(':', '_')}.cairn.jsonl`);
     const { bytes } = writeBundle(file, linesOfRuns(log, runId, runs), flags.force === true);
     const events = runs.reduce((sum, { seq }) => sum + seq + 1, 0);
     if (flags.json === true) terminal.print(jsonLine({ runId, file, runs: runs.length, events, bytes, hash }));

@@ -140,6 +140,8 @@ test.each<[string, readonly string[], string]>([
   ['a restore of a folder', ['restore', 'data', '--data', 'new'], 'data is not a file'],
   ['a backup to a file that exists', ['backup', 'there'], 'there exists already'],
   ['a restore to a folder that exists', ['restore', 'there', '--data', 'data'], 'data exists already'],
+  ['a backup to stdout', ['backup', '-'], 'Name a file.'],
+  ['an export to stdout', ['export', 'last', '-o', '-'], 'Name a file.'],
   ['a backup of no data folder', ['backup', 'x.cairn', '--data', 'nowhere'], 'is not a data folder'],
   ['an export to a file that exists', ['export', 'RUN', '-o', 'there'], 'there already exists'],
   ['an export of an unknown run', ['export', 'run_x'], 'There is no run "run_x"'],
@@ -234,3 +236,19 @@ test.each(['delete', 'retention', 'backup', 'restore', 'verify', 'checkpoint', '
     expect(out).toContain(verb === 'checkpoint' ? '--output' : '--json');
   },
 );
+
+test('a backup that cannot be written blames its own file, not the data folder', async () => {
+  writeFileSync(join(cwd, 'a-file'), '');
+  const { code, err } = await cairn(['backup', 'a-file/monday.cairn']);
+  expect(code).toBe(2);
+  expect(err).toContain(`${join(cwd, 'a-file/monday.cairn')}.part cannot be used`);
+  expect(err).not.toContain('cairn.db');
+});
+
+test('a file that is no backup is refused without advice about the data of the host', async () => {
+  writeFileSync(join(cwd, 'letter.txt'), 'Dear host, '.repeat(100));
+  const { code, err } = await cairn(['restore', 'letter.txt', '--data', 'from-a-letter']);
+  expect(code).toBe(1);
+  expect(err).toContain('Name a file that "cairn backup" wrote, or take another backup.');
+  expect(err).not.toContain('Stop the host');
+});

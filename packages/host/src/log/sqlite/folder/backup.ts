@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { quoted, type RunId, TerminalError } from '@cairn/protocol';
+import { isCairnError, quoted, type RunId, TerminalError } from '@cairn/protocol';
 import { ChainWalk } from '../../chain-walk.ts';
 import { isTombstone } from '../../ports/rows.ts';
 import { corrupt, storeError } from '../errors.ts';
@@ -61,7 +61,7 @@ export async function backupFolder(folder: string, file: string, options: Backup
     return { at: options.at, ...added, hasKey: options.hasKey };
   } catch (error) {
     rmSync(draft, { force: true });
-    throw storeError(error, source);
+    throw copyError(error, { source, draft, file });
   } finally {
     db.close();
   }
@@ -137,9 +137,33 @@ export function restoreFolder(file: string, folder: string): BackupFacts {
     return facts;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    throw storeError(error, file);
+    throw restoreError(error, file);
   }
 }
+
+/** The folder is only read, so what cannot be written is the copy. An error of its path names it already. */
+function copyError(error: unknown, { source, draft, file }: Record<'source' | 'draft' | 'file', string>): unknown {
+  if (error instanceof Error && 'path' in error && error.path === draft) return error;
+  const known = storeError(error, source);
+  return known.code === 'store_full' ? noRoom(file, error) : known;
+}
+
+const noRoom = (file: string, cause: unknown): TerminalError =>
+  new TerminalError('store_full', {
+    message: `No space is left to write ${file}.`,
+    hint: 'Name a file on a disk with more room.',
+    cause,
+  });
+
+/** Nothing is wrong with the host's own data when a backup is damaged. */
+function restoreError(error: unknown, file: string): unknown {
+  if (error instanceof Error && 'syscall' in error) return error;
+  const known = storeError(error, file);
+  if (known.code !== 'store_corrupt' || isCairnError(error)) return known;
+  return new TerminalError('store_corrupt', { message: known.message, hint: ANOTHER, cause: error });
+}
+
+const ANOTHER = 'Name a file that "cairn backup" wrote, or take another backup.';
 
 function unpack(file: string, draft: string): BackupFacts {
   const target = join(draft, 'cairn.db');
