@@ -12,10 +12,12 @@ const { stdin, stdout, stderr, env } = process;
 const shows = (stream: NodeJS.WriteStream): boolean =>
   stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 
-// A reader such as `| head` may close the pipe early. That is not an error.
-for (const stream of [stdout, stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-}
+// A reader such as `| head` may close the pipe early. That is not an error; a result that a full disk cuts off is one.
+stderr.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  stderr.write(`cairn: The output cannot be written: ${error.message}.\n`, () => process.exit(1));
+});
 
 const terminal: Terminal = {
   version: String(fieldsOf(JSON.parse(packageFile)).version),
@@ -43,8 +45,8 @@ const terminal: Terminal = {
       lines.close();
     }
   },
-  // Flush both streams before the process ends, because pipes may be slow.
-  exit: (code) => stdout.write('', () => stderr.write('', () => process.exit(code))),
+  // Flush both streams before the process ends, because pipes may be slow. An error of stdout has ended it before.
+  exit: (code) => stdout.write('', () => setImmediate(() => stderr.write('', () => process.exit(code)))),
   onSignal: (handle) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handle);
   },

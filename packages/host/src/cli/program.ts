@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { exit } from './exit.ts';
 import { filtered } from './filtered-terminal.ts';
+import { commandIn } from './render/style.ts';
 import type { Terminal } from './terminal.ts';
 import { addHostVerbs } from './verbs-hosts.ts';
 import { addOfflineVerbs } from './verbs-offline.ts';
@@ -13,11 +14,15 @@ export async function program(process: Terminal): Promise<void> {
   const terminal = filtered(process);
   const cairn = cairnCommand(terminal);
   try {
-    await cairn.parseAsync(terminal.argv);
+    await cairn.parseAsync(helpAsked(terminal.argv));
   } catch (error) {
     terminal.exit(await tellFailure(terminal, error));
   }
 }
+
+/** Many programs have `help VERB`, so people type it. */
+const helpAsked = ([node = '', file = '', verb, ...rest]: readonly string[]): string[] =>
+  verb === 'help' ? [node, file, ...rest, '--help'] : [node, file, ...(verb === undefined ? [] : [verb]), ...rest];
 
 /** Each verb loads its code when it runs, so `--help` and `--version` are fast. */
 export function cairnCommand(terminal: Terminal): Command {
@@ -29,11 +34,14 @@ export function cairnCommand(terminal: Terminal): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.tell(text.trimEnd().replace(/^error: /, 'cairn: ')),
+      // With --json, `tellFailure` prints it as data.
+      writeErr: (text) => {
+        if (!terminal.argv.includes('--json')) terminal.tell(text.trimEnd().replace(/^error: /, 'cairn: '));
+      },
       getOutHelpWidth: () => Math.min(terminal.columns ?? 100, 120),
       getErrHelpWidth: () => Math.min(terminal.columns ?? 100, 120),
     })
-    .showHelpAfterError('  "cairn --help" lists every command, "cairn COMMAND --help" shows examples.')
+    .showHelpAfterError(`  ${usageHint(terminal)}`)
     .addHelpText('after', NOTES);
   addServeVerbs(cairn, terminal);
   addRunVerbs(cairn, terminal);
@@ -43,17 +51,28 @@ export function cairnCommand(terminal: Terminal): Command {
   return cairn;
 }
 
+const usageHint = ({ env }: Terminal): string =>
+  `"${commandIn(env)} --help" lists every command, "${commandIn(env)} COMMAND --help" shows examples.`;
+
 /** Prints the message and the hint, or the stack of an unexpected error. Returns the exit code. */
-async function tellFailure(terminal: Terminal, error: unknown): Promise<number> {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
+async function tellFailure(terminal: Terminal, thrown: unknown): Promise<number> {
+  const isJson = terminal.argv.includes('--json');
+  if (thrown instanceof CommanderError && (thrown.exitCode === 0 || !isJson))
+    return thrown.exitCode === 0 ? exit.ok : exit.usage;
   const { exitOfCode, isCairnError, toEnvelope } = await import('@cairn/protocol');
+  const { systemError } = await import('./system-error.ts');
+  const { usageError } = await import('./usage-error.ts');
+  const error =
+    thrown instanceof CommanderError
+      ? usageError(thrown.message.replace(/^error: /, ''), usageHint(terminal))
+      : (systemError(thrown) ?? thrown);
   if (!isCairnError(error)) {
     terminal.tell(`cairn: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     return exit.failed;
   }
   const { jsonLine, safe, styleOf } = await import('./render/style.ts');
   const { dim, cairn } = styleOf(terminal.colours.err, terminal.env);
-  if (terminal.argv.includes('--json')) terminal.tell(jsonLine(toEnvelope(error)));
+  if (isJson) terminal.tell(jsonLine(toEnvelope(error)));
   else {
     terminal.tell(`cairn: ${safe(error.message)}`);
     const { commandHint } = await import('./command-hint.ts');

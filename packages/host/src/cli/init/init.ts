@@ -28,7 +28,7 @@ export async function init(terminal: Terminal, name: string, flags: InitFlags): 
   terminal.print(`${safe(folder)}: ${Object.keys(files).join(', ')}`);
   const steps = [
     ...(packages.areThere ? [] : [`npm run pack:local     in ${packages.checkout}: makes the packages of Cairn`]),
-    `cd ${relative(terminal.cwd, folder)}`,
+    ...(folder === terminal.cwd ? [] : [`cd ${shortest(relative(terminal.cwd, folder), folder)}`]),
     'npm install',
     'npm test',
     'npm run dev',
@@ -36,6 +36,8 @@ export async function init(terminal: Terminal, name: string, flags: InitFlags): 
   terminal.tell(`Next:\n  ${steps.map(safe).join('\n  ')}`);
   return exit.ok;
 }
+
+const shortest = (a: string, b: string): string => (a.length <= b.length ? a : b);
 
 function refuseFolder(folder: string, { checkout }: CairnPackages): void {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
@@ -53,9 +55,10 @@ function refuseFolder(folder: string, { checkout }: CairnPackages): void {
 
 function packageName(folder: string): string {
   const name = basename(folder).toLowerCase();
-  if (/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name)) return name;
+  // npm installs into a folder of that name, and refuses a package with it.
+  if (/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'node_modules') return name;
   throw new TerminalError('config_invalid', {
     message: `${JSON.stringify(basename(folder))} cannot be the name of a package.`,
-    hint: 'Use letters, digits, dots, underscores and hyphens, a letter or digit first.',
+    hint: 'Use letters, digits, dots, underscores and hyphens, a letter or digit first; not node_modules.',
   });
 }

@@ -58,9 +58,12 @@ async function readConfigFile(path: string, keys: readonly ConfigKey[]): Promise
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     throw new TerminalError('config_invalid', {
-      message: `The configuration ${path} cannot be read: ${thrownText(cause)}.`,
-      hint: 'Check the path given with --config.',
+      message: `The configuration ${path} cannot be read: ${isMissing ? 'there is no such file' : thrownText(cause)}.`,
+      hint: isMissing
+        ? 'Name the file with --config, or write it: "cairn start --help" shows a minimal one. "cairn dev" needs none.'
+        : 'Check the path given with --config.',
       cause,
     });
   }

@@ -86,6 +86,8 @@ export function rawErrorResponse(error: CairnError, headers: SafetyHeaders): str
   ].join('\r\n');
 }
 
+const DISK_FULL = 'The disk of the host is full. Try again when its operator has made room; runs go on then, too.';
+
 /** Details of host faults (paths, invariants) stay in the host's log. The caller gets a correlation id. */
 function publicError(error: CairnError, reply: FastifyReply, ports: ErrorPorts): CairnError {
   const status = errorKinds[error.code].status;
@@ -97,7 +99,7 @@ function publicError(error: CairnError, reply: FastifyReply, ports: ErrorPorts):
   if (status === 503) {
     return new RetryableError('service_unavailable', {
       message: `The host cannot do this at the moment (${error.code}).`,
-      hint: 'Try again in a moment.',
+      hint: error.code === 'store_full' ? DISK_FULL : 'Try again in a moment.',
       details: { correlationId, reason: error.code },
     });
   }
