@@ -54,7 +54,8 @@ export function answer(
       else {
         const { mark, paint } = lookOf(answered.status, styleOf(terminal.colours.out));
         const which = runId === name ? 'the run' : `the run ${safe(runId)}`;
-        terminal.print(`${mark} ${safe(answered.nodeId)} is answered; ${which} is ${paint(answered.status)}`);
+        const done = (await voteOn(client, runId, question)) ?? `${safe(answered.nodeId)} is answered`;
+        terminal.print(`${mark} ${done}; ${which} is ${paint(answered.status)}`);
       }
       return exit.ok;
     } catch (error) {
@@ -93,6 +94,18 @@ async function answeredHere(terminal: Terminal, first: Question, { signal, send,
       terminal.tell(`  ${styleOf(terminal.colours.err).red(safe(error.message))}`);
     }
   }
+}
+
+/** What a vote did that did not decide yet; null for every other answer. */
+async function voteOn(
+  client: Client,
+  runId: string,
+  { interruptId, nodeId, quorum }: Question,
+): Promise<string | null> {
+  if (quorum === undefined || quorum.required < 2) return null;
+  const left = (await client.interrupts.ofRun(runId)).find((one) => one.interruptId === interruptId)?.quorum;
+  if (left === undefined) return null;
+  return `your vote on ${safe(nodeId)} counts, ${left.approvals} of ${left.required} approved`;
 }
 
 const open = async (client: Client, runId: string, { interruptId }: Question): Promise<Question | undefined> =>

@@ -1,4 +1,4 @@
-/** The words that completion offers for an argument: runs, workflows, agents and tools of the host, and error codes. */
+/** The words that completion offers for an argument: runs, workflows, agents, tools and node types of the host, and error codes. */
 import { type Client, createClient } from '@cairn/client';
 import { isCairnError } from '@cairn/protocol';
 import { errorCodes } from './error-page.ts';
@@ -18,15 +18,18 @@ const runs = async (client: Client) =>
 const workflows = async (client: Client) =>
   (await client.workflows.list()).workflows.map(({ workflowId }) => workflowId);
 const agents = async (client: Client) => (await client.agents.list()).map(({ agentId }) => agentId);
+const nodeTypes = async (client: Client) => (await client.workflows.nodeTypes()).map(({ typeId }) => typeId);
 const tools = async (client: Client) => (await client.tools.list()).map(({ toolId }) => toolId);
 
 /** By the names that verbs give their arguments. */
 const sources: Readonly<Record<string, (client: Client) => Promise<readonly string[]>>> = {
   run: runs,
+  runs,
   entry: runs,
   workflow: workflows,
   agent: agents,
   tool: tools,
+  type: nodeTypes,
 };
 
 /** Prints the words of kinds such as `workflow|agent`, one per line; none if there is no host. */

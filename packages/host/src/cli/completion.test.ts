@@ -41,7 +41,18 @@ test('bash completes the runs, workflows and agents of the host, and error codes
     const program = `cairn() { cat <<'END'\n${out}\nEND\n}\n${script}\nCOMP_WORDS=(${quoted})\nCOMP_CWORD=2\n_cairn\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
     return execFileSync('bash', ['-c', program], { encoding: 'utf8' }).trim().split('\n');
   };
-  for (const verb of ['show', 'tail', 'answer', 'cancel', 'pause', 'resume', 'verify', 'export']) {
+  for (const verb of [
+    'show',
+    'tail',
+    'answer',
+    'cancel',
+    'pause',
+    'resume',
+    'verify',
+    'export',
+    'diff',
+    'checkpoint',
+  ]) {
     expect(await offers('cairn', verb, 'run_')).toEqual([runId]);
     expect(await offers('cairn', verb, 'la')).toEqual(['last']);
   }
@@ -49,6 +60,7 @@ test('bash completes the runs, workflows and agents of the host, and error codes
   expect(await offers('cairn', 'run', 'host')).toEqual(['host:desk']);
   expect(await offers('cairn', 'workflows', 'hel')).toEqual(['hello']);
   expect(await offers('cairn', 'agents', 'host')).toEqual(['host:desk']);
+  expect(await offers('cairn', 'nodes', 'core.de')).toEqual(['core.delay']);
   expect(await offers('cairn', 'explain', 'interrupt_exp')).toEqual(['interrupt_expired']);
 });
 

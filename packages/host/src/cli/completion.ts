@@ -35,7 +35,7 @@ export function completionScript(cairn: Command, shell: Shell): string {
 }
 
 /** The names of arguments that `completion-words.ts` has words for. */
-const wordKinds: ReadonlySet<string> = new Set(['run', 'entry', 'workflow', 'agent', 'tool', 'code']);
+const wordKinds: ReadonlySet<string> = new Set(['run', 'runs', 'entry', 'workflow', 'agent', 'tool', 'type', 'code']);
 
 /** `<run|bundle>` completes runs. */
 function wordsOf({ registeredArguments: [first] }: Command): string {

@@ -19,6 +19,7 @@ test('a gate shows the votes and who may vote, and who may not is not asked', as
   const first = await cairn(['answer', runId], { env: { CAIRN_KEY: bobKey }, person: async () => 'yes' });
   expect(first.code).toBe(0);
   expect(first.err).toContain('votes  0 of 2 approved');
+  expect(first.out).toBe('? your vote on gate counts, 1 of 2 approved; the run is waiting-approval');
   const again = await cairn(['answer', runId], { env: { CAIRN_KEY: bobKey }, person: nobody });
   expect(again.err).toContain('votes  1 of 2 approved: bob accept');
   expect(again.err).toContain('bob has decided on node gate already');

@@ -32,7 +32,7 @@ const MAX_SEARCHED = 10_000;
 
 /** The entry that a word names; null if the word is a run id, because a run may have several questions. */
 export async function namedEntry(client: Client, name: string): Promise<InboxEntry | null> {
-  if (/^[1-9]\d{0,4}$/.test(name)) return numbered(client, Number(name));
+  if (/^(0|[1-9]\d{0,4})$/.test(name)) return numbered(client, Number(name));
   const slash = name.indexOf('/');
   const isQuestion = name.startsWith('int_') || slash > 0;
   if (!isQuestion) return null;
@@ -54,7 +54,7 @@ async function numbered(client: Client, number: number): Promise<InboxEntry> {
   const entry = entries[number - 1];
   if (entry !== undefined) return entry;
   throw new TerminalError('interrupt_not_found', {
-    message: `The inbox has no entry ${number}; it has ${entries.length}.`,
+    message: `The inbox has no entry ${number}; it ${number === 0 ? 'begins with 1' : `has ${entries.length}`}.`,
     hint: '"cairn inbox" lists them.',
   });
 }

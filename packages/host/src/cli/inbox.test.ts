@@ -142,3 +142,11 @@ test('the way down begins with the host that called, whose runs are no runs of t
   const client = { ...createClient({ url: 'http://127.0.0.1:9' }), inbox: { list, watch: () => expect.fail() } };
   expect(await below(client, 'run_a')).toEqual([]);
 });
+
+test('0 is no entry of the inbox, and never the beginning of a run', async () => {
+  const cli = await servedCli();
+  const runId = await waiting(cli, 'busy-gate');
+  const { code, err } = await cli.cairn(['answer', '0', 'accept']);
+  expect([code, err]).toEqual([3, expect.stringContaining('The inbox has no entry 0; it begins with 1.')]);
+  expect((await cli.cairn(['inbox', '--json'])).out).toContain(runId);
+});

@@ -97,7 +97,7 @@ function addShow(cairn: Command, terminal: Terminal): void {
 
 function addDiff(cairn: Command, terminal: Terminal): void {
   const diff = withHostOptions(
-    cairn.command('diff <a> <b>').description('show what two runs did differently; exits with 1 if they differ'),
+    cairn.command('diff <run> <other>').description('show what two runs did differently; exits with 1 if they differ'),
   )
     .option('-n, --limit <number>', 'entries of each list', wholeNumber('The limit', 1, 200))
     .action((a: string, b: string, flags: DiffFlags) =>
