@@ -15,6 +15,6 @@ test('the page is fresh (npm run docs:cli)', async () => {
 }, 60_000);
 
 test('the page has every verb there is', () => {
-  const verbs = cairnCommand({ version: '0' } as Terminal).commands.map((command) => command.name());
+  const verbs = cairnCommand({ version: '0', env: {} } as Terminal).commands.map((command) => command.name());
   expect(sections.map(({ verb }) => verb).sort()).toEqual(verbs.sort());
 });
