@@ -4,7 +4,7 @@
  */
 import { isJsonObject, type Json } from '@cairn/protocol';
 import { useId, useState } from 'react';
-import { type FormSchema, type Widget, widgetOf, wordsOf } from './schema.ts';
+import { choiceLabel, type FormSchema, type Widget, widgetOf, wordsOf } from './schema.ts';
 
 export interface SchemaFieldProps {
   readonly schema: FormSchema;
@@ -33,7 +33,8 @@ function Group({ schema, name, depth, value, onChange }: SchemaFieldProps) {
       name={key}
       isRequired={schema.required.includes(key)}
       depth={depth + 1}
-      value={values[key]}
+      // A field may be called `constructor`.
+      value={Object.hasOwn(values, key) ? values[key] : undefined}
       onChange={(one) => {
         const { [key]: _before, ...others } = values;
         onChange(one === undefined ? others : { ...others, [key]: one });
@@ -48,6 +49,9 @@ function Group({ schema, name, depth, value, onChange }: SchemaFieldProps) {
     </fieldset>
   );
 }
+
+/** Of a long schema, its beginning. */
+const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 499)}…`.toWellFormed() : text);
 
 interface LabelledProps extends SchemaFieldProps {
   readonly widget: Exclude<Widget, 'group'>;
@@ -69,17 +73,39 @@ function Labelled(props: LabelledProps) {
           {schema.description}
         </small>
       )}
+      {schema.unknown !== undefined && (
+        <small className="hint" id={`${id}-schema`}>
+          JSON that fits <code>{cut(JSON.stringify(schema.unknown))}</code>
+        </small>
+      )}
     </div>
   );
 }
 
-const inputTypes: Readonly<Record<string, string>> = { date: 'date', email: 'email', uri: 'url', time: 'time' };
+/** A browser's time has neither the seconds nor the zone that the format demands. */
+const inputTypes: ReadonlyMap<string, string> = new Map([
+  ['date', 'date'],
+  ['email', 'email'],
+  ['uri', 'url'],
+]);
+
+const examples: ReadonlyMap<string, string> = new Map([
+  ['date-time', '2026-01-31T14:30:00Z'],
+  ['time', '14:30:00Z'],
+  ['iso-date-time', '2026-01-31T14:30:00'],
+  ['iso-time', '14:30:00'],
+  ['duration', 'P1DT2H'],
+]);
 
 function Control({ id, widget, schema, isRequired, value, onChange }: LabelledProps & { readonly id: string }) {
+  const described = [
+    ...(schema.description === undefined ? [] : [`${id}-hint`]),
+    ...(schema.unknown === undefined ? [] : [`${id}-schema`]),
+  ].join(' ');
   const common = {
     id,
     required: isRequired,
-    ...(schema.description !== undefined && { 'aria-describedby': `${id}-hint` }),
+    ...(described !== '' && { 'aria-describedby': described }),
   };
   const text = value === undefined ? '' : String(value);
   const onText = (typed: string) => onChange(typed === '' && !isRequired ? undefined : typed);
@@ -124,7 +150,8 @@ function Control({ id, widget, schema, isRequired, value, onChange }: LabelledPr
         <input
           {...common}
           className="input"
-          type={inputTypes[schema.format ?? ''] ?? 'text'}
+          type={inputTypes.get(schema.format ?? '') ?? 'text'}
+          placeholder={examples.get(schema.format ?? '')}
           minLength={schema.minLength}
           maxLength={schema.maxLength}
           value={text}
@@ -154,7 +181,7 @@ function Choice({ schema, value, onChange, ...common }: InnerProps & { readonly 
       <option value="">Choose…</option>
       {values.map((one, index) => (
         <option key={JSON.stringify(one)} value={index}>
-          {typeof one === 'string' ? one : JSON.stringify(one)}
+          {choiceLabel(schema, index)}
         </option>
       ))}
     </select>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { initialOf, readSchema, widgetOf } from './schema.ts';
+import { choiceLabel, initialOf, readSchema, widgetOf } from './schema.ts';
 
 test.each([
   [{ type: 'string' }, 'text'],
@@ -14,6 +14,9 @@ test.each([
   [{ type: ['string', 'null'] }, 'json'],
   [{ type: 'object' }, 'json'],
   [{ anyOf: [{ type: 'string' }] }, 'json'],
+  [{ oneOf: [{ const: 1, title: 'One' }, { const: 2 }] }, 'choice'],
+  [{ oneOf: [{ const: 1 }, { type: 'string' }] }, 'json'],
+  [{ const: 'only' }, 'choice'],
   ['nonsense', 'json'],
   [{ type: 7, enum: [], properties: [], required: 'x' }, 'json'],
 ])('%j becomes %s', (schema, widget) => {
@@ -36,4 +39,23 @@ test('a schema that nests without end is cut, and the rest is typed in as JSON',
   let [schema, depth] = [readSchema(JSON.parse(JSON.stringify(deep))), 0];
   while (widgetOf(schema, depth) === 'group') [schema, depth] = [schema.properties?.a ?? schema, depth + 1];
   expect([depth, widgetOf(schema, depth)]).toEqual([3, 'json']);
+});
+
+test('constants with titles become a choice by their titles', () => {
+  const oneOf = [{ const: 'a', title: 'Alpha' }, { const: 2, description: 'the other' }, { const: null }];
+  const schema = readSchema({ oneOf });
+  expect(schema.enum).toEqual(['a', 2, null]);
+  expect([0, 1, 2].map((at) => choiceLabel(schema, at))).toEqual(['Alpha', '2 – the other', 'null']);
+});
+
+test('what has to be typed in as JSON keeps its schema for the reader, unless it takes anything', () => {
+  const either = {
+    oneOf: [
+      { type: 'object', required: ['card'] },
+      { type: 'object', required: ['iban'] },
+    ],
+  };
+  expect(readSchema(either).unknown).toEqual(either);
+  expect(readSchema({ title: 'Anything' }).unknown).toBeUndefined();
+  expect(readSchema({ type: 'string' }).unknown).toBeUndefined();
 });
