@@ -1,4 +1,5 @@
 /** Which agent a run is of, from the definition that it is pinned to. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ContextId, isJsonObject, type Json } from '@cairn/protocol';
 import type { Contexts } from '../../log/ports/contexts.ts';
 import type { Definitions } from '../../log/ports/definitions.ts';
@@ -16,8 +17,9 @@ const HOST_AGENT = 'core.system';
 /** Definitions whose agent is remembered. */
 const REMEMBERED = 1_000;
 
-/** How many of the newest tasks are searched for one that an agent answered. */
-const SEARCHED = 20;
+/** The newest tasks that are searched for one that an agent answered. Each edit of an artifact is a task, too. */
+const SEARCHED = 10_000;
+const PAGE = 100;
 
 export class ContextAgents {
   readonly #ports: AgentPorts;
@@ -37,10 +39,17 @@ export class ContextAgents {
 
   /** The agent that answered last in a context; null when none did. */
   async lastIn(contextId: ContextId): Promise<string | null> {
-    const { runs } = await this.#ports.contexts.runs({ contextId, parentRunId: null, limit: SEARCHED });
-    for (const run of runs) {
-      const agentId = await this.of(run);
-      if (agentId !== HOST_AGENT) return agentId;
+    let cursor: string | undefined;
+    for (let searched = 0; searched < SEARCHED; searched += PAGE) {
+      // The index answers at once, and others have their turn between two pages.
+      if (searched > 0) await nextTurn();
+      const page = await this.#ports.contexts.runs({ contextId, parentRunId: null, limit: PAGE, cursor });
+      for (const run of page.runs) {
+        const agentId = await this.of(run);
+        if (agentId !== HOST_AGENT) return agentId;
+      }
+      if (page.nextCursor === null) return null;
+      cursor = page.nextCursor;
     }
     return null;
   }

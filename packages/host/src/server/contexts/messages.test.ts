@@ -90,6 +90,17 @@ describe('a message', () => {
     ]);
   });
 
+  it('goes to the agent that answered last, also after a hundred edits of artifacts', async () => {
+    const { body } = await talk.send('Two and two?', '/api/messages', { body: { agentId: 'host:clerk' } });
+    const path = `/api/contexts/${body.contextId}`;
+    await until(await talk.ask('GET', `${path}/stream?after=0`), ended);
+    const edits = Array.from({ length: 101 }, (_, i) => talk.ask('PUT', `${path}/artifacts/note-${i}.md`));
+    expect(new Set((await Promise.all(edits)).map(({ status }) => status))).toEqual(new Set([201]));
+    const again = await talk.send('And one?', `${path}/messages`);
+    const task = await talk.json('GET', `${path}/tasks/${again.body.taskId}`);
+    expect(task.body.agentId).toBe('host:clerk');
+  });
+
   it('is refused with a reason when it is empty, too long, for nobody or for a context of others', async () => {
     const post = async (body: unknown, path = '/api/messages', key = keys.ann) => {
       const { status, body: refusal } = await talk.json('POST', path, { body, key });
