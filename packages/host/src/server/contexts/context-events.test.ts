@@ -83,6 +83,8 @@ const filters: readonly (readonly [query: string, kinds: readonly string[] | nul
   ['verbosity=brief&kinds=thought-stream&taskId=run_family', ['thought-stream']],
   ['verbosity=detailed&kinds=thought-stream&taskId=run_family', ['thought-stream', 'thought-stream', 'thought-stream']],
   ['minConfidence=0.5&kinds=thought-stream&verbosity=detailed&taskId=run_family', ['thought-stream', 'thought-stream']],
+  ['minConfidence=0.30000000000000004&thoughtTypes=planning,decision&kinds=thought-stream', ['thought-stream']],
+  ['minConfidence=1e-7&thoughtTypes=planning,decision&kinds=thought-stream', ['thought-stream', 'thought-stream']],
   ['kinds=thought-stream&taskId=run_family', ['thought-stream', 'thought-stream']],
   ['debug=1&kinds=internal:checkpoint', []],
 ];
@@ -270,7 +272,16 @@ describe('the events of a context', () => {
 
   it('are refused with a reason for parameters that mean nothing, and to strangers', async () => {
     const status = async (path: string, key = keys.ann) => (await talk.json('GET', path, { key })).status;
-    for (const query of ['after=x', 'after=-1', 'kinds=no', 'verbosity=loud', 'minConfidence=2', 'subtree=yes']) {
+    for (const query of [
+      'after=x',
+      'after=-1',
+      'kinds=no',
+      'verbosity=loud',
+      'minConfidence=2',
+      'minConfidence=-0.1',
+      'minConfidence=0x1',
+      'subtree=yes',
+    ]) {
       expect([query, await status(`/api/contexts/${contextId}/stream?${query}`)]).toEqual([query, 400]);
       expect([query, await status(`/api/contexts/${contextId}/events?${query}`)]).toEqual([query, 400]);
     }

@@ -118,7 +118,8 @@ export function switched(text: string | undefined, name: string, on: '0' | '1'):
 
 function confidence(text: string | undefined): number | null {
   if (text === undefined) return null;
-  const share = /^(0(\.\d{1,6})?|1(\.0{1,6})?)$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(share)) throw unfit('minConfidence', text, 'Use a number from 0 to 1.');
+  // Programs compute it: 0.1 + 0.2 has 17 digits, and a small number an exponent.
+  const share = /^\d{0,20}\.?\d{1,20}(e-?\d{1,3})?$/i.test(text) ? Number(text) : Number.NaN;
+  if (!(share >= 0 && share <= 1)) throw unfit('minConfidence', text, 'Use a number from 0 to 1.');
   return Math.round(share * 1_000);
 }
