@@ -73,7 +73,7 @@ async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | 
   const pieces: PiecePorts = { store: ports.store, tenant: caller.tenant };
   if (version.family === 'data') return JSON.stringify({ data: await recordOf(version, pieces) });
   if (version.family === 'dataset') return sendDataset(call, ports, datasetPieces(version, pieces));
-  const range = byteRange(request.headers.range, version.size);
+  const range = byteRange(request.headers, { etag: etagOf(version), size: version.size });
   return sendFile(call, ports, { version, range, pieces });
 }
 
@@ -96,14 +96,16 @@ export async function askedVersion(
 }
 
 /** Names the version in the response. If the client has this version, responds with 304 and returns true. */
-function isKnown({ reply, request }: Call, { version }: ArtifactVersion): boolean {
-  const etag = `"${version}"`;
+function isKnown({ reply, request }: Call, version: ArtifactVersion): boolean {
+  const etag = etagOf(version);
   reply.header('etag', etag);
   reply.header('cache-control', 'private, no-cache');
   if (!etagMatches(request.headers['if-none-match'], etag)) return false;
   reply.code(304).send();
   return true;
 }
+
+const etagOf = ({ version }: ArtifactVersion): string => `"${version}"`;
 
 async function sendDataset(call: Call, { responses }: ArtifactRoutePorts, pieces: AsyncIterable<string>) {
   const writer = new PacedWriter(call, responses.unread);
