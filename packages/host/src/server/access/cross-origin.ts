@@ -27,6 +27,7 @@ const ALLOWED = [
   'Idempotency-Key',
   'If-Match',
   'If-None-Match',
+  'If-Range',
   'Last-Event-ID',
   'Prefer',
   'Range',

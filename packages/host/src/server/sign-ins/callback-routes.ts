@@ -1,5 +1,5 @@
 /** Where OAuth providers send users back to: completes the sign-in and shows a page that says so. */
-import type { RunId } from '@cairn/protocol';
+import { quoted, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import { type HttpCall, queryParam, type Route } from '../http/routes.ts';
@@ -45,8 +45,12 @@ export const callbackRoutes = (surface: CallbackSurface): readonly Route[] => [
 async function back(call: HttpCall, { engine, signIns }: CallbackSurface): Promise<undefined> {
   keepPrivate(call);
   const state = queryParam(call, 'state') ?? '';
-  const attempt = await signIns.take(state, secretIn(call.request.headers.cookie, state));
   const code = queryParam(call, 'code');
+  const error = queryParam(call, 'error');
+  if (code === undefined && error === undefined) throw saysNothing();
+  const attempt = await signIns.take(state, secretIn(call.request.headers.cookie, state));
+  // Only the user can refuse. After any other error the sign-in stays open, and can begin again.
+  if (code === undefined && error !== REFUSED) throw failedThere(attempt, error ?? '');
   const value = code === undefined ? DENIED : await signIns.exchange(attempt, code, queryParam(call, 'iss'));
   await complete(engine, { ...placeOf(attempt), value });
   const words = code === undefined ? 'You did not sign in.' : `You are signed in to ${attempt.provider}.`;
@@ -56,6 +60,21 @@ async function back(call: HttpCall, { engine, signIns }: CallbackSurface): Promi
     .send(page(words));
   return undefined;
 }
+
+/** What a service says when its user refuses (RFC 6749, 4.1.2.1). */
+const REFUSED = 'access_denied';
+
+const saysNothing = (): TerminalError =>
+  new TerminalError('validation_error', {
+    message: 'The address has neither a code nor an error.',
+    hint: 'Go back to the conversation and begin again.',
+  });
+
+const failedThere = ({ provider }: PendingSignIn, error: string): RetryableError =>
+  new RetryableError('http_network_error', {
+    message: `${provider} did not sign you in: ${quoted(error, 60)}.`,
+    hint: 'Go back to the conversation and begin again. If it happens every time, the operator has to check the service.',
+  });
 
 const placeOf = ({ tenant, principal, runId, authId }: PendingSignIn) => ({
   tenant,

@@ -145,14 +145,15 @@ export class Forge {
     return faces.findLast(({ kind }) => kind === 'auth-required') as Face;
   }
 
-  /** What a browser does at the `authUrl` of a sign-in: it goes to the provider, and back with its cookie. */
-  async browse(authUrl: string, { key = keys.ann, withCookie = true } = {}) {
+  /** What a browser does at the `authUrl` of a sign-in: it goes to the provider, and back with its cookie. `emptied`: it loses the code. */
+  async browse(authUrl: string, { key = keys.ann, withCookie = true, emptied = false } = {}) {
     const begun = await this.ask('GET', authUrl, { key });
     if (begun.status !== 302) return { begun, back: null, callback: '', cookie: '' };
     const cookie = (begun.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
     const consent = await fetch(begun.headers.get('location') ?? '', { redirect: 'manual' });
     const callback = consent.headers.get('location') ?? '';
-    return { begun, callback, cookie, back: await this.callback(callback, withCookie ? cookie : '') };
+    const address = emptied ? callback.replace(/&code=.*/, '') : callback;
+    return { begun, callback, cookie, back: await this.callback(address, withCookie ? cookie : '') };
   }
 
   async callback(address: string, cookie: string) {

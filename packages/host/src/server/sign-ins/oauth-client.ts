@@ -22,12 +22,13 @@ const TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 65_536;
 
 const token = z.string().min(8).max(16_384);
+/** Some services write null for what they leave out. */
 const tokenResponse = z.looseObject({
   access_token: token,
-  token_type: z.string().optional(),
-  expires_in: z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).optional(),
-  refresh_token: token.optional(),
-  scope: z.string().max(8_192).optional(),
+  token_type: z.string().nullish(),
+  expires_in: z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).nullish(),
+  refresh_token: token.nullish(),
+  scope: z.string().max(8_192).nullish(),
 });
 
 export interface AuthorizationRequest {
@@ -108,9 +109,9 @@ async function requestToken(service: OAuthService, request: TokenRequest, ports:
   if (!found.success || !/^bearer$/i.test(found.data.token_type ?? 'bearer')) throw refused(tokenEndpoint, status);
   const { access_token: value, refresh_token: refreshToken, expires_in: seconds, scope } = found.data;
   return {
-    secret: { value, ...(refreshToken === undefined ? {} : { refreshToken }) },
-    scopes: scope === undefined ? request.scopes : scope.split(/[\s,]+/).filter((word) => word !== ''),
-    expiresAt: seconds === undefined || seconds <= 0 ? null : ports.now() + Math.min(seconds, 1e9) * 1000,
+    secret: { value, ...(refreshToken == null ? {} : { refreshToken }) },
+    scopes: scope == null ? request.scopes : scope.split(/[\s,]+/).filter((word) => word !== ''),
+    expiresAt: seconds == null || seconds <= 0 ? null : ports.now() + Math.min(seconds, 1e9) * 1000,
   };
 }
 

@@ -12,12 +12,18 @@ interface Code {
 export class OAuthServer {
   /** What the user does. */
   agrees = true;
+  /** What the browser comes back with if not. */
+  refusal = 'access_denied';
   /** Seconds that a token lasts. */
   lasts = 3600;
   /** Whether it gives no tokens for now. */
   isDown = false;
   /** Whether refresh tokens count. */
   refreshes = true;
+  /** What happens while it looks at a refresh token. */
+  meanwhile: (() => Promise<unknown>) | null = null;
+  /** Whether its tokens come with null for everything else. */
+  isBare = false;
   readonly secrets: string[] = [];
   readonly requests: URLSearchParams[] = [];
   readonly #codes = new Map<string, Code>();
@@ -65,6 +71,7 @@ export class OAuthServer {
     for await (const piece of request) body += String(piece);
     const form = new URLSearchParams(body);
     this.requests.push(form);
+    if (form.get('grant_type') === 'refresh_token') await this.meanwhile?.();
     const given = form.get('client_secret') === 'the-client-secret-of-cairn' ? this.#token(form) : null;
     response.writeHead(this.isDown ? 503 : given === null ? 400 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(given ?? { error: 'invalid_grant', error_description: `no: ${form.get('code')}` }));
@@ -86,7 +93,7 @@ export class OAuthServer {
         scope: query.get('scope') ?? '',
       });
       back.searchParams.set('code', code);
-    } else back.searchParams.set('error', 'access_denied');
+    } else back.searchParams.set('error', this.refusal);
     response.writeHead(302, { location: back.href }).end();
   }
 
@@ -105,6 +112,7 @@ export class OAuthServer {
     const [access_token, refresh_token] = [this.#secret('access'), this.#secret('refresh')];
     this.#access.add(access_token);
     this.#refresh.add(refresh_token);
+    if (this.isBare) return { access_token, refresh_token: null, token_type: null, expires_in: null, scope: null };
     const scope = isCode ? { scope: code.scope } : {};
     return { access_token, refresh_token, token_type: 'Bearer', expires_in: this.lasts, ...scope };
   }

@@ -82,6 +82,22 @@ describe('an OAuth sign-in', () => {
     Object.assign(forge.oauth, { lasts: 3600, refreshes: true });
   });
 
+  it('keeps the credential of a new sign-in when the old refresh token is refused after it', async () => {
+    await forget();
+    forge.oauth.lasts = 0.001;
+    const open = await forge.send('host:forge');
+    const { authUrl } = await forge.required(open.contextId);
+    const first = await forge.send('host:forge');
+    await forge.browse(String((await forge.required(first.contextId)).authUrl));
+    await forge.until(first.contextId, isEnd);
+    Object.assign(forge.oauth, { lasts: 3600, refreshes: false, meanwhile: () => forge.browse(String(authUrl)) });
+    const late = await forge.send('host:forge');
+    const faces = await forge.until(late.contextId, (face) => isEnd(face) || face.kind === 'auth-required');
+    expect(ofKind(faces, 'tool-complete')[0]).toMatchObject({ success: true, result: { status: 200 } });
+    expect((await forge.ask('GET', '/v1/host/cairn/credentials')).body.credentials).toHaveLength(1);
+    Object.assign(forge.oauth, { refreshes: true, meanwhile: null });
+  });
+
   it('is refused when the user refuses, and the tool is told so', async () => {
     await forget();
     forge.oauth.agrees = false;
@@ -92,6 +108,34 @@ describe('an OAuth sign-in', () => {
     expect(ofKind(faces, 'error')[0]).toMatchObject({ code: 'auth_denied', scope: 'auth' });
     expect(ofKind(faces, 'tool-complete')[0]).toMatchObject({ success: false, errorInfo: { code: 'auth_denied' } });
     forge.oauth.agrees = true;
+  });
+
+  it('takes a token from a service that writes null for everything else', async () => {
+    await forget();
+    forge.oauth.isBare = true;
+    const { contextId } = await forge.send('host:forge');
+    const { back } = await forge.browse(String((await forge.required(contextId)).authUrl));
+    forge.oauth.isBare = false;
+    expect(back?.status).toBe(200);
+    await forge.until(contextId, isEnd);
+    const { body } = await forge.ask('GET', '/v1/host/cairn/credentials');
+    expect(body.credentials).toMatchObject([{ provider: 'forge', scopes: ['read:user'] }]);
+  });
+
+  it('stays open when the service fails or says nothing, because only the user can refuse', async () => {
+    await forget();
+    Object.assign(forge.oauth, { agrees: false, refusal: 'temporarily_unavailable' });
+    const { contextId } = await forge.send('host:forge');
+    const { authUrl } = await forge.required(contextId);
+    const failed = await forge.browse(String(authUrl));
+    expect(failed.back).toMatchObject({ status: 502, text: expect.stringContaining('temporarily_unavailable') });
+    expect((await forge.callback(failed.callback, failed.cookie)).status).toBe(400);
+    Object.assign(forge.oauth, { agrees: true, refusal: 'access_denied' });
+    const { callback, cookie, back } = await forge.browse(String(authUrl), { emptied: true });
+    expect(back?.status).toBe(400);
+    expect((await forge.callback(callback, cookie)).status).toBe(200);
+    const faces = await forge.until(contextId, isEnd);
+    expect([ofKind(faces, 'auth-completed').length, ofKind(faces, 'error')]).toEqual([1, []]);
   });
 
   it('takes its state once, from the browser that began, and from no other user', async () => {

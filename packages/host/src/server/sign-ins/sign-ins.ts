@@ -185,6 +185,9 @@ export class SignIns implements SignInPort {
     if (fresh !== null) return this.vault.put(owner, fresh);
     // It may still be good for a moment.
     if ((credential.expiresAt ?? 0) > this.#ports.now()) return credential;
+    // Another node may have renewed it meanwhile, which used up the refresh token; or the user signed in anew.
+    const stored = await this.#readable(owner);
+    if (stored !== null && stored.secret.value !== credential.secret.value) return stored;
     await this.vault.forget(owner);
     return null;
   }
