@@ -88,9 +88,11 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
       return Object.assign(accepted, {
         async *[Symbol.asyncIterator]() {
           const message = await accepted;
-          for await (const event of taskEvents(wire, { path: place.path(), token }, message, options)) {
+          const signal = AbortSignal.any([runner.failed, ...(options.signal ? [options.signal] : [])]);
+          const address = { path: place.path(), token };
+          for await (const event of taskEvents(wire, address, message, { ...options, signal })) {
             runner.see(event);
-            yield event;
+            if (event.kind !== 'stream:caught-up') yield event;
           }
         },
       });

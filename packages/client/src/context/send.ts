@@ -3,7 +3,7 @@ import { isWaitSaid, type MessageAccepted, newTaskWait, type TaskEvent, Terminal
 import { type ChangeOptions, change, query } from '../calls.ts';
 import type { Wire } from '../client.ts';
 import { type ClientTools, sentTools } from './client-tools.ts';
-import { type ContextAddress, followContext } from './follow-context.ts';
+import { type ContextAddress, type ContextEvent, followContext } from './follow-context.ts';
 
 export interface SendOptions extends ChangeOptions {
   /** Who answers. Default: the agent that answered last in the context, else the default agent of the host. */
@@ -44,12 +44,13 @@ export function postMessage(
   );
 }
 
+/** The events of the task, and when its reader is up to date. */
 export async function* taskEvents(
   wire: Wire,
   address: ContextAddress,
   { taskId, cursor }: MessageAccepted,
   { closeOn, signal, silenceMs }: SendOptions,
-): AsyncGenerator<TaskEvent, void, undefined> {
+): AsyncGenerator<Exclude<ContextEvent, { readonly kind: 'stream:reset' }>, void, undefined> {
   const events = followContext(wire, address, {
     after: Math.max(0, cursor - 1),
     taskId,
@@ -59,10 +60,9 @@ export async function* taskEvents(
   });
   const wait = newTaskWait();
   for await (const event of events) {
-    if (event.kind === 'stream:caught-up') continue;
     if (event.kind === 'stream:reset') throw restored(taskId);
     yield event;
-    if (event.taskId !== taskId) continue;
+    if (event.kind === 'stream:caught-up' || event.taskId !== taskId) continue;
     if (isEnd(event) || (closeOn === 'waiting' && isWaitSaid(wait, event))) return;
   }
 }
