@@ -67,3 +67,18 @@ test('a text that is too long stops growing and says so', () => {
   const message = folded(deltas).messages.get('b');
   expect([message?.text.length, message?.isPartial, message?.isOpen]).toEqual([MAX_CHARS, true, true]);
 });
+
+test('a text that is too long is the same whatever its pieces, and has no gap', () => {
+  const long = Array.from({ length: MAX_CHARS + 100 }, (_, n) => String.fromCharCode(97 + (n % 23))).join('');
+  const inPieces = (...sizes: readonly number[]): string | undefined => {
+    let at = 0;
+    const deltas = sizes.map((size, index): Made => {
+      at += size;
+      return { kind: 'content-delta', contentId: 'b', index, delta: long.slice(at - size, at) };
+    });
+    return folded(deltas).messages.get('b')?.text;
+  };
+  const whole = long.slice(0, MAX_CHARS);
+  expect(inPieces(MAX_CHARS + 100) === whole).toBe(true);
+  expect(inPieces(MAX_CHARS - 10, 50, 5, 55) === whole).toBe(true);
+});

@@ -42,12 +42,13 @@ function added(draft: Draft, event: TaskEventOf<'content-delta'>): void {
   // A block that begins again replaces what there was of it.
   const before = event.index === 0 ? undefined : draft.get('messages', id);
   const text = before?.text ?? '';
-  const isTooLong = text.length + event.delta.length > MAX_CHARS;
+  // Filled to the bound, so that no later piece fits behind one that is missing.
+  const room = MAX_CHARS - text.length;
   draft.show(event, 'messages', id, {
     ...saidBy(event),
-    text: isTooLong ? text : text + event.delta,
+    text: text + (room < event.delta.length ? event.delta.slice(0, room) : event.delta),
     isOpen: true,
-    isPartial: isTooLong || (before?.isPartial ?? event.index > 0),
+    isPartial: room < event.delta.length || (before?.isPartial ?? event.index > 0),
     artifactId: null,
   });
   const task = draft.task(event);

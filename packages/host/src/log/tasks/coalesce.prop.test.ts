@@ -67,6 +67,7 @@ function history(moves: readonly { what: string; run: number; text: string }[]):
 /** What a reader holds after the rows. */
 function read(rows: readonly Row[]) {
   const blocks: Record<string, string> = {};
+  const progress: Record<string, unknown> = {};
   const calls: Record<string, unknown> = {};
   const order: string[] = [];
   for (const { runId, task } of rows) {
@@ -74,11 +75,11 @@ function read(rows: readonly Row[]) {
     const call = `${runId} ${String(face.toolCallId)}`;
     if (face.kind === 'content-delta')
       blocks[String(face.contentId)] = (blocks[String(face.contentId)] ?? '') + face.delta;
-    if (face.kind === 'tool-progress') calls[call] = face.progress;
+    if (face.kind === 'tool-progress') progress[call] = face.progress;
     if (face.kind === 'tool-complete') calls[call] = face.result;
     if (face.kind === 'content-complete' || face.kind === 'tool-complete') order.push(`${face.kind} ${call}`);
   }
-  return { blocks, calls, order };
+  return { blocks, progress, calls, order };
 }
 
 const kindOf = ({ task }: Row): string | null => (task === null ? null : (JSON.parse(task) as Face).kind);

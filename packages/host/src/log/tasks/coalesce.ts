@@ -59,15 +59,14 @@ class OpenBlock {
   }
 }
 
-/** Progress of a call that later progress or the end of the same call follows. */
+/** Progress that later progress of the same call follows. The last one stays: clients show it after the end, too. */
 function staleProgress(rows: readonly Row[], kindOf: (row: Row) => string | null): ReadonlySet<Row> {
   const stale = new Set<Row>();
   const replaced = new Set<string>();
   for (const row of rows.toReversed()) {
-    const kind = kindOf(row);
-    if (kind !== 'tool-progress' && kind !== 'tool-complete') continue;
+    if (kindOf(row) !== 'tool-progress') continue;
     const call = `${row.runId} ${String(faceOf(row)?.toolCallId)}`;
-    if (kind === 'tool-progress' && replaced.has(call)) stale.add(row);
+    if (replaced.has(call)) stale.add(row);
     replaced.add(call);
   }
   return stale;
