@@ -71,4 +71,31 @@ export function showDesk(url: string, key: string, runId: string): void {
   );
 }
 
+/** How often each run was followed. */
+export const watched: Record<string, number> = {};
+
+/** Says once that a run is at work. */
+const workers: Pick<Client, 'watch'> = {
+  async *watch(runId, { signal } = {}) {
+    watched[runId] = (watched[runId] ?? 0) + 1;
+    yield { runId, status: 'running' } as never;
+    await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+  },
+};
+
+function Row({ runId }: { readonly runId: string }) {
+  return <li>{useRun(workers, runId).run?.status}</li>;
+}
+
+export function showRuns(count: number): void {
+  root = createRoot(document.body);
+  root.render(
+    <StrictMode>
+      {Array.from({ length: count }, (_, n) => `run_${n}`).map((runId) => (
+        <Row key={runId} runId={runId} />
+      ))}
+    </StrictMode>,
+  );
+}
+
 export const unmount = (): void => root?.unmount();

@@ -106,6 +106,16 @@ test('two components of a long conversation share one stream, render only what c
   await host.closed;
 });
 
+test('forty runs in one list are each followed once', async () => {
+  const host = await scriptedHost();
+  const page = await pageAt(host.url);
+  await page.evaluate(() => cairnClient.showRuns(40));
+  await page.waitForFunction(() => document.body.textContent === 'running'.repeat(40));
+  const counts = Object.values(await page.evaluate(() => cairnClient.watched));
+  expect([counts.length, new Set(counts)]).toEqual([40, new Set([1])]);
+  await page.evaluate(() => cairnClient.unmount());
+});
+
 test('a run and the inbox are shown as they are, and change with the answer of a person', async () => {
   const [site, data] = await Promise.all([emptySite(), mkdtemp(join(tmpdir(), 'cairn-react-'))]);
   const host = await createHost({

@@ -4,6 +4,9 @@ import type { Live, LiveStatus } from '../live/live-store.ts';
 /** Connections that nobody shows now. They keep what they know, so that going back shows it at once. */
 const MAX_IDLE = 16;
 
+/** Those that nobody showed yet: React may give up what it renders. A long list begins with all of its rows at once. */
+const MAX_NEW = 1_000;
+
 export class Shared<Shown extends Live<LiveStatus>> {
   /** They go with their client. */
   readonly #clients = new WeakMap<object, Map<string, Shown>>();
@@ -20,7 +23,13 @@ export class Shared<Shown extends Live<LiveStatus>> {
     const all = this.#clients.get(client) ?? new Map<string, Shown>();
     this.#clients.set(client, all);
     const idle = [...all].filter(([, one]) => one.getSnapshot().connection === 'idle');
-    for (const [old] of idle.slice(0, Math.max(0, idle.length - MAX_IDLE))) all.delete(old);
+    const isNew = ([, one]: (typeof idle)[number]) => one.getSnapshot() === one.getInitialSnapshot();
+    drop(idle.filter((one) => !isNew(one)).slice(0, -MAX_IDLE));
+    drop(idle.filter(isNew).slice(0, -MAX_NEW));
     all.set(key, shown);
+
+    function drop(old: typeof idle): void {
+      for (const [name] of old) all.delete(name);
+    }
   }
 }
