@@ -120,6 +120,22 @@ it('goes on with a run after the host restarted', async () => {
   expect(await tasksOf(agent.threadId)).toHaveLength(1);
 });
 
+it('says that a run is not over when the host stops in the middle of it', async () => {
+  gate.shut();
+  const client = new Client(host, 'host:desk').say('Where is my parcel?');
+  const run = client.run({ runId: 'run-4' });
+  await gate.reached;
+  await vi.waitFor(() => expect(client.types).toContain('ACTIVITY_SNAPSHOT'));
+  await host.close();
+  await run;
+  expect(client.events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'service_unavailable' });
+  gate.open();
+  host = await openDesk(data);
+  const late = new Client(host, 'host:desk', { threadId: client.agent.threadId });
+  await late.run({ runId: 'run-4' });
+  expect(late.texts).toEqual(whole);
+});
+
 it('shows a run that is over again as it ended, also its answer, and starts nothing', async () => {
   const client = new Client(host, 'host:echo').say('Hi.');
   const { threadId } = client.agent;

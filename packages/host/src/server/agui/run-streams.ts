@@ -68,7 +68,8 @@ export class RunStreams {
     const { feed, streams } = this.#ports;
     const { state, events, cursor } = opening;
     const lens = viewLens(state);
-    const served = { tenant: caller.tenant, expiresAt: caller.expiresAt, what: `${contextId} ${run.runId}` };
+    const what = `${contextId} ${run.runId}`;
+    const served = { tenant: caller.tenant, expiresAt: caller.expiresAt, what, farewell };
     streams.serveFrom(response, served, (sink) => {
       const isLast = state.end !== null;
       sink.write({ ...chunkText(events.map(frame)), upTo: -1, urgent: true, isLast });
@@ -127,5 +128,12 @@ function viewLens(state: RunState): Lens {
     separator: '',
   };
 }
+
+/** The end of the connection is not the end of the run: without this, a client would take it for that. */
+const farewell = frame({
+  type: EventType.RUN_ERROR,
+  code: 'service_unavailable',
+  message: 'The host ended the connection before the run was over. Run again with the same runId to go on.',
+});
 
 const framesOf = (state: RunState, event: TaskEvent): string => take(state, event, true).map(frame).join('');
