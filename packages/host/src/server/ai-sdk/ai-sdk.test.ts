@@ -162,6 +162,29 @@ it('regenerates as a retry that does not know the first answer', async () => {
   expect(JSON.stringify(shop.requests.at(-1)?.body)).not.toContain('One.');
 });
 
+it('regenerates the answer to the message that the page shows last, also after later tasks', async () => {
+  shop.script = () => says('One.');
+  const chat = newChat();
+  await chat.sendMessage({ text: 'Count.' });
+  const first = idsOf(chat.lastMessage);
+  // An edit of an artifact is a task of the same context.
+  const edit = `${shop.url}/api/contexts/${first.contextId}/artifacts/notes.md`;
+  expect((await fetch(edit, { method: 'PUT', headers, body: 'Notes.' })).status).toBe(201);
+  await chat.regenerate();
+  expect([chat.error, textOf(chat.lastMessage)]).toEqual([undefined, 'One.']);
+  const second = idsOf(chat.lastMessage);
+  await chat.sendMessage({ text: 'Count on.' });
+  await chat.regenerate({ messageId: chat.messages[0]?.id ?? '' });
+  expect(chat.messages.map(textOf)).toEqual(['Count.', 'One.']);
+  const page = await fetch(`${shop.url}/api/contexts/${first.contextId}/events?kinds=task-created`, { headers });
+  const { events } = (await page.json()) as { events: { agentId: string; metadata: object }[] };
+  const retries = events.flatMap(({ metadata }) => ('retryOf' in metadata ? [metadata] : []));
+  expect(retries).toMatchObject([
+    { message: { content: 'Count.' }, retryOf: first.taskId },
+    { message: { content: 'Count.' }, retryOf: second.taskId },
+  ]);
+});
+
 it('tells a page that its task failed, and one that it was cancelled', async () => {
   shop.script = () => ({ status: 400, body: { error: { message: 'no' } } });
   const failed = newChat();

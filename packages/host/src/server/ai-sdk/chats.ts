@@ -119,21 +119,40 @@ interface Retried {
   readonly open: OpenTask | null;
 }
 
-/** A retry of the last task, or of the one whose message is named. While a task is open, the page joins that one. */
+/** A retry of the task that the page names, or of its last message. While a task is open, the page joins that one. */
 async function regenerate(chat: ChatCall, surface: ChatSurface, { contextId, open }: Retried): Promise<string> {
   const joined = ({ taskId }: OpenTask) => recorded({ contextId, taskId, after: null, held: [] });
   if (open !== null) return joined(open);
-  const retryOf = await rootTask(contextId, chat.request.messageId ?? null, surface);
-  if (retryOf === null) throw nothingToRetry(chat.request.id);
-  const { inputs } = await surface.loadView(retryOf);
-  const text = typeof inputs?.message === 'string' ? inputs.message : '';
+  const retried = await retriedTask(contextId, chat.request, surface);
+  if (retried === null) throw nothingToRetry(chat.request.id);
   try {
-    return await begin(chat, surface, { contextId, text, ifBusy: 'reject', retryOf });
+    return await begin(chat, surface, { contextId, ...retried, ifBusy: 'reject' });
   } catch (error) {
     const other = isCairnError(error, 'conflict') ? await openTask(contextId, surface) : null;
     if (other === null) throw error;
     return joined(other);
   }
+}
+
+/**
+ * The task to do again, and its message. A page names the message of the agent, which is the task, or that of the user, or
+ * nothing; its last message is then that of the user.
+ */
+async function retriedTask(
+  contextId: ContextId,
+  request: ChatRequest,
+  { contexts, loadView }: ChatSurface,
+): Promise<{ readonly retryOf: RunId; readonly text: string } | null> {
+  const said = saidLast(request)?.text;
+  const { runs } = await contexts.runs({ contextId, parentRunId: null, limit: RECENT });
+  const named = runs.find(({ runId }) => runId === request.messageId);
+  for (const { runId: retryOf } of named === undefined ? runs : [named]) {
+    const text = (await loadView(retryOf)).inputs?.message;
+    // Edits of artifacts have no message.
+    if (typeof text === 'string' && (named !== undefined || said === undefined || said === text))
+      return { retryOf, text };
+  }
+  return null;
 }
 
 /** The root task of a message of the page; without one, or when it is not of this chat, the newest. */
