@@ -84,11 +84,14 @@ export const runArtifact = z
   .meta({ id: 'RunArtifact' });
 
 /** What a PUT carries: the bytes of a file, or this as JSON. */
-export const artifactEdit = z.union([
-  z.strictObject({ data: jsonObject }),
-  /** `schema` is the JSON Schema of one row. */
-  z.strictObject({ schema: jsonObject.optional(), rows: z.array(jsonObject) }),
-]);
+export const artifactEdit = z.union(
+  [
+    z.strictObject({ data: jsonObject }),
+    /** `schema` is the JSON Schema of one row. */
+    z.strictObject({ schema: jsonObject.optional(), rows: z.array(jsonObject) }),
+  ],
+  { error: 'must be { "data": {…} } or { "schema"?: {…}, "rows": [{…}] }; with ?family=file, any JSON is a file' },
+);
 
 /** The version that a PUT wrote, and the task that wrote it. */
 export const artifactSaved = z

@@ -196,6 +196,11 @@ test('records and datasets are JSON, keep their family, and a dataset its schema
       body: { message: expect.stringContaining('does not fit its schema') },
     },
   );
+  // The refusal says how to write a file that is JSON.
+  expect(await put('conf.json', '{"a":1}', { type: json })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('?family=file') },
+  });
   expect(await put('conf.json', '{"a":1}', { type: json, query: '?family=file' })).toMatchObject({ status: 201 });
   expect(await (await get('conf.json')).json()).toEqual({ a: 1 });
   for (const [body, status] of [
