@@ -5,6 +5,7 @@ import type { Wire } from '../client.ts';
 import type { ArtifactState } from './conversation/state.ts';
 import type { ContextAddress } from './follow-context.ts';
 import { type ArtifactReading, readArtifact } from './read-artifact.ts';
+import { type ReadToken, tokenNow } from './read-token.ts';
 import {
   type ArtifactContent,
   type SaveArtifactOptions,
@@ -51,16 +52,17 @@ export interface Artifacts {
 
 export interface ArtifactPlace {
   readonly path: () => string;
-  readonly token: string | undefined;
+  readonly token: ReadToken | undefined;
 }
 
 export function artifactCalls(wire: Wire, { path, token }: ArtifactPlace): Artifacts {
   const placeOf = (artifactId: string) => `${path()}/artifacts/${segment(artifactId)}`;
   const address = (): ContextAddress => ({ path: path(), token });
   const readOne: Artifacts['read'] = async (artifactId, { version, ...options } = {}) =>
-    readArtifact(wire, `${placeOf(artifactId)}${query({ version, token })}`, options);
+    readArtifact(wire, `${placeOf(artifactId)}${query({ version, token: await tokenNow(token) })}`, options);
   return {
-    list: async (page, options) => read(wire.connection, `${path()}/artifacts${query({ ...page, token })}`, options),
+    list: async (page, options) =>
+      read(wire.connection, `${path()}/artifacts${query({ ...page, token: await tokenNow(token) })}`, options),
     read: readOne,
     async *watch(artifactId, options = {}) {
       yield* watchArtifact(wire, address(), artifactId, options);

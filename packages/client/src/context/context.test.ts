@@ -150,6 +150,39 @@ test('each call goes to its route, and a token to those that read', async () => 
   ]);
 });
 
+test('a token that ends is renewed for the next connection and the next call', async () => {
+  const events = talkOf(3);
+  const given: (string | null)[] = [];
+  const host = await listen((request, response) => {
+    const token = new URL(request.url ?? '', 'http://host').searchParams.get('token');
+    given.push(token);
+    if (token === 'token-1') {
+      // The host ends a stream whose token has expired.
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(events.slice(0, 2).map(taskFrame).join('') + notice('closing', { reason: 'draining' }));
+      return;
+    }
+    if (request.url?.includes('/stream')) servingContext(events)(request, response);
+    else response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  onTestFinished(() => host.close());
+  let minted = 0;
+  const token = async () => {
+    minted += 1;
+    return `token-${minted}`;
+  };
+  const context = createClient({ url: host.url, timers: eagerTimers }).context('ctx_a', { token });
+  const seen: number[] = [];
+  for await (const event of context.follow({ after: 0 })) {
+    if (event.kind === 'stream:caught-up') break;
+    seen.push(Number('cursor' in event && event.cursor));
+  }
+  expect(seen).toEqual(events.map(({ cursor }) => cursor));
+  await context.tasks();
+  await context.artifacts.list();
+  expect(given).toEqual(['token-1', 'token-2', 'token-3', 'token-4']);
+});
+
 test('an artifact is asked for again when the host was busy, and read as what it is', async () => {
   let asks = 0;
   const host = await listen((_request, response) => {

@@ -16,14 +16,18 @@ import { type CallOptions, type ChangeOptions, change, query, read, segment } fr
 import type { Wire } from '../client.ts';
 import { type Artifacts, artifactCalls } from './artifacts.ts';
 import { ToolRunner } from './client-tools.ts';
-import { filterQuery, type TaskEventFilter } from './filter.ts';
+import { filterQuery, type Query, type TaskEventFilter } from './filter.ts';
 import { type ContextEvent, type FollowContextOptions, followContext } from './follow-context.ts';
+import { type ReadToken, tokenNow } from './read-token.ts';
 import { postMessage, type SendOptions, type SentMessage, taskEvents } from './send.ts';
 import { type SignInRequest, type SignInStep, signIn } from './sign-in.ts';
 
 export interface ContextOptions {
-  /** A read token of the context, for a page that has neither a key nor a session. It reads events and tasks. */
-  readonly token?: string;
+  /**
+   * A read token of the context, for a page that has neither a key nor a session. It reads events and tasks. A function is
+   * called before each request, so it can renew an expired token.
+   */
+  readonly token?: ReadToken;
 }
 
 export interface EventPage extends TaskEventFilter {
@@ -78,6 +82,8 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
   const place = placeOf(contextId);
   const post = async <Body>(path: string, body: unknown, options?: ChangeOptions) =>
     change<Body>(connection, { path: place.path() + path, body }, options);
+  const get = async <Body>(path: string, asked: Query, options?: CallOptions) =>
+    read<Body>(connection, `${place.path()}${path}${query({ ...asked, token: await tokenNow(token) })}`, options);
   return {
     get id() {
       return place.id;
@@ -100,11 +106,10 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
     async *follow(options = {}) {
       yield* followContext(wire, { path: place.path(), token }, options);
     },
-    events: async ({ after, limit, ...filter } = {}, options) =>
-      read(connection, `${place.path()}/events${query({ after, limit, ...filterQuery(filter), token })}`, options),
-    tasks: async (page, options) => read(connection, `${place.path()}/tasks${query({ ...page, token })}`, options),
-    task: async (taskId, options) =>
-      read(connection, `${place.path()}/tasks/${segment(taskId)}${query({ token })}`, options),
+    events: ({ after, limit, ...filter } = {}, options) =>
+      get('/events', { after, limit, ...filterQuery(filter) }, options),
+    tasks: (page, options) => get('/tasks', { ...page }, options),
+    task: (taskId, options) => get(`/tasks/${segment(taskId)}`, {}, options),
     answer: (inputId, value, options) => post(`/inputs/${segment(inputId)}`, { value }, options),
     reject: (inputId, reason, options) => post(`/inputs/${segment(inputId)}`, { reject: true, reason }, options),
     cancel: (taskId, reason, options) => post(`/tasks/${segment(taskId)}/cancel`, { reason }, options),

@@ -20,7 +20,7 @@ export interface TaskEventFilter {
   readonly debug?: boolean;
 }
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export const filterQuery = (filter: TaskEventFilter): Query => ({
   kinds: filter.kinds?.join(','),

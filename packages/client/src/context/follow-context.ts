@@ -6,6 +6,7 @@ import type { Wire } from '../client.ts';
 import { parsed, readFrames } from '../event-stream.ts';
 import { DEFAULT_SILENCE_MS, reconnecting } from '../reconnecting.ts';
 import { filterQuery, type TaskEventFilter } from './filter.ts';
+import { type ReadToken, tokenNow } from './read-token.ts';
 
 export interface FollowContextOptions extends TaskEventFilter {
   /**
@@ -35,7 +36,7 @@ export interface ContextAddress {
   /** `/api/contexts/{contextId}`. */
   readonly path: string;
   /** A read token of the context, for a page without a key. */
-  readonly token: string | undefined;
+  readonly token: ReadToken | undefined;
 }
 
 export function followContext(
@@ -47,7 +48,8 @@ export function followContext(
   /** The last cursor; null before the first connection says where it begins. */
   let last: number | null = null;
   return reconnecting(timers, { signal, onBreak }, async function* (stop, succeeded) {
-    const asked = query({ after: start, ...filterQuery(filter), coalesce: coalesce ? 1 : undefined, token });
+    const readToken = await tokenNow(token);
+    const asked = query({ after: start, ...filterQuery(filter), coalesce: coalesce ? 1 : undefined, token: readToken });
     const stream = { connection, timers, path: `${path}/stream${asked}`, silenceMs, signal: stop };
     for await (const frame of readFrames(stream, last === null ? null : String(last))) {
       const item = itemOf(frame);

@@ -3,6 +3,7 @@ import { type AuthCompletion, type TaskEventOf, type TaskEventPage, TerminalErro
 import { type ChangeOptions, change, asked as limits, query, segment } from '../calls.ts';
 import type { Connection } from '../connection.ts';
 import { encryptTo } from './jwe.ts';
+import { type ReadToken, tokenNow } from './read-token.ts';
 
 /** The `auth-required` event, or as much of it as counts. */
 export type SignInRequest = Pick<TaskEventOf<'auth-required'>, 'authId' | 'authUrl' | 'encryptionKey'>;
@@ -23,7 +24,7 @@ export interface SignInCall {
   readonly connection: Connection;
   /** `/api/contexts/{contextId}`. */
   readonly path: string;
-  readonly token: string | undefined;
+  readonly token: ReadToken | undefined;
   readonly options: ChangeOptions | undefined;
 }
 
@@ -45,7 +46,7 @@ export async function signIn(
 /** The event of an id. */
 async function found({ connection, path, token, options }: SignInCall, authId: string): Promise<SignInRequest> {
   for (let after = 0; ; ) {
-    const place = `${path}/events${query({ after, kinds: 'auth-required', token })}`;
+    const place = `${path}/events${query({ after, kinds: 'auth-required', token: await tokenNow(token) })}`;
     const page = await connection.json<TaskEventPage>({ method: 'GET', path: place, ...limits(options) });
     for (const event of page.events) if (event.kind === 'auth-required' && event.authId === authId) return event;
     if (page.next >= page.head) throw unknown(authId);
