@@ -49,6 +49,13 @@ export class Draft {
     this.set('tasks', task.taskId, { ...task, ...changes });
   }
 
+  /** A task waits for one thing less. A status that stays the same is not told again. */
+  settle(taskId: string, id: string): void {
+    const task = this.get('tasks', taskId);
+    if (task?.pending.some((wait) => wait.id === id) !== true) return;
+    this.change(task, { pending: task.pending.filter((wait) => wait.id !== id) });
+  }
+
   /** Adds an entry that its task shows after all others, unless the task has it already. */
   show<Name extends Collection>(event: TaskEvent, name: Name, id: string, entry: EntryOf<Name>): void {
     const isKnown = this.get(name, id) !== undefined;

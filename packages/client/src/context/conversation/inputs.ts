@@ -20,6 +20,7 @@ export function foldInput(draft: Draft, event: TaskEvent): void {
       const question = draft.get('questions', event.inputId);
       const status = isAnswer(event) ? 'answered' : 'closed';
       if (question !== undefined) draft.set('questions', event.inputId, { ...question, status, received: event });
+      draft.settle(event.taskId, event.inputId);
       break;
     }
     case 'auth-required':
@@ -28,12 +29,14 @@ export function foldInput(draft: Draft, event: TaskEvent): void {
     case 'auth-completed': {
       const signIn = draft.get('signIns', event.authId);
       if (signIn !== undefined) draft.set('signIns', event.authId, { ...signIn, status: 'completed' });
+      draft.settle(event.taskId, event.authId);
       break;
     }
     case 'error': {
       // A sign-in that is refused or comes too late; its task may go on.
       const signIn = event.scope === 'auth' ? draft.get('signIns', event.refId ?? '') : undefined;
       if (signIn !== undefined) draft.set('signIns', signIn.asked.authId, { ...signIn, status: 'closed' });
+      if (event.scope === 'auth') draft.settle(event.taskId, event.refId ?? '');
     }
   }
 }

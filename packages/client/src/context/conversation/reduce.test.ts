@@ -132,6 +132,30 @@ test('a sign-in that was refused or came too late is closed, although its task g
   expect([after.signIns.get('s')?.status, conversationStatus(after)]).toEqual(['closed', 'working']);
 });
 
+test('a task no longer waits for what was answered or has ended, although its status stays the same', () => {
+  const pending = [
+    { type: 'input', id: 'i' },
+    { type: 'input', id: 'j' },
+    { type: 'auth', id: 's' },
+    { type: 'auth', id: 't' },
+    { type: 'subtask', id: 'task_a.0' },
+  ];
+  const waits: Made = { kind: 'task-status', status: 'waiting-auth', metadata: { pending } };
+  const ends: readonly Made[] = [
+    { kind: 'input-received', inputId: 'i', providedBy: 'user', userId: 'ann' },
+    { kind: 'auth-completed', authId: 's', userId: 'ann' },
+    { kind: 'error', code: 'auth_denied', message: 'no', retryable: false, scope: 'auth', refId: 't' },
+    { kind: 'task-complete', ...below },
+  ];
+  const left = ends.map((_, n) => folded(hello, waits, ...ends.slice(0, n + 1)).tasks.get('task_a')?.pending);
+  expect(left.map((all) => all?.map(({ id }) => id).join())).toEqual([
+    'j,s,t,task_a.0',
+    'j,t,task_a.0',
+    'j,task_a.0',
+    'j',
+  ]);
+});
+
 test('the conversation waits while the user is asked, and is idle when all tasks are over', () => {
   const auth: Made = { kind: 'auth-required', authId: 's', authType: 'oauth2', prompt: 'Sign in' };
   expect(conversationStatus(emptyConversation)).toBe('idle');

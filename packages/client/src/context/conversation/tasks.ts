@@ -81,7 +81,9 @@ function end(draft: Draft, event: TaskEvent): void {
   dropOpenText(draft, draft.task(event));
   const task = draft.task(event);
   for (const { of, id } of task.items) close(draft, task.taskId, of, id);
-  draft.change(draft.task(event), { isOver: true });
+  const over = draft.task(event);
+  draft.change(over, { isOver: true });
+  if (over.parentTaskId !== null) draft.settle(over.parentTaskId, over.taskId);
 }
 
 function close(draft: Draft, taskId: string, of: TaskState['items'][number]['of'], id: string): void {
