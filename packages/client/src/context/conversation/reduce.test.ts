@@ -246,3 +246,51 @@ test('tokens add up, and a reset forgets everything', () => {
   const reset = reduceConversation(caught, [{ kind: 'stream:reset', reason: 'cursor-ahead', oldest: 1, head: 1 }]);
   expect(reset).toEqual(emptyConversation);
 });
+
+test('what a stream says of an earlier place does not take the state back', () => {
+  const state = folded(hello, delta('Hel', 0), delta('lo', 1));
+  const late = reduceConversation(state, [{ kind: 'stream:caught-up', cursor: 1 }]);
+  expect([late.isCaughtUp, late.cursor]).toEqual([true, 3]);
+});
+
+test('a block that begins again replaces what there was of it, and is open once', () => {
+  const state = folded(hello, delta('Hel', 0), delta('lo', 1), delta('Bye', 0));
+  expect(texts(state)[1]).toEqual(['agent', 'Bye', true]);
+  expect(state.tasks.get('task_a')?.openMessages).toEqual(['b']);
+});
+
+test('open text is dropped when its task has a problem', () => {
+  const problem: Made = { kind: 'error', code: 'host_restarted', message: '', retryable: true, scope: 'task' };
+  expect(texts(folded(hello, delta('Hel', 0), problem))).toEqual([['user', 'Hello?', false]]);
+});
+
+test('a version that begins again replaces what there was of it, and ends with its own task alone', () => {
+  const piece = (data: string, index: number, taskId: string): Made => {
+    const rest = index === 0 ? { metadata: { version: 1 } } : {};
+    return { kind: 'file-write', artifactId: 'f', data, index, complete: false, taskId, ...rest };
+  };
+  const crashed = [piece('on', 0, 'a'), piece('e', 1, 'a'), piece('tw', 0, 'a')];
+  expect(folded(...crashed).artifacts.get('f')?.open).toMatchObject({ text: 'tw', isPartial: false });
+  // Another task goes on with the artifact; then the first ends.
+  const state = folded(...crashed, piece('th', 0, 'b'), piece('xx', 0, 'a'), piece('ree', 0, 'b'), {
+    kind: 'task-complete',
+    taskId: 'a',
+  });
+  expect(state.artifacts.get('f')?.open).toMatchObject({ text: 'ree', taskId: 'b' });
+  expect(['a', 'b'].map((id) => state.tasks.get(id)?.items.length)).toEqual([1, 1]);
+});
+
+test('the end of a task leaves its results as they are, and its questions are for the user', () => {
+  const state = folded(
+    hello,
+    { kind: 'tool-start', toolCallId: 'c', toolName: 'search', arguments: {} },
+    { kind: 'tool-complete', toolCallId: 'c', toolName: 'search', success: true, result: 1 },
+    { kind: 'input-required', inputId: 'i', inputType: 'custom', prompt: '?' },
+  );
+  expect(openQuestions(state)).toHaveLength(1);
+  const over = reduceConversation(
+    state,
+    eventsOf([{ kind: 'task-complete' }]).map((one) => ({ ...one, cursor: 9 })),
+  );
+  expect([over.tools.get('c')?.status, openQuestions(over)]).toEqual(['succeeded', []]);
+});
