@@ -208,6 +208,18 @@ it('shows a client that joins a thread what was said, and what waits for it', as
   expect(last.texts.slice(0, 4)).toEqual(whole);
 });
 
+it('shows a client that joins a thread what was said before many edits of artifacts', async () => {
+  const client = new Client(host, 'host:echo').say('One.');
+  await client.run();
+  const { threadId } = client.agent;
+  const artifacts = `/api/contexts/${await contextOf(threadId)}/artifacts`;
+  const edits = Array.from({ length: 51 }, (_, n) => ask('PUT', `${artifacts}/n${n}`, { body: { data: { n } } }));
+  expect(new Set((await Promise.all(edits)).map(({ status }) => status))).toEqual(new Set([201]));
+  const late = new Client(host, 'host:echo', { threadId });
+  await late.run();
+  expect(late.texts).toEqual(['user: One.', 'assistant: Hello there.']);
+});
+
 it('gives a client that speaks into a thread that it does not know the messages before', async () => {
   const client = new Client(host, 'host:echo').say('One.');
   await client.run();

@@ -11,6 +11,7 @@ import type { EventLog } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
 import { everyTaskEvent, shownKind, type TaskFilter } from '../../log/tasks/task-filter.ts';
 import { taskEventOf } from '../../log/tasks/task-frame.ts';
+import { isEdit } from '../artifacts/edit-run.ts';
 import { cursorBefore } from '../contexts/messages.ts';
 
 export interface HistoryPorts {
@@ -44,6 +45,8 @@ export interface History {
 const MAX_ROWS = 20_000;
 /** Earlier messages of the user that are looked for. */
 const MAX_TASKS = 50;
+/** About as many as an edit of an artifact has. */
+const EDIT_ROWS = 10;
 
 const LIMITS = { messages: 500, characters: 400_000 };
 
@@ -133,18 +136,27 @@ class HistoryFold {
 /** The cursor before the oldest row that is read. */
 async function startOf(
   { log, contexts }: HistoryPorts,
-  { contextId, run, withMessages }: HistoryRange,
+  { contextId, run, head, withMessages }: HistoryRange,
 ): Promise<number> {
   if (!withMessages) return cursorBefore(log, run.taskId as RunId, MAX_ROWS);
-  const { runs } = await contexts.runs({ contextId, parentRunId: null, limit: MAX_TASKS });
   let left = MAX_ROWS;
-  let start: number | null = null;
-  for (const { runId } of runs) {
-    if (left <= 0) break;
-    const rows = ((await log.head(runId))?.seq ?? 0) + 1;
-    const before = await cursorBefore(log, runId, left);
-    start = Math.min(start ?? before, before);
-    left -= rows;
-  }
-  return start ?? 0;
+  let tasks = 0;
+  let start = head;
+  let cursor: string | undefined;
+  do {
+    const page = await contexts.runs({ contextId, parentRunId: null, limit: MAX_TASKS, cursor });
+    for (const record of page.runs) {
+      if (left <= 0 || tasks === MAX_TASKS) return start;
+      if (isEdit(record)) {
+        left -= EDIT_ROWS;
+        continue;
+      }
+      const { runId } = record;
+      start = Math.min(start, await cursorBefore(log, runId, left));
+      left -= ((await log.head(runId))?.seq ?? 0) + 1;
+      tasks += 1;
+    }
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return start;
 }

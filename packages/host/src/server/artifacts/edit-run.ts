@@ -47,6 +47,9 @@ export const editRun: WorkflowDefinition = {
   settings: {},
 };
 
+/** Whether a task only edits an artifact: it has no message. */
+export const isEdit = ({ workflowId }: { readonly workflowId: string }): boolean => workflowId === editRun.id;
+
 export const editInputs = (edit: StagedEdit): JsonObject => ({ ...edit, manifest: [...edit.manifest] });
 
 const inputShape = z.object({
