@@ -98,6 +98,22 @@ describe('an OAuth sign-in', () => {
     Object.assign(forge.oauth, { refreshes: true, meanwhile: null });
   });
 
+  it('uses a token that ends soon while the service cannot renew it', async () => {
+    await forget();
+    forge.oauth.lasts = 50;
+    const { contextId } = await forge.send('host:forge');
+    forge.oauth.meanwhile = async () => {
+      forge.oauth.isDown = true;
+    };
+    await forge.browse(String((await forge.required(contextId)).authUrl));
+    const faces = await forge.until(contextId, isEnd);
+    expect([forge.oauth.isDown, ofKind(faces, 'tool-complete')[0]]).toMatchObject([
+      true,
+      { success: true, result: { status: 200 } },
+    ]);
+    Object.assign(forge.oauth, { lasts: 3600, isDown: false, meanwhile: null });
+  });
+
   it('is refused when the user refuses, and the tool is told so', async () => {
     await forget();
     forge.oauth.agrees = false;

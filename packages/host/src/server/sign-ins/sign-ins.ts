@@ -9,7 +9,13 @@ import { MARKER } from '../../redaction/markers.ts';
 import { SensitiveRedactor } from '../../redaction/sensitive-redactor.ts';
 import type { HostConfig } from '../config/config.ts';
 import { sealerOf } from '../secrets/sealed.ts';
-import { CredentialVault, recordOf, type StoredCredential, type VaultPorts } from './credential-vault.ts';
+import {
+  CredentialVault,
+  type NewCredential,
+  recordOf,
+  type StoredCredential,
+  type VaultPorts,
+} from './credential-vault.ts';
 import { authorizationUrl, exchangeCode, type OAuthPorts, refreshed, scopesOf } from './oauth-client.ts';
 import { newEncryptionKey, openCredential } from './sealed-keys.ts';
 
@@ -181,10 +187,17 @@ export class SignIns implements SignInPort {
 
   async #renewed(owner: CredentialOwner, credential: StoredCredential): Promise<StoredCredential | null> {
     const service = this.#service(owner.provider);
-    const fresh = service.kind === 'oauth2' ? await refreshed(service, credential, this.#ports) : null;
-    if (fresh !== null) return this.vault.put(owner, fresh);
     // It may still be good for a moment.
-    if ((credential.expiresAt ?? 0) > this.#ports.now()) return credential;
+    const isGood = () => (credential.expiresAt ?? 0) > this.#ports.now();
+    let fresh: NewCredential | null;
+    try {
+      fresh = service.kind === 'oauth2' ? await refreshed(service, credential, this.#ports) : null;
+    } catch (error) {
+      if (isGood()) return credential;
+      throw error;
+    }
+    if (fresh !== null) return this.vault.put(owner, fresh);
+    if (isGood()) return credential;
     // Another node may have renewed it meanwhile, which used up the refresh token; or the user signed in anew.
     const stored = await this.#readable(owner);
     if (stored !== null && stored.secret.value !== credential.secret.value) return stored;
