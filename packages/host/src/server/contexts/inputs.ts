@@ -125,9 +125,13 @@ function valueFor(given: AnswerInput, asked: InterruptView, inputId: string): Js
   }
   const { value } = given;
   if (kind === 'approval' && typeof value === 'boolean') return { action: value ? 'accept' : 'reject' };
-  return only === null || (isJsonObject(value) && value.answers !== undefined)
-    ? value
-    : { answers: { [only.id]: value } };
+  return only === null || namesQuestion(value, only.id) ? value : { answers: { [only.id]: value } };
+}
+
+/** The form of an interrupt. A bare answer may have a field of that name, too. */
+function namesQuestion(value: Json, id: string): boolean {
+  const answers = isJsonObject(value) ? value.answers : undefined;
+  return answers !== undefined && isJsonObject(answers) && Object.hasOwn(answers, id);
 }
 
 const rejectable: ReadonlySet<InterruptKind> = new Set<InterruptKind>(['approval', 'clarification', 'low-confidence']);
