@@ -133,7 +133,11 @@ function approvalOf({ approval }: Part): (Resolved & { readonly id: string }) | 
   if (typeof approval !== 'object' || approval === null || !('id' in approval && 'approved' in approval)) return null;
   const { id: approvalId, approved } = approval;
   if (typeof approvalId !== 'string' || typeof approved !== 'boolean') return null;
-  return { id: approvalId, by: 'approval', given: { value: approved } };
+  if (approved) return { id: approvalId, by: 'approval', given: { value: true } };
+  // Some questions take no other answer than yes.
+  const said = 'reason' in approval && typeof approval.reason === 'string' ? approval.reason : '';
+  const reason = said === '' ? {} : { reason: said.slice(0, MAX_REASON) };
+  return { id: approvalId, by: 'approval', given: { reject: true, ...reason } };
 }
 
 /** The message that the request goes on with, and how far the page has read it; -1 when it does not say. */

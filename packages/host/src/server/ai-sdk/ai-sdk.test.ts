@@ -77,6 +77,18 @@ it('asks for an approval, and goes on with the response in the same message', as
   }
 });
 
+it('takes a no with its reason, also where only a yes is an answer', async () => {
+  shop.script = (request) => (resultsIn(request) === 0 ? calls({ name: 'acme:terms', input: {} }) : says('Then not.'));
+  const chat = newChat();
+  await chat.sendMessage({ text: 'Sign me up.' });
+  const id = toolsOf(chat.lastMessage)[0]?.approval?.id ?? '';
+  await responded(chat, () => chat.addToolApprovalResponse({ id, approved: false, reason: 'too long' }));
+  expect([chat.error, textOf(chat.lastMessage)]).toEqual([undefined, 'Then not.']);
+  expect(toolsOf(chat.lastMessage)).toMatchObject([
+    { state: 'output-error', errorText: 'The question was rejected: too long' },
+  ]);
+});
+
 /** Waits for the request that an answer sends by itself. */
 async function responded(chat: Chat<UIMessage>, act: () => void | PromiseLike<void>): Promise<void> {
   const done = Promise.withResolvers<void>();

@@ -59,6 +59,14 @@ const wish = defineTool({
   run: async (_, { ask }) => ({ wants: await ask({ prompt: 'Money or goods?', options: ['money', 'goods'] }) }),
 });
 
+const terms = defineTool({
+  id: 'acme:terms',
+  description: 'Has the customer accept the terms.',
+  input: z.object({}),
+  safety: 'read',
+  run: async (_, { ask }) => ({ isAccepted: await ask({ prompt: 'Accept the terms?', schema: z.literal(true) }) }),
+});
+
 export const says = (...words: readonly string[]): FakeReply => ({
   chunks: [...words.map((content) => chunk({ content })), chunk({}, 'stop'), usage],
 });
@@ -103,7 +111,7 @@ export async function openShop(config: object = {}): Promise<Shop> {
   const model = await fakeOpenAi((request) => shop.script(request));
   const folder = await mkdtemp(join(tmpdir(), 'cairn-shop-'));
   const store = await openSqliteStore({ folder, onFault: () => undefined });
-  const tools = [look, refund, wish];
+  const tools = [look, refund, wish, terms];
   const host: Host = await createHostOver(store, {
     report: () => undefined,
     tools,
@@ -112,7 +120,7 @@ export async function openShop(config: object = {}): Promise<Shop> {
         id: 'host:desk',
         persona: 'Desk',
         instructions: 'Help.',
-        tools: ['acme:look', 'acme:refund', 'acme:wish', 'client:*'],
+        tools: ['acme:look', 'acme:refund', 'acme:wish', 'acme:terms', 'client:*'],
       }),
     ],
     config: {

@@ -32,8 +32,8 @@ it('takes the form that names the question', async () => {
   const task = await host.send('host:desk');
   const [asked] = ofKind(await host.upTo(task, ({ kind }) => kind === 'input-required'), 'input-required');
   const { body } = await host.json('GET', `/v1/runs/${task.taskId}/interrupts`);
-  const [{ data }] = body.interrupts as unknown as [{ data: { questions: [{ id: string }] } }];
-  const value = { answers: { [data.questions[0].id]: { answers } } };
+  const [open] = body.interrupts as { data: { questions: { id: string }[] } }[];
+  const value = { answers: { [open?.data.questions[0]?.id ?? '']: { answers } } };
   expect(await host.answer(task, asked?.inputId, { value })).toMatchObject({ status: 202 });
   expect(ofKind(await host.ended(task), 'tool-complete')[0]?.result).toEqual({ answers });
 });
