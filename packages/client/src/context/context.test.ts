@@ -150,6 +150,26 @@ test('each call goes to its route, and a token to those that read', async () => 
   ]);
 });
 
+test('an update of an artifact waits for its first version, and merges with it', async () => {
+  let reads = 0;
+  const host = await listen((request, response) => {
+    const isRead = request.method === 'GET';
+    if (isRead) reads += 1;
+    const isOpen = isRead && reads < 3;
+    response.writeHead(isOpen ? 404 : 200, { 'content-type': 'application/json', ...(!isOpen && { etag: '"1"' }) });
+    const refusal = { error: 'not_found', message: 'Being written.', details: { open: true } };
+    response.end(JSON.stringify(isOpen ? refusal : { data: { n: 1 }, ifMatch: request.headers['if-match'] }));
+  });
+  onTestFinished(() => host.close());
+  const { artifacts } = createClient({ url: host.url, timers: eagerTimers }).context('ctx_a');
+  let edits = 0;
+  const saved = await artifacts.update('totals', async (current) => {
+    edits += 1;
+    return { data: { was: current?.version ?? null } };
+  });
+  expect([reads, edits, saved]).toMatchObject([3, 1, { ifMatch: '"1"' }]);
+});
+
 test('a token that ends is renewed for the next connection and the next call', async () => {
   const events = talkOf(3);
   const given: (string | null)[] = [];

@@ -94,7 +94,8 @@ export function contextCalls(wire: Wire, contextId?: string, { token }: ContextO
       return Object.assign(accepted, {
         async *[Symbol.asyncIterator]() {
           const message = await accepted;
-          const signal = AbortSignal.any([runner.failed, ...(options.signal ? [options.signal] : [])]);
+          const { failed } = runner;
+          const signal = options.signal === undefined ? failed : AbortSignal.any([failed, options.signal]);
           const address = { path: place.path(), token };
           for await (const event of taskEvents(wire, address, message, { ...options, signal })) {
             runner.see(event);

@@ -90,21 +90,26 @@ export async function update(
   options: UpdateArtifactOptions,
 ): Promise<ArtifactSaved> {
   for (let failures = 0; ; failures += 1) {
-    const current = await read().catch(absent);
-    const content = await edit(current);
-    try {
-      return await save(wire, path, content, { ...options, version: current?.version ?? 0 });
-    } catch (error) {
-      if (!(error instanceof ArtifactConflict) || failures + 1 >= MAX_ATTEMPTS) throw error;
-      // Another writer needs time to finish.
-      await pause(wire.timers, backoff(failures, wire.timers), options.signal);
+    let passing: unknown = null;
+    const current = await read().catch((error: unknown) => {
+      if (!isCairnError(error, 'not_found')) throw error;
+      // The first version has begun, and cannot be read yet.
+      if (error.details?.open === true) passing = error;
+      return null;
+    });
+    if (passing === null) {
+      const content = await edit(current);
+      try {
+        return await save(wire, path, content, { ...options, version: current?.version ?? 0 });
+      } catch (error) {
+        if (!(error instanceof ArtifactConflict)) throw error;
+        passing = error;
+      }
     }
+    if (failures + 1 >= MAX_ATTEMPTS) throw passing;
+    // Another writer needs time to finish.
+    await pause(wire.timers, backoff(failures, wire.timers), options.signal);
   }
-}
-
-function absent(error: unknown): null {
-  if (isCairnError(error, 'not_found') && error.details?.open !== true) return null;
-  throw error;
 }
 
 type FileContent = Exclude<ArtifactContent, { readonly data: unknown } | { readonly rows: unknown }>;
