@@ -44,7 +44,7 @@ export function sendError(reply: FastifyReply, thrown: unknown, ports: ErrorPort
 }
 
 /** The page of the code, which this host serves. The envelope is closed, so a header names it. */
-const helpLink = (code: ErrorCode): string => `</docs/errors/${code}>; rel="help"`;
+export const helpLink = (code: ErrorCode): string => `</docs/errors/${code}>; rel="help"`;
 
 /** An id that holds a secret is not repeated. Its absence confirms a guess, so the request counts as one. */
 function withoutSecrets(envelope: ErrorEnvelope, request: FastifyRequest, ports: ErrorPorts): ErrorEnvelope {

@@ -111,9 +111,9 @@ test('a request that looks for its record only when it fails gets the recorded r
   }
   const other = { ...later, content: { body: 3 } };
   await expect(node().carryOut(other, work(conflict))).rejects.toMatchObject({ code: 'idempotency_key_mismatch' });
-  const unknown = { ...later, key: 'another' };
-  await expect(node().carryOut(unknown, work(refused('not_found')))).rejects.toMatchObject({ code: 'not_found' });
-  expect(await node().carryOut(unknown, work(refused('not_found')))).toMatchObject({ status: 404, isReplayed: true });
+  const ended = { ...later, key: 'another' };
+  await expect(node().carryOut(ended, work(refused('run_terminal')))).rejects.toMatchObject({ code: 'run_terminal' });
+  expect(await node().carryOut(ended, work(refused('run_terminal')))).toMatchObject({ status: 409, isReplayed: true });
 });
 
 test('a digest has a key: records under an earlier key, or of a version without keys, still answer the same request', async () => {
@@ -205,11 +205,12 @@ test('who lost the lease to another does not overwrite its answer', async () => 
 });
 
 test.for([
-  ['not_found', true],
   ['conflict', true],
   ['interrupt_already_resolved', true],
   ['run_terminal', true],
   ['interrupt_expired', true],
+  ['not_found', false],
+  ['interrupt_not_found', false],
   ['validation_error', false],
   ['forbidden', false],
   ['unauthenticated', false],
@@ -222,7 +223,9 @@ test.for([
     await expect(node().carryOut(asked, work(refused(code)))).rejects.toMatchObject({ code });
     const second = await node().carryOut(asked, work(done('second')));
     expect([second.isReplayed, works()]).toEqual([isRecorded, isRecorded ? 1 : 2]);
-    if (isRecorded) expect(JSON.parse(second.body)).toEqual({ error: code, message: `refused: ${code}` });
+    if (!isRecorded) continue;
+    expect(JSON.parse(second.body)).toEqual({ error: code, message: `refused: ${code}` });
+    expect(second.headers).toEqual({ link: `</docs/errors/${code}>; rel="help"` });
   }
 });
 
@@ -337,12 +340,12 @@ test('what is kept of an answer that quotes the request holds no secret, and a r
   const first = await node().carryOut(request, work({ status: 200, headers: {}, body: answer }));
   expect(JSON.parse(first.body)).toEqual({ results: [{ runId: '[REDACTED]', ok: false }] });
   expect(await node().carryOut(request, work(done('never')))).toEqual({ ...first, isReplayed: true });
-  const refusal = new TerminalError('not_found', { message: `There is no run ${secret}.` });
+  const refusal = new TerminalError('conflict', { message: `There is a run ${secret}.` });
   for (const asked of [request, recording]) {
     const other = { ...asked, key: `other ${asked.recordsItself}` };
     await expect(node().carryOut(other, work(refusal))).rejects.toThrow();
     const kept = await node().carryOut(other, work(done('never')));
-    expect(kept.body).toContain('There is no run [REDACTED].');
+    expect(kept.body).toContain('There is a run [REDACTED].');
   }
 });
 

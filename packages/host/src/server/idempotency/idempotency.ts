@@ -19,6 +19,7 @@ import {
   responseRecord,
 } from '../../log/ports/idempotency.ts';
 import { PassingMap } from '../../passing-map.ts';
+import { helpLink } from '../http/errors.ts';
 import { claimOf, HeldClaim } from './held-claim.ts';
 import { RecordAllowance } from './record-allowance.ts';
 
@@ -242,15 +243,19 @@ const empty: HttpResponse = { status: 0, headers: {}, body: '' };
 
 const refusal = (error: CairnError): HttpResponse => ({
   status: statusOfCode(error.code),
-  headers: {},
+  headers: { link: helpLink(error.code) },
   body: JSON.stringify(toEnvelope(error)),
 });
 
-/** What a refusal is recorded as: final, or free to be tried again; null when the client may correct the request under the same key. */
+/**
+ * What a refusal is recorded as: final, or free to be tried again; null when the client may correct the request under the
+ * same key, or when what it names may be there by the time of a repeat.
+ */
 function stateAfter(error: CairnError): 'terminal-failure' | 'retryable-failure' | null {
   const status = statusOfCode(error.code);
   if (error.retryable || status >= 500 || status === 429) return 'retryable-failure';
-  return error.code === 'validation_error' || status === 401 || status === 403 ? null : 'terminal-failure';
+  const isOpen = error.code === 'validation_error' || status === 401 || status === 403 || status === 404;
+  return isOpen ? null : 'terminal-failure';
 }
 
 /** The response of a record; null while there is none, or none that is final. */

@@ -6,6 +6,7 @@ import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { asked, everyRoute, type Names, routeCases, waitingRun } from '../http/route-cases.kit.ts';
 import type { Route } from '../http/routes.ts';
+import { noop } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 import { IDEMPOTENCY_LEASE_MS } from './held-claim.ts';
 
@@ -122,6 +123,18 @@ test('the same key of another tenant is another key', async () => {
   ]);
 });
 
+test('a key that named what was not there yet is carried out once it is', async () => {
+  const host = await served(everyRoute);
+  const headers = { 'idempotency-key': 'early' };
+  const start = () => host.ask('POST', '/v1/runs', { raw: '{"workflowId":"noop"}', headers });
+  const early = await start();
+  expect([early.status, early.body.error]).toEqual([404, 'not_found']);
+  await host.engine.register('t', noop);
+  const [first, second] = [await start(), await start()];
+  expect([first.status, replayed(first)]).toEqual([201, null]);
+  expect([second.status, second.body.runId, replayed(second)]).toEqual([201, first.body.runId, 'true']);
+});
+
 test('a final refusal is repeated, a body that was refused can be put right', async () => {
   const host = await served(everyRoute);
   const { runId } = await waitingRun(host);
@@ -136,6 +149,7 @@ test('a final refusal is repeated, a body that was refused can be put right', as
   ];
   expect([first.status, first.body.error, replayed(first)]).toEqual([409, 'interrupt_already_resolved', null]);
   expect([second.status, second.text, replayed(second)]).toEqual([409, first.text, 'true']);
+  expect(second.headers.get('link')).toBe(first.headers.get('link'));
 });
 
 test('a request whose host died with it is in flight until its lease has ended, and is then carried out', async () => {
