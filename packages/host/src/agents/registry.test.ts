@@ -196,6 +196,9 @@ test('a pack that others depend on stays until they are gone', async () => {
   await catalogue.install('t', samplePack());
   await catalogue.install('t', dependent);
   await expect(catalogue.remove('t', 'vendor.acme.desk')).rejects.toMatchObject({ code: 'conflict' });
+  // Neither of two packs that need each other could be removed.
+  const back = samplePack({ version: '1.1.0', dependencies: { 'vendor.acme.app': '*' } });
+  await expect(catalogue.install('t', back)).rejects.toMatchObject({ code: 'pack_dependency_cycle' });
   await catalogue.remove('t', 'vendor.acme.app');
   await catalogue.remove('t', 'vendor.acme.desk');
 });

@@ -101,6 +101,20 @@ describe('what a pack needs', () => {
     refused(samplePack({ dependencies: { 'vendor.acme.desk': '*' } }), 'pack_dependency_cycle', { details });
   });
 
+  test('is never one that needs it, over however many others', () => {
+    const needs = (name: string, ...others: readonly string[]) => ({
+      name: `vendor.acme.${name}`,
+      version: '1.4.0',
+      dependencies: Object.fromEntries(others.map((other) => [`vendor.acme.${other}`, '*'])),
+    });
+    const cycle = ['vendor.acme.desk', 'vendor.acme.base', 'vendor.acme.deep', 'vendor.acme.desk'];
+    const installed = [needs('base', 'side', 'deep'), needs('side', 'base'), needs('deep', 'desk')];
+    refused(needing('*'), 'pack_dependency_cycle', { details: { cycle } }, { ...options, installed });
+    // What others need of each other is no way back.
+    const apart = [needs('base', 'side', 'deep'), needs('side', 'base'), needs('deep')];
+    expect(checkPack(needing('*'), { ...options, installed: apart }).manifest.name).toBe('vendor.acme.desk');
+  });
+
   test('and what others need of it must go together', () => {
     const dependent = { name: 'vendor.acme.app', version: '1.0.0', dependencies: { 'vendor.acme.desk': '<1.0.0' } };
     const details = { packName: 'vendor.acme.desk', conflictingRanges: ['<1.0.0'] };

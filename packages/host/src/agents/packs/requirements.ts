@@ -36,7 +36,7 @@ export function checkRuntime({ engines, runtime, nodes = [] }: PackManifest, pro
   });
 }
 
-/** Checks version ranges in both directions: the pack's dependencies, and installed packs that depend on it. */
+/** Checks version ranges in both directions, the pack's dependencies and installed packs that depend on it, and cycles. */
 export function checkDependencies(pack: PackName, installed: readonly PackName[]): void {
   const { name, dependencies = {} } = pack;
   for (const [needed, range] of Object.entries(dependencies)) {
@@ -56,6 +56,27 @@ export function checkDependencies(pack: PackName, installed: readonly PackName[]
     if (other.name === name || range === undefined) continue;
     if (!inRange(pack.version, range, `dependencies.${name}`)) throw rangesClash(pack, [range], other.name);
   }
+  const cycle = wayBack(pack, new Map(installed.map((other) => [other.name, other])));
+  if (cycle !== null) throw dependencyCycle(cycle);
+}
+
+/**
+ * The path from a pack over its dependencies to itself, or null. An installed pack may depend on an earlier version of
+ * the one that is checked; none of two that depend on each other could be removed.
+ */
+function wayBack({ name, dependencies }: PackName, installed: ReadonlyMap<string, PackName>): readonly string[] | null {
+  const seen = new Set<string>();
+  const onward = (needs: PackName['dependencies'], path: readonly string[]): readonly string[] | null => {
+    for (const needed of Object.keys(needs ?? {})) {
+      if (needed === name) return [...path, name];
+      if (seen.has(needed)) continue;
+      seen.add(needed);
+      const found = onward(installed.get(needed)?.dependencies, [...path, needed]);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return onward(dependencies, [name]);
 }
 
 export const dependencyCycle = (cycle: readonly string[]): TerminalError =>
