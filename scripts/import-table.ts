@@ -176,6 +176,7 @@ export const rooms: readonly Room[] = [
       'packages/host/src/engine/values/schemas.ts',
       'packages/host/src/agents/models/scripted/script.ts',
       'packages/host/src/agents/prompts/prompt-template.ts',
+      'repeated-key',
     ],
     packages: ['canonicalize', 'semver', 'tar', 'zod'],
     builtins: ['node:buffer', 'node:crypto', 'node:fs/promises', 'node:path', 'node:util', 'node:zlib'],

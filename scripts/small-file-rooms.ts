@@ -19,6 +19,7 @@ export const smallFileRooms: readonly Room[] = [
   room('nearest'),
   room('passing-map'),
   room('peer-findings', { imports: ['protocol'] }),
+  room('repeated-key'),
   room('round-robin'),
   room('shared-lru-map'),
   room('tenant-slots'),

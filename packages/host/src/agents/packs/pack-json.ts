@@ -1,5 +1,6 @@
-/** Parses JSON files of a pack. Rejects JSON that cannot be walked recursively or encoded as UTF-8. */
-import type { Json } from '@cairn/protocol';
+/** Parses JSON files of a pack. Rejects JSON that cannot be walked recursively, encoded as UTF-8, or read in two ways. */
+import { type Json, quoted } from '@cairn/protocol';
+import { repeatedKeyIn } from '../../repeated-key.ts';
 
 /** Schemas, hashes and checks walk the value recursively. */
 const MAX_DEPTH = 100;
@@ -19,6 +20,9 @@ export function packJson(text: string): Json {
     }
     level = below;
   }
+  const repeated = repeatedKeyIn(text, value);
+  // Whoever reviews the file may go by the first one.
+  if (repeated !== null) throw new Error(`it has the key ${quoted(repeated, 60)} twice in one object`);
   return value;
 }
 

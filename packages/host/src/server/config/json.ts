@@ -1,6 +1,6 @@
 /** Parses JSON of the configuration, from the file or a variable. Errors do not repeat text that may be secret. */
 import { type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
-import { repeatedKeyIn } from '../http/json-body.ts';
+import { repeatedKeyIn } from '../../repeated-key.ts';
 
 export function parseConfigJson(text: string, source: string): unknown {
   const value = parsed(text, source);

@@ -101,7 +101,10 @@ test('answers 503 with Retry-After when the store cannot be written, without tel
   const reply = await host.ask('POST', '/v1/runs', { body: { workflowId: 'noop' } });
   expect(reply).toMatchObject({
     status: 503,
-    body: { error: 'service_unavailable', details: { reason: 'store_full', hint: expect.stringContaining('disk of the host is full') } },
+    body: {
+      error: 'service_unavailable',
+      details: { reason: 'store_full', hint: expect.stringContaining('disk of the host is full') },
+    },
   });
   expect(reply.headers.get('retry-after')).toBe('1');
   expect(reply.text).not.toContain('/secret/path');

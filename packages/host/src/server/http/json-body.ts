@@ -3,6 +3,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject, type Json, quoted, TerminalError, thrownText } from '@cairn/protocol';
+import { endOfString, repeatedKey } from '../../repeated-key.ts';
 
 /** Maximum nesting of arrays and objects in a request. */
 export const MAX_JSON_DEPTH = 100;
@@ -48,10 +49,6 @@ export function parseJsonBody(bytes: Buffer, limits: JsonLimits = USUAL): Json {
   return found.hasMinusZero ? JSON.parse(JSON.stringify(value)) : value;
 }
 
-/** A key that occurs twice in one object of the text, or null. `value` is the parsed text. */
-export const repeatedKeyIn = (text: string, value: Json): string | null =>
-  countMembers(value, { hasMinusZero: false }) === scan(text, null) ? null : repeatedKey(text);
-
 /** Only an escape can produce a surrogate, because the bytes are valid UTF-8. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
@@ -63,7 +60,7 @@ function hasLoneSurrogate(value: Json): boolean {
 }
 
 /** Counts the members of all objects in the text, and refuses deep nesting and too many parts. JSON.parse reports malformed text. */
-function scan(text: string, limits: JsonLimits | null): number {
+function scan(text: string, limits: JsonLimits): number {
   let members = 0;
   let containers = 0;
   let commas = 0;
@@ -91,8 +88,8 @@ function scan(text: string, limits: JsonLimits | null): number {
         break;
     }
   }
-  if (limits !== null && members + containers > limits.parts) throw tooMany('objects, lists and members', limits.parts);
-  if (limits !== null && commas > limits.items) throw tooMany('items', limits.items);
+  if (members + containers > limits.parts) throw tooMany('objects, lists and members', limits.parts);
+  if (commas > limits.items) throw tooMany('items', limits.items);
   return members;
 }
 
@@ -109,18 +106,6 @@ function refuseManyNames(text: string, limit: number): void {
       if (names.size > limit) throw tooMany('different names of members', limit);
     }
   }
-}
-
-/** Index of the quote that closes the string at `start`; the text's length when the string is unterminated. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1) {
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === 0x5c) escapes += 1;
-    if (escapes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }
 
 /** What a walk over the value notes besides its members. */
@@ -145,28 +130,6 @@ function countMembers(value: Json, found: Found): number {
 function checkNumber(value: number, found: Found): void {
   if (!Number.isFinite(value)) throw refusal('The body has a number that is too large: its size is over 1.8e308.');
   if (Object.is(value, -0)) found.hasMinusZero = true;
-}
-
-/** The first key that occurs twice in one object of well-formed text. Called only when there is one. */
-function repeatedKey(text: string): string {
-  const open: (Set<string> | null)[] = [];
-  for (let i = 0; i < text.length; i += 1) {
-    const char = text[i];
-    if (char === '{') open.push(new Set());
-    else if (char === '[') open.push(null);
-    else if (char === '}' || char === ']') open.pop();
-    else if (char === '"') {
-      const end = endOfString(text, i);
-      if (/^\s*:/.test(text.slice(end + 1, end + 64))) {
-        const key: string = JSON.parse(text.slice(i, end + 1));
-        const keys = open.at(-1);
-        if (keys?.has(key)) return key;
-        keys?.add(key);
-      }
-      i = end;
-    }
-  }
-  return '';
 }
 
 const tooMany = (what: string, limit: number): TerminalError =>
