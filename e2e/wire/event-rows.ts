@@ -67,6 +67,20 @@ export const eventRows: readonly WireRow[] = [
   },
   {
     at: '4.9',
+    says: 'a stream is asked for by its media type in either case',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events', headers: { accept: 'application/json;q=0.5, Text/Event-Stream' } },
+    answer: { status: 200, headers: { 'content-type': 'text/event-stream' } },
+  },
+  {
+    at: '4.9',
+    says: 'a client that refuses a stream gets JSON',
+    given: given.done,
+    ask: { to: 'GET /v1/runs/{run}/events', headers: { accept: 'application/json, text/event-stream;q=0' } },
+    answer: { status: 200, headers: { 'content-type': /^application\/json/ } },
+  },
+  {
+    at: '4.9',
     says: 'a bufferMs above 5000 is 400, before the form is negotiated',
     given: given.done,
     ask: { to: 'GET /v1/runs/{run}/events?bufferMs=99999' },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunIndex } from '../../log/ports/run-index.ts';
+import { acceptsStream } from '../http/accepts-stream.ts';
 import { takenOver } from '../http/large-response.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam } from '../http/params.ts';
@@ -50,7 +51,7 @@ export function inboxRoutes(surface: InboxSurface): readonly Route[] {
   ];
 }
 
-const wantsStream = ({ request }: Call): boolean => (request.headers.accept ?? '').includes('text/event-stream');
+const wantsStream = ({ request }: Call): boolean => acceptsStream(request.headers.accept);
 
 async function page(call: Call, { runIndex, cursors }: InboxSurface, source: EntrySource): Promise<string> {
   const { tenant } = call.caller;

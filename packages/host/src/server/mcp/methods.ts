@@ -1,5 +1,6 @@
 /** The methods of MCP in both kinds of revisions. */
 import { requireScope } from '../access/auth.ts';
+import { acceptsStream } from '../http/accepts-stream.ts';
 import { type CallStreamPorts, streamed, waited } from './call-stream.ts';
 import { completed } from './completions.ts';
 import { type McpRequest, newSession } from './inbound.ts';
@@ -108,8 +109,7 @@ function entered({ request: { call, session, id }, watch }: OpenToolCall, { open
   };
 }
 
-const takesStream = ({ call }: McpRequest): boolean =>
-  String(call.request.headers.accept).includes('text/event-stream');
+const takesStream = ({ call }: McpRequest): boolean => acceptsStream(call.request.headers.accept);
 
 const common: Readonly<Record<string, Method>> = {
   'tools/list': listTools,

@@ -8,6 +8,7 @@ import type { LiveFeed } from '../../log/feed/feed.ts';
 import { docText } from '../../log/feed/frame.ts';
 import type { EventLog, RunHead } from '../../log/ports/event-log.ts';
 import type { Row } from '../../log/ports/rows.ts';
+import { acceptsStream } from '../http/accepts-stream.ts';
 import { PacedWriter, takenOver } from '../http/large-response.ts';
 import { atSeqParam, integerParam, requireEvent, visibleRun } from '../http/params.ts';
 import { type Call, queryParam, type Route } from '../http/routes.ts';
@@ -86,7 +87,7 @@ async function events(call: Call, surface: EventSurface): Promise<string | undef
   const modes = parseStreamModes(queryParam(call, 'streamMode'));
   const bufferMs = integerParam(queryParam(call, 'bufferMs'), { name: 'bufferMs', min: 0, max: MAX_BUFFER_MS }) ?? 0;
   const atSeq = atSeqParam(call);
-  const wantsStream = (call.request.headers.accept ?? '').includes('text/event-stream');
+  const wantsStream = acceptsStream(call.request.headers.accept);
   const lastSeq = wantsStream ? lastEventId(call.request.headers['last-event-id']) : null;
   const young = wantsStream && lastSeq === null && atSeq === undefined ? youngRun(call, surface) : null;
   if (young !== null) return stream(call, { record: young, lastSeq, modes, bufferMs }, surface);
