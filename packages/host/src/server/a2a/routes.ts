@@ -3,6 +3,7 @@ import { isCairnError, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import { type Call, type HttpCall, type KeyedRoute, pathParam, type Route } from '../http/routes.ts';
 import { LARGE_BYTES, type UnreadBytes } from '../http/unread-bytes.ts';
+import { varyBy } from '../http/vary.ts';
 import type { Cards } from './cards.ts';
 import { type MethodPorts, methodNamed } from './methods.ts';
 import { errorText, idOf, parseRpc, RpcError, rpcErrorOf } from './rpc.ts';
@@ -138,7 +139,8 @@ const openCard = (id: string, path: string, { cards, versions }: A2aSurface): Ro
   path,
   scope: null,
   handle: async (call) => {
-    call.reply.headers({ 'cache-control': 'public, max-age=300', vary: 'A2A-Version' });
+    call.reply.header('cache-control', 'public, max-age=300');
+    varyBy(call.reply, 'A2A-Version');
     return JSON.stringify(await cards.open(cardVersion(call, versions)));
   },
   doc: {
@@ -154,7 +156,7 @@ const skillCard = ({ cards, versions }: A2aSurface): Route => ({
   path: '/v1/a2a/{skillId}/.well-known/agent-card.json',
   scope: 'manifest:read',
   handle: async (call) => {
-    call.reply.header('vary', 'A2A-Version');
+    varyBy(call.reply, 'A2A-Version');
     const asked = { version: cardVersion(call, versions), skillId: pathParam(call, 'skillId') };
     return JSON.stringify(await cards.extended(call.caller, asked).catch(asNotFound));
   },

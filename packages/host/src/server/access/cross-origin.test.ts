@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { rawGet } from '../ask.kit.ts';
+import { asked, everyRoute, routeCases, waitingRun } from '../http/route-cases.kit.ts';
 import { approval } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 
@@ -72,6 +73,29 @@ test('a preflight of a listed origin is told the methods of the path and the hea
   expect(allowed).toEqual(expect.arrayContaining(['If-Match', 'Prefer', 'Range', 'A2A-Version']));
   const unknown = await preflight(host, '/v1/nothing', { origin: APP, 'access-control-request-method': 'GET' });
   expect(unknown.status).toBe(404);
+});
+
+test('a page of a listed origin may send every header that a route documents', async () => {
+  const host = await served({ ...everyRoute, corsOrigins: [APP] });
+  const reply = await preflight(host, '/v1/runs', { origin: APP, 'access-control-request-method': 'POST' });
+  const allowed = new Set(reply.headers.get('access-control-allow-headers')?.toLowerCase().split(', '));
+  for (const { doc } of host.server.routes) {
+    const missing = Object.keys(doc.headers?.shape ?? {}).filter((name) => !allowed.has(name.toLowerCase()));
+    expect([doc.id, missing]).toEqual([doc.id, []]);
+  }
+});
+
+test('a cache is told that every answer depends on the origin, whatever else it depends on', async () => {
+  const host = await served({ ...everyRoute, corsOrigins: [APP] });
+  for (const { method, path, scope, doc } of host.server.routes) {
+    if (method !== 'GET') continue;
+    const found = routeCases[doc.id];
+    const request = asked(path, found?.request(await (found.given ?? waitingRun)(host)) ?? {});
+    const headers = { ...request.with.headers, origin: APP };
+    const reply = await host.ask('GET', request.path, { ...request.with, headers, key: scope && keys.auditor });
+    expect([doc.id, reply.headers.get('access-control-allow-origin')]).toEqual([doc.id, APP]);
+    expect([doc.id, reply.headers.get('vary')?.split(', ')]).toEqual([doc.id, expect.arrayContaining(['Origin'])]);
+  }
 });
 
 test('OPTIONS without a preflight is a method like any other that is not served', async () => {

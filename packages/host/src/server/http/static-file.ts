@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { etagMatches } from './etag.ts';
+import { varyBy } from './vary.ts';
 
 export interface StaticFile {
   readonly bytes: Buffer;
@@ -43,7 +44,8 @@ export function sendStaticFile(
   { request, reply }: Exchange,
   headers: Readonly<Record<string, string>>,
 ): void {
-  reply.headers({ ...headers, etag, vary: 'Accept-Encoding' });
+  reply.headers({ ...headers, etag });
+  varyBy(reply, 'Accept-Encoding');
   if (reply.statusCode === 200 && etagMatches(request.headers['if-none-match'], etag)) {
     reply.code(304).send();
     return;
