@@ -223,26 +223,33 @@ function checkShape({ method, headers, raw }: FastifyRequest): void {
   if (!url.startsWith('/') && url !== '*') throw malformed('The request is for an address, not for a path.');
   if (rawHeaders.length > 2 * MAX_HEADERS) throw malformed(`The request has more than ${MAX_HEADERS} headers.`);
   let hosts = 0;
+  let types = 0;
   let credentials = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     // Compares lengths first, because this runs for every header of every request.
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    else if (name.length === 12 && name.toLowerCase() === 'content-type') types += 1;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') credentials += 1;
   }
   if (hosts > 1) throw malformed('The request has more than one Host header.');
+  if (types > 1) throw malformed('The request has more than one Content-Type header.');
   if (credentials > 1) throw malformed('The request has more than one Authorization header.');
   if ((method === 'GET' || method === 'HEAD') && hasBody(headers)) {
     throw malformed(`A ${method} request has no body, but this one announces one.`);
   }
   const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new TerminalError('unsupported_media_type', {
-      message: `The body is encoded as ${quoted(encoding, 40)}, which this host does not read.`,
-      hint: 'Send the body as it is, without Content-Encoding.',
-    });
-  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encoded(encoding, 'Content-Encoding');
+  const transfer = headers['transfer-encoding'];
+  // Node undoes only chunks. A proxy that also undoes the rest would read another body.
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') throw encoded(transfer, 'Transfer-Encoding');
 }
+
+const encoded = (encoding: string, header: string): TerminalError =>
+  new TerminalError('unsupported_media_type', {
+    message: `The body is encoded as ${quoted(encoding, 40)}, which this host does not read.`,
+    hint: `Send the body as it is, without ${header}.`,
+  });
 
 const hasBody = (headers: FastifyRequest['headers']): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';

@@ -86,6 +86,31 @@ test.each<[string, () => string | Uint8Array, number, string]>([
     'unsupported_media_type',
   ],
   [
+    'a body that its transfer compresses',
+    () =>
+      lines(
+        'POST /v1/runs HTTP/1.1',
+        'Host: localhost',
+        auth.trim(),
+        'Content-Type: application/json',
+        'Transfer-Encoding: gzip, chunked',
+        '',
+        '2',
+        '{}',
+        '0',
+        '',
+        '',
+      ),
+    415,
+    'unsupported_media_type',
+  ],
+  [
+    'two media types',
+    () => post('{}', 'Content-Type: application/json\r\nContent-Type: text/plain\r\n'),
+    400,
+    'validation_error',
+  ],
+  [
     'a length that lies about a body in chunks',
     () =>
       lines('POST /v1/runs HTTP/1.1', 'Host: a', 'Content-Length: 4', 'Transfer-Encoding: chunked', '', '0', '', ''),
@@ -286,6 +311,17 @@ test('a request that is refused leaves the connection in step for the next one',
   const statuses = [];
   for (let i = 0; i < 3; i += 1) statuses.push((await connection.response())?.status);
   expect(statuses).toEqual([404, 200, 404]);
+});
+
+test('a body is plain under any spelling of it, whole or in chunks', async () => {
+  const host = await served();
+  await host.engine.register('t', noop);
+  const body = '{"workflowId":"noop"}';
+  const json = 'Content-Type: application/json\r\n';
+  expect((await raw(host, post(body, `${json}Content-Encoding: Identity\r\n`))).status).toBe(201);
+  const chunks = ['Transfer-Encoding: Chunked', '', body.length.toString(16), body, '0', '', ''];
+  const head = ['POST /v1/runs HTTP/1.1', 'Host: localhost', auth.trim(), json.trim()];
+  expect((await raw(host, lines(...head, ...chunks))).status).toBe(201);
 });
 
 test('"Expect: 100-continue" is answered, and the body then read', async () => {
