@@ -77,12 +77,11 @@ export class CallArtifacts {
     this.#open.clear();
   }
 
-  file(name: string, options: FileOptions = {}): ArtifactFile {
+  file(given: string, options: FileOptions = {}): ArtifactFile {
     const { port, call } = this.#ports;
     checkMimeType(options.mimeType);
-    const open = this.#opened<string | Uint8Array>(`file ${checkedName(name)}`, name, () =>
-      port.file(call, name, options),
-    );
+    const name = this.#name(given);
+    const open = this.#opened<string | Uint8Array>(`file ${name}`, name, () => port.file(call, name, options));
     let stream: WritableStream<string | Uint8Array> | null = null;
     return {
       ...open,
@@ -96,19 +95,28 @@ export class CallArtifacts {
     };
   }
 
-  dataset(name: string, options: DatasetOptions = {}): ArtifactDataset {
+  dataset(given: string, options: DatasetOptions = {}): ArtifactDataset {
     const { port, call } = this.#ports;
-    return this.#opened<readonly JsonObject[]>(`dataset ${checkedName(name)}`, name, () =>
-      port.dataset(call, name, options),
-    );
+    const name = this.#name(given);
+    return this.#opened<readonly JsonObject[]>(`dataset ${name}`, name, () => port.dataset(call, name, options));
   }
 
-  async data(name: string, record: JsonObject, options: ArtifactOptions = {}): Promise<ArtifactRef> {
+  async data(given: string, record: JsonObject, options: ArtifactOptions = {}): Promise<ArtifactRef> {
     const { port, call } = this.#ports;
-    const begun = this.#ports.begin(`data ${checkedName(name)}`);
+    const name = this.#name(given);
+    const begun = this.#ports.begin(`data ${name}`);
     if (begun === null) return never();
     if ('known' in begun) return refOf(begun.known);
     return refOf(await begun.end(async () => ({ ...(await port.data(call, name, record, options)) })));
+  }
+
+  /** The store keeps the name of a version that is open, too: it holds no secret from the start. */
+  #name(given: string): string {
+    return checkedName(this.#clean(checkedName(given)));
+  }
+
+  #clean(text: string): string {
+    return this.#ports.call.redactor?.text(text) ?? text;
   }
 
   async think(content: string, options: ThoughtOptions = {}): Promise<void> {
@@ -129,16 +137,17 @@ export class CallArtifacts {
       throw new TerminalError('tool_failed', { message });
     }
     if (reasoning === 'off' || (reasoning === 'summary' && verbosity === 'detailed')) return;
+    // Redacted before it is cut: a secret that is cut in two would not be found.
+    const cut = (text: string, most: number): string => this.#clean(text).slice(0, most).toWellFormed();
     const metadata = {
       ...(confidence !== undefined && { confidence: Math.min(1, Math.max(0, confidence)) }),
       ...(alternatives !== undefined && {
-        alternatives: alternatives.slice(0, MAX_ALTERNATIVES).map((one) => one.slice(0, MAX_THOUGHT / 10)),
+        alternatives: alternatives.slice(0, MAX_ALTERNATIVES).map((one) => cut(one, MAX_THOUGHT / 10)),
       }),
-      ...(relatedTo !== undefined && { relatedTo: relatedTo.slice(0, MAX_REFERENCE) }),
+      ...(relatedTo !== undefined && { relatedTo: cut(relatedTo, MAX_REFERENCE) }),
       ...(visibility === 'operator' && { visibility }),
     };
-    // Redacted before it is cut: a secret that is cut in two would not be found.
-    const text = (call.redactor?.text(content) ?? content).slice(0, MAX_THOUGHT).toWellFormed();
+    const text = cut(content, MAX_THOUGHT);
     const level = verbosity === 'detailed' ? 'full' : 'summary';
     const thought = {
       agentId: call.agentId,

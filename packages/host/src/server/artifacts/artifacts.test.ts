@@ -1,5 +1,6 @@
 /** Artifacts that tools write on a whole host: as events, as task faces, over HTTP, across questions and versions. */
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { JsonObject } from '@cairn/protocol';
@@ -273,6 +274,24 @@ test('a secret never reaches an artifact, whole or split over two writes', async
     expect(text).not.toContain(DESK_SECRET);
   }
   expect(JSON.stringify(await faces(runId))).not.toContain(DESK_SECRET);
+});
+
+test('a secret is kept neither in the name of a version nor where a thought is cut', async () => {
+  const { contextId, result, rows } = await ran(async ({ file, data: record, secret, think }) => {
+    const text = file(`${secret('crm')}.txt`);
+    await text.write('text');
+    const { artifactId } = await text.close();
+    const ofRecord = await record(`of ${secret('crm')}`, { a: 1 });
+    const long = 'y'.repeat(2_000 - 15);
+    await think('A thought.', { alternatives: [long + secret('crm')], relatedTo: 'z'.repeat(190) + secret('crm') });
+    return [artifactId, ofRecord.artifactId];
+  });
+  expect(result.outcome).toEqual(['[REDACTED].txt', 'of [REDACTED]']);
+  expect(await (await get(contextId, '/[REDACTED].txt')).text()).toBe('text');
+  // Not even the part of it before the cut.
+  expect(JSON.stringify(rows)).not.toContain(DESK_SECRET.slice(0, 8));
+  const kept = readdirSync(desk.data).map((name) => readFileSync(join(desk.data, name), 'latin1'));
+  expect(kept.join()).not.toContain(DESK_SECRET);
 });
 
 test('another tenant’s context, an unknown one and an unknown artifact are 404; wrong parameters are 400', async () => {

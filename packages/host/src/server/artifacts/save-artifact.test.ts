@@ -1,6 +1,8 @@
 /** Edits of artifacts over HTTP: preconditions, tasks, uploads of any size, secrets, repeated requests. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import type { JsonObject } from '@cairn/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DESK_SECRET, Desk, deskKeys } from './desk.kit.ts';
@@ -293,6 +295,32 @@ test('a secret of the host is replaced in what a person writes, also across piec
   expect(Buffer.from(await (await get('leak.bin')).arrayBuffer()).toString('latin1')).not.toContain(DESK_SECRET);
   await put('leak', JSON.stringify({ data: { token: DESK_SECRET } }), { type: 'application/json' });
   expect(await (await get('leak')).text()).not.toContain(DESK_SECRET);
+});
+
+const kept = (): string =>
+  readdirSync(desk.data)
+    .map((name) => readFileSync(join(desk.data, name), 'latin1'))
+    .join('\n');
+
+test('a secret of the host is not kept on its way either: nowhere in the data folder', async () => {
+  const json = { type: 'application/json' };
+  const secret = { [`key ${DESK_SECRET}`]: `value ${DESK_SECRET}` };
+  expect(await put('kept', JSON.stringify({ data: secret }), json)).toMatchObject({ status: 201 });
+  const schema = { type: 'object', description: DESK_SECRET, additionalProperties: true };
+  expect(await put('rows', JSON.stringify({ schema, rows: [secret] }), json)).toMatchObject({ status: 201 });
+  expect(await (await get('rows')).text()).toContain('[REDACTED]');
+  expect(kept()).toContain('value [REDACTED]');
+  expect(kept()).not.toContain(DESK_SECRET);
+});
+
+test.each([
+  ['the name of an artifact', `${DESK_SECRET}.txt`, { type: 'text/plain' }],
+  ['its media type', 'typed.txt', { type: `text/plain; x=${DESK_SECRET}` }],
+])('a secret of the host in %s is refused, because it would be kept as it is', async (_what, id, sent) => {
+  const refused = await put(id, 'text', sent);
+  expect(refused).toMatchObject({ status: 400, body: { error: 'validation_error' } });
+  expect(JSON.stringify(refused.body)).not.toContain(DESK_SECRET);
+  expect(kept()).not.toContain(DESK_SECRET);
 });
 
 test('only who may start runs in the context may edit, and another tenant sees nothing', async () => {

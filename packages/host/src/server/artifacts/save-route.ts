@@ -21,6 +21,7 @@ import { z } from 'zod';
 import { isArtifactName, isMimeType } from '../../agents/tools/artifact-names.ts';
 import type { Engine, RunStarted } from '../../engine/engine.ts';
 import type { LoadView } from '../../engine/loading/run-view.ts';
+import { refuseSecrets } from '../../engine/values/redacted.ts';
 import type { ArtifactSummary } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { inboundTrace } from '../../telemetry/trace-context.ts';
@@ -117,6 +118,7 @@ const preconditions = ({ headers }: FastifyRequest) => ({
 async function receive(call: Call, surface: SaveSurface): Promise<Upload> {
   const { request, caller } = call;
   try {
+    refuseSecretNames(call, surface);
     const { artifactId, found } = await targetOf(call, surface);
     const family = familyOf(call) ?? found?.current?.family ?? null;
     if (request.headers['idempotency-key'] === undefined) replacedVersion(artifactId, found, preconditions(request));
@@ -132,6 +134,14 @@ async function receive(call: Call, surface: SaveSurface): Promise<Upload> {
     leaveUnread(call, surface);
     throw error;
   }
+}
+
+/** A name and a type must stay as they are. Whether they hold a secret tells which guess is right. */
+function refuseSecretNames(call: Call, { redactor, gate }: SaveSurface): void {
+  const exact = { artifactId: pathParam(call, 'artifactId'), 'Content-Type': call.request.headers['content-type'] };
+  if (redactor === null || redactor.secretIn(exact) === null) return;
+  gate.guessed(call.request);
+  refuseSecrets(redactor, 'The artifact', exact);
 }
 
 /** Bytes to discard of a refused body. The host closes a connection that sends more. */

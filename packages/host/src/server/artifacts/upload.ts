@@ -84,7 +84,8 @@ async function receiveJson(request: IncomingMessage, target: JsonTarget, ports: 
   await nextTurn();
   const heldSecret = ports.redactor !== null && ports.redactor.secretIn(body) !== null;
   await nextTurn();
-  const edit = parseShape(artifactEdit, body, 'The artifact');
+  // Blobs hold the content until its task writes it, and are a part of the store.
+  const edit = parseShape(artifactEdit, heldSecret ? ports.redactor?.value(body) : body, 'The artifact');
   const sink = new StagedVersion(target, ports);
   const { artifactId: name, family } = target;
   if ('data' in edit) {
