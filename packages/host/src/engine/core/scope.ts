@@ -1,6 +1,7 @@
 /** The values of a run that conditions, expressions and inputs can read. */
 import type { Json, JsonObject } from '@cairn/protocol';
 import type { Scope } from '../values/expressions.ts';
+import { mayRead } from '../workflow/channel-access.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
 import type { Draft } from './state.ts';
 
@@ -8,7 +9,7 @@ const nothing: JsonObject = {};
 
 /**
  * `output` holds the outputs of the current node. Variable changes in `drafts` already apply. A declared variable without
- * a value is null.
+ * a value is null. A channel that the node may not read is not there.
  */
 export function scopeOf(
   { state, compiled }: Pick<NodeContext, 'state' | 'compiled'>,
@@ -26,7 +27,10 @@ export function scopeOf(
     get channels() {
       if (channels !== undefined) return channels;
       channels = {};
-      for (const name of Object.keys(view.channels)) channels[name] = view.channels[name]?.value ?? null;
+      const { channelReaders, node } = compiled;
+      for (const name of Object.keys(view.channels)) {
+        if (mayRead(channelReaders, name, node)) channels[name] = view.channels[name]?.value ?? null;
+      }
       return channels;
     },
   };

@@ -15,6 +15,7 @@ import {
 import { askDrafts } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
 import { groupIdOf } from '../workflow/agent-sharing.ts';
+import { mayWrite } from '../workflow/channel-access.ts';
 import type { DrivenContext, NodeContext } from '../workflow/node-type.ts';
 import type { Conversation, Conversing, TurnChannel } from './conversation-state.ts';
 
@@ -25,7 +26,7 @@ const HOST = 'core.system';
 export const USUAL_CHANNEL = 'conversation';
 
 /** Checks whether a node can store its turns in a channel, and returns the problems. */
-export function channelProblems({ id, typeId }: WorkflowNode, name: string, definition: WorkflowDefinition): string[] {
+export function channelProblems(node: WorkflowNode, name: string, definition: WorkflowDefinition): string[] {
   if (definition.variables.some((variable) => variable.name === name)) {
     return [`${name} is a variable; the turns of the conversation need a channel`];
   }
@@ -35,9 +36,7 @@ export function channelProblems({ id, typeId }: WorkflowNode, name: string, defi
   if (declared.reducer !== 'message') {
     problems.push(`the channel ${name} has the reducer ${declared.reducer}; turns of a conversation need message`);
   }
-  const { access } = declared;
-  const writers = typeof access === 'object' ? access.writers : undefined;
-  if (writers !== undefined && !writers.includes(id) && !writers.includes(typeId)) {
+  if (!mayWrite(declared, node)) {
     problems.push(`it may not write the channel ${name}, where the turns of the conversation go`);
   }
   return problems;

@@ -17,6 +17,7 @@ import { variableChanged } from '../core/variable-changed.ts';
 import { refusePlain } from '../sensitive/refuse-plain.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
+import { mayWrite } from '../workflow/channel-access.ts';
 import { type ConfiguredNode, defineNodeType, type Problem } from '../workflow/node-type.ts';
 import { isReservedName } from '../workflow/reserved-names.ts';
 import { anyJson, expression, renamed, text } from './config-fields.ts';
@@ -129,11 +130,8 @@ export const channelWrite = defineNodeType({
 
 /** The schema describes the channel's whole value. A write is checked only when it replaces that value. */
 function refused(node: WorkflowNode, channel: string, value: Json, declared: ChannelDeclaration): RunError | null {
-  const { access } = declared;
-  if (typeof access === 'object' && access.writers !== undefined) {
-    if (!access.writers.includes(node.id) && !access.writers.includes(node.typeId)) {
-      return { code: 'channel_access_denied', message: `Node ${node.id} may not write the channel ${channel}.` };
-    }
+  if (!mayWrite(declared, node)) {
+    return { code: 'channel_access_denied', message: `Node ${node.id} may not write the channel ${channel}.` };
   }
   if (declared.reducer !== 'replace' || declared.schema === undefined) return null;
   const problems = schemaProblems(declared.schema, value);

@@ -91,6 +91,19 @@ test('core.channelWrite fails where the channel does not let it write', () => {
   expect(wrong.last('run.failed').error).toMatchObject({ code: 'config_validation_failed' });
 });
 
+test('only the readers of a channel see it, also under a name that is computed', () => {
+  const read = { value: { type: 'expression' as const, expression: 'size(channels[inputs.name])' } };
+  const reading = (readers: readonly string[], name: string) => {
+    const channels = { log: { reducer: 'append' as const, default: [1], access: { readers: [...readers] } } };
+    const definition = workflowOf({ a: { type: 'core.identity', inputs: read } }, undefined, { channels });
+    return new RunScript(definition, { inputs: { name } });
+  };
+  expect(reading(['a'], 'log').status).toBe('completed');
+  expect(reading(['core.identity'], 'log').status).toBe('completed');
+  expect(reading(['b'], 'log').last('run.failed').error).toMatchObject({ code: 'expression_failed' });
+  expect(reading([], 'log').last('run.failed').error).toMatchObject({ code: 'expression_failed' });
+});
+
 test('core.delay waits as long as it is told, by any of its names', () => {
   for (const name of ['delayMs', 'ms', 'durationMs']) {
     const run = only('core.delay', { [name]: 100 });

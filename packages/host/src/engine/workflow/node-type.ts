@@ -35,6 +35,7 @@ import type { Agents, Pinned } from '../pins/pinned.ts';
 import type { StepSafety } from '../ports.ts';
 import type { CostBudget } from '../values/cost-budget.ts';
 import type { Expression } from '../values/expressions.ts';
+import type { ChannelReaders } from './channel-access.ts';
 import type { Condition } from './conditions.ts';
 import type { AttemptPlace, CallResult, RunChange, SentAnswer } from './driven-calls.ts';
 import type { NodeDoc } from './node-doc.ts';
@@ -261,6 +262,7 @@ export interface CompiledNode {
   readonly timeoutMs: number | null;
   /** The declared variables without a default. They are null until they get a value. */
   readonly undefaulted: readonly string[];
+  readonly channelReaders: ChannelReaders;
   /** Compiled input expressions, by input name. */
   readonly expressions: ReadonlyMap<string, Expression>;
   /** The maximum cost of the expressions in one decision about the node. */

@@ -253,3 +253,18 @@ test('a problem with a name that is long does not repeat all of it', () => {
 test('a type with the name of a member of every object is one that is not known', () => {
   expect(of({ a: { type: 'constructor' } })).toEqual([expect.stringContaining('the type constructor is not known')]);
 });
+
+test('a channel is read only by the nodes that it lists, by id or by type', () => {
+  const channels = { log: { reducer: 'append' as const, access: { readers: ['a', 'core.merge'] } } };
+  const reads = { value: expression('size(channels.log)') };
+  const found = (nodes: Record<string, NodeOptions>, edges?: readonly EdgeOptions<string>[]) =>
+    problems(workflowOf(nodes, edges, { channels }));
+  const reader: NodeOptions = { ...noop, inputs: reads };
+  const when = 'size(channels["log"]) > 1';
+  expect(found({ a: reader, m: { type: 'core.merge', inputs: reads } }, [{ from: 'a', to: 'm', when }])).toEqual([]);
+  const refused = expect.stringContaining('node b may not read the channel log: add it to access.readers');
+  expect(found({ b: reader })).toEqual([refused]);
+  const setting = { type: 'core.setVariable', config: { name: 'x', expression: 'channels.log' } };
+  expect(found({ b: setting })).toEqual([refused]);
+  expect(found({ b: noop, a: noop }, [{ from: 'b', to: 'a', when }])).toEqual([refused]);
+});

@@ -2,6 +2,7 @@
 import type { EdgeCondition, PortValue, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { NearNames, nearest } from '../../nearest.ts';
 import { compileExpression } from '../values/expressions.ts';
+import { type ChannelReaders, mayRead, readersOf } from './channel-access.ts';
 import { parseConfig } from './node-config.ts';
 import type { NodeType, NodeTypeRegistry, Problem } from './node-type.ts';
 
@@ -13,6 +14,9 @@ interface Known {
   readonly variables: ReadonlySet<string>;
   readonly types: ReadonlyMap<string, NodeType | undefined>;
   readonly near: NearNames;
+  readonly readers: ChannelReaders;
+  /** The node that reads, or the source of the edge. */
+  readonly reader: WorkflowNode | undefined;
 }
 
 /** What the searches for slips in one definition may cost together, in some 5 ms. */
@@ -29,16 +33,17 @@ export function* referenceProblems(
   for (const node of definition.nodes) {
     for (const name of namesOf(node, types.get(node.id)).sets) variables.add(name);
   }
-  const known: Known = { declared, variables, types, near: new NearNames(ALL_SEARCHES) };
+  const known = { declared, variables, types, near: new NearNames(ALL_SEARCHES), readers: readersOf(definition) };
   yield undefined;
   for (const [index, node] of definition.nodes.entries()) {
-    for (const { path, message } of nodeReferences(node, known)) {
+    for (const { path, message } of nodeReferences(node, { ...known, reader: node })) {
       yield { path: ['nodes', index, ...path], of: `node ${node.id}`, message };
     }
     yield undefined;
   }
+  const nodes = new Map(definition.nodes.map((node) => [node.id, node]));
   for (const [index, edge] of definition.edges.entries()) {
-    for (const { path, message } of edgeReferences(edge, known)) {
+    for (const { path, message } of edgeReferences(edge, { ...known, reader: nodes.get(edge.sourceNodeId) })) {
       yield { path: ['edges', index, ...path], of: `edge ${edge.id}`, message };
     }
     yield undefined;
@@ -126,6 +131,10 @@ function* readProblems(
   if (name === undefined) return;
   if (root === 'variables') yield* variableProblem(path, name, known);
   if (root === 'inputs') yield* inputProblem(path, name, known);
+  if (root === 'channels' && known.reader !== undefined && !mayRead(known.readers, name, known.reader)) {
+    const message = `node ${known.reader.id} may not read the channel ${name}: add it to access.readers`;
+    yield { path, message };
+  }
   if (root !== 'outputs') return;
   if (known.types.has(name)) yield* outputProblem(path, name, key ?? 'output', known);
   else yield { path, message: `there is no node ${name}${didYouMean(known.near.nearest(name, known.types.keys()))}` };
@@ -181,7 +190,7 @@ export const suggestion = (name: string, known: Iterable<string>): string => did
 const didYouMean = (near: string | null): string => (near === null ? '' : `; did you mean ${near}?`);
 
 /** A trigger that nothing fires would be a promise that the host does not keep. */
-function* triggerProblems({ triggers }: WorkflowDefinition, { types }: Known): Generator<Problem, void> {
+function* triggerProblems({ triggers }: WorkflowDefinition, { types }: Pick<Known, 'types'>): Generator<Problem, void> {
   for (const [index, { id, type, enabled = true, nodeId }] of triggers.entries()) {
     const of = `trigger ${id}`;
     if (type !== 'manual' && enabled) {

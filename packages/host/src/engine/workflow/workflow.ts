@@ -6,6 +6,7 @@ import { nothingPinned } from '../pins/pinned.ts';
 import { atOnce, type Sliced } from '../shares/long-work.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../values/expressions.ts';
+import { readersOf } from './channel-access.ts';
 import { concurrentNodesOf } from './concurrent-nodes.ts';
 import { compileCondition } from './conditions.ts';
 import { analyseGraph, type Graph } from './loops.ts';
@@ -47,6 +48,7 @@ export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
   const undefaulted = definition.variables
     .filter(({ defaultValue }) => defaultValue === undefined)
     .map(({ name }) => name);
+  const channelReaders = readersOf(definition);
   const heads = new Set(graph.loops.map((loop) => loop.head));
   const nodes = new Map<string, CompiledNode>();
   for (const node of definition.nodes) {
@@ -58,6 +60,7 @@ export function* compileInSlices(options: CompileOptions): Sliced<Workflow> {
       loops: graph.loopsOf.get(id) ?? [],
       isLoopHead: heads.has(id),
       undefaulted,
+      channelReaders,
       expressionCost,
     };
     nodes.set(id, { ...compileNode(node, definition, nodeTypes), ...links, ...relationsOf(links.out, id, nodes) });
