@@ -36,6 +36,9 @@ test('counter sums, also downwards, from its default', () => {
   expect(after('counter', [[2], [-5]], { default: 10 })).toBe(7);
   expect(after('counter', [[2]])).toBe(2);
   expect(after('counter', [['two']])).toBe(0);
+  // The sum stays a number of JSON, so that a state that was saved goes on with it.
+  expect(after('counter', [[1.7e308], [1.7e308], [-1]])).toBe(Number.MAX_VALUE);
+  expect(after('counter', [[-1.7e308], [-1.7e308]])).toBe(-Number.MAX_VALUE);
 });
 
 test('merge is shallow and treats any name as a name', () => {

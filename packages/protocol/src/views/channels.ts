@@ -67,7 +67,7 @@ export function writeChannel(channels: Channels, write: ChannelWrite, at: number
       deliver(channel, write.value);
       break;
     case 'counter':
-      replace(channel, numberOr(channel.value, 0) + numberOr(write.value, 0));
+      replace(channel, finite(numberOr(channel.value, 0) + numberOr(write.value, 0)));
       break;
     case 'merge':
       merge(channel, write.value);
@@ -175,6 +175,8 @@ function merge(channel: ChannelView, change: Json): void {
 
 const fieldOf = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) ? own(value, key) : undefined;
+/** JSON has no infinity: a state that is read back would have null instead. */
+const finite = (sum: number): number => Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
 const numberOr = (value: Json, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
 /** An entry without a time (left by another reducer) counts as too old. */
 function writtenAt(entry: Json | undefined): number {
