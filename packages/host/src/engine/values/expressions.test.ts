@@ -68,6 +68,13 @@ describe('expressions', () => {
     expect(() => compileExpression(source)).toThrow();
   });
 
+  test('a constant that fails when it is compiled says why', () => {
+    for (const source of ['9223372036854775808', '1 + 0x8000000000000000']) {
+      expect(() => compileExpression(source)).toThrow(RangeError);
+      expect(() => compileExpression(source)).toThrow('an integer overflows 64 bits');
+    }
+  });
+
   test.each([
     'inputs.nope',
     '1 / 0',

@@ -1,7 +1,7 @@
 /** CEL expressions: compiled once, evaluated only on the given data, and bounded in time and memory. */
 
 import { type Json, quoted, TerminalError } from '@cairn/protocol';
-import { Environment } from '@marcbachmann/cel-js';
+import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import { Failure } from './cel/cel-values.ts';
 import { compileCel } from './cel/compile-cel.ts';
 import type { Frame, Part, Scope } from './cel/evaluation.ts';
@@ -34,12 +34,21 @@ export function compileExpression(source: string): Expression {
     limits: { maxAstNodes: MAX_LENGTH, maxDepth: 256, maxListElements: 200, maxMapEntries: 200 },
   });
   const { ast } = parser.parse(source);
-  const part = compileCel(ast);
+  const part = compiled(ast);
   return {
     source,
     evaluate: (scope, budget = costBudget(DEFAULT_EXPRESSION_COST)) => evaluate(source, part, scope, budget),
     reads: () => readsOf(ast),
   };
+}
+
+/** Constants are evaluated at once. Their failures are no errors, because most failures of a run are expected. */
+function compiled(ast: ASTNode): Part {
+  try {
+    return compileCel(ast);
+  } catch (error) {
+    throw error instanceof Failure ? new RangeError(error.message) : error;
+  }
 }
 
 /** Built on first use and never changed. Only its parser is used. */
