@@ -125,6 +125,9 @@ test('every route refuses a key without its scope, names the scope, and passes o
   }
 });
 
+/** Headers that differ between any two answers: the time, the trace, and the length of a name. */
+const ofTheMoment = ['date', 'traceparent', 'content-length'];
+
 /** Routes whose requests name nothing of a tenant: there is nothing that a stranger could ask for. */
 const namesNothing = [
   ...[
@@ -163,6 +166,9 @@ test('what belongs to another tenant looks as if it were not there, and stays as
     if (JSON.stringify(caseOf(route).request(names)) !== JSON.stringify(caseOf(route).request(unknown))) {
       expect([named(route), foreign.status]).toEqual([named(route), missing.status]);
       expect([named(route), masked(foreign.text, names)]).toEqual([named(route), masked(missing.text, unknown)]);
+      const told = ({ headers }: typeof foreign, own: typeof names) =>
+        [...headers].filter(([name]) => !ofTheMoment.includes(name)).map(([name, value]) => [name, masked(value, own)]);
+      expect([named(route), told(foreign, names)]).toEqual([named(route), told(missing, unknown)]);
       if (foreign.status >= 400) expect(documentedErrors(route)).toContain(foreign.body.error);
     } else passedOver.push(route.doc.id);
     expect([named(route), (await send(host, route, keys.auditor, names)).status]).toEqual([
