@@ -2,6 +2,7 @@
 import type { JsonObject } from '@cairn/protocol';
 import { expect, test, vi } from 'vitest';
 import { emptyStore } from '../../log/empty-store.kit.ts';
+import { asked, everyRoute, routeCases, waitingRun } from '../http/route-cases.kit.ts';
 import { approval } from '../sample-workflows.kit.ts';
 import { hostSecret } from '../secrets/host-secret.ts';
 import { keys, type Served, type ServedOptions, served } from '../served.kit.ts';
@@ -35,6 +36,24 @@ async function read(host: Served, path: string, accept = 'application/json') {
 }
 
 const events = (runId: string, token: string) => `/v1/runs/${runId}/events?token=${token}`;
+
+test('the routes that take a token are those that say so, and every other one refuses it', async () => {
+  const host = await served(everyRoute);
+  const names = await waitingRun(host);
+  const { token } = await minted(host, names.runId, { of: 'context' });
+  for (const route of host.server.routes.filter(({ scope }) => scope !== null)) {
+    const takes = 'takesToken' in route && route.takesToken === true;
+    expect([route.doc.id, Object.hasOwn(route.doc.query?.shape ?? {}, 'token')]).toEqual([route.doc.id, takes]);
+    if (takes) continue;
+    const found = routeCases[route.doc.id]?.request(names) ?? {};
+    const query = [found.query, `token=${token}`].filter((part) => part !== undefined).join('&');
+    const { path, with: rest } = asked(route.path, { ...found, query });
+    for (const key of [null, token]) {
+      const reply = await host.ask(route.method, path, { ...rest, key });
+      expect([route.doc.id, reply.status]).toEqual([route.doc.id, 401]);
+    }
+  }
+});
 
 test('a token of a run reads the stream, the events and the poll of that run, and nothing else', async () => {
   const { host } = await bench();

@@ -20,6 +20,8 @@ export interface ArtifactRoutePorts {
 const PATH = '/api/contexts/{contextId}/artifacts';
 const MAX_LIMIT = 200;
 
+const readToken = z.string().optional().describe('A read token of the context, in the place of a key.');
+
 export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
   {
     method: 'GET',
@@ -30,7 +32,11 @@ export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
     doc: {
       id: 'listArtifacts',
       summary: 'The artifacts of a context, by id',
-      query: z.object({ after: z.string().optional(), limit: z.int().min(1).max(MAX_LIMIT).optional() }),
+      query: z.object({
+        after: z.string().optional(),
+        limit: z.int().min(1).max(MAX_LIMIT).optional(),
+        token: readToken,
+      }),
       responses: { 200: { description: 'Artifacts with a complete or an open version.', shape: artifactList } },
       errors: ['validation_error', 'not_found'],
     },
@@ -44,7 +50,7 @@ export const artifactRoutes = (ports: ArtifactRoutePorts): readonly Route[] => [
     doc: {
       id: 'getArtifact',
       summary: 'The content of an artifact',
-      query: z.object({ version: z.int().min(1).optional() }),
+      query: z.object({ version: z.int().min(1).optional(), token: readToken }),
       responses: {
         200: { description: 'The bytes of a file; a record or a dataset as JSON.', shape: artifactContent },
         304: { description: 'The client has this version, as its `If-None-Match` says.' },
