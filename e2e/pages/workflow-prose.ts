@@ -84,7 +84,8 @@ export const fieldTexts: Readonly<Record<string, Readonly<Record<string, string>
     maxSize: 'The most entries; older ones are dropped.',
     ttlMs: 'How long an entry lasts.',
     options: '`agentSharing`: with whom agents share messages.',
-    access: 'Lists of node ids and types: only `writers` write the channel, only `readers` read it in expressions. `public` and `private` set no limit inside a run.',
+    access:
+      'Lists of node ids and types: only `writers` write the channel, only `readers` read it in expressions. `public` and `private` set no limit inside a run.',
     sensitive: 'Refused: this host seals variables and outputs of steps, not channels.',
   },
   settings: {

@@ -27,6 +27,7 @@ import type {
   WorkflowNode,
 } from '@cairn/protocol';
 import type { z } from 'zod';
+import type { ChannelReaders } from '../core/channel-access.ts';
 import type { CallCancel } from '../core/control/call-cancel.ts';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
@@ -35,7 +36,6 @@ import type { Agents, Pinned } from '../pins/pinned.ts';
 import type { StepSafety } from '../ports.ts';
 import type { CostBudget } from '../values/cost-budget.ts';
 import type { Expression } from '../values/expressions.ts';
-import type { ChannelReaders } from './channel-access.ts';
 import type { Condition } from './conditions.ts';
 import type { AttemptPlace, CallResult, RunChange, SentAnswer } from './driven-calls.ts';
 import type { NodeDoc } from './node-doc.ts';

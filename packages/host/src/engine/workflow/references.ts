@@ -1,8 +1,8 @@
 /** References of a definition to variables, nodes, outputs, ports and triggers that do not exist. */
 import type { EdgeCondition, PortValue, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { NearNames, nearest } from '../../nearest.ts';
+import { type ChannelReaders, mayRead, readersOf } from '../core/channel-access.ts';
 import { compileExpression } from '../values/expressions.ts';
-import { type ChannelReaders, mayRead, readersOf } from './channel-access.ts';
 import { parseConfig } from './node-config.ts';
 import type { NodeType, NodeTypeRegistry, Problem } from './node-type.ts';
 

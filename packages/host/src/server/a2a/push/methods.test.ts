@@ -1,13 +1,14 @@
 import type { RunId } from '@cairn/protocol';
 import { expect, test } from 'vitest';
 import type { RunRecord } from '../../../log/ports/run-index.ts';
+import { createRedactor } from '../../../redaction/redactor.ts';
 import type { Caller } from '../../access/auth.ts';
 import type { Egress } from '../../egress/egress.ts';
 import type { Call } from '../../http/routes.ts';
 import type { FollowedTask } from '../followed-task.ts';
 import type { A2aTasks } from '../tasks.ts';
 import type { PushConfig } from './config.ts';
-import { setPush } from './methods.ts';
+import { checkedPush, type PushMethodPorts, setPush } from './methods.ts';
 import type { Pushes } from './pushes.ts';
 
 test('a configuration for a task that ends while its address is checked is refused: nobody would be told', async () => {
@@ -35,3 +36,17 @@ test('a configuration for a task that ends while its address is checked is refus
   await expect(setPush(request, { redactor: null, egress, tasks, pushes })).rejects.toThrow('has ended');
   expect(isStored).toBe(false);
 });
+
+test.each(['id', 'url'])(
+  'a configuration with a secret of the host as its %s is refused: it would be stored as it is',
+  async (field) => {
+    const secret = 'push-secret-0123456789';
+    const ports = {
+      redactor: createRedactor([{ name: 's', value: secret }]),
+    } as Partial<PushMethodPorts> as PushMethodPorts;
+    const call = { caller: { scopes: new Set(['webhooks:manage']) } as Partial<Caller> as Caller } as Call;
+    const params = { id: 'one', url: 'https://example.org/news', token: undefined, authentication: undefined };
+    const held = { ...params, [field]: `https://example.org/${secret}` };
+    await expect(checkedPush(call, held, ports)).rejects.toMatchObject({ code: 'validation_error' });
+  },
+);

@@ -21,9 +21,9 @@ export interface PushMethodPorts {
 }
 
 /** Refuses an address that the host may not call, before anything is stored or started. */
-export async function checkedPush({ caller }: Call, { url }: PushParams, ports: PushMethodPorts): Promise<void> {
+export async function checkedPush({ caller }: Call, { id, url }: PushParams, ports: PushMethodPorts): Promise<void> {
   requireScope(caller, 'webhooks:manage');
-  refuseSecrets(ports.redactor, 'The configuration', { url });
+  refuseSecrets(ports.redactor, 'The configuration', { id, url });
   await checkedUrl(ports.egress, url, 'url');
 }
 
