@@ -1,8 +1,8 @@
 /** The values of a run that conditions, expressions and inputs can read. */
 import type { Json, JsonObject } from '@cairn/protocol';
+import { mayRead } from '../values/channel-access.ts';
 import type { Scope } from '../values/expressions.ts';
 import type { NodeContext } from '../workflow/node-type.ts';
-import { mayRead } from './channel-access.ts';
 import type { Draft } from './state.ts';
 
 const nothing: JsonObject = {};

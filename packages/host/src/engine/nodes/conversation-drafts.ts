@@ -12,9 +12,9 @@ import {
   type WorkflowDefinition,
   type WorkflowNode,
 } from '@cairn/protocol';
-import { mayWrite } from '../core/channel-access.ts';
 import { askDrafts } from '../core/interrupts.ts';
 import type { Draft } from '../core/state.ts';
+import { mayWrite } from '../values/channel-access.ts';
 import { groupIdOf } from '../workflow/agent-sharing.ts';
 import type { DrivenContext, NodeContext } from '../workflow/node-type.ts';
 import type { Conversation, Conversing, TurnChannel } from './conversation-state.ts';

@@ -11,11 +11,11 @@ import {
   type WorkflowNode,
 } from '@cairn/protocol';
 import { z } from 'zod';
-import { mayWrite } from '../core/channel-access.ts';
 import { scopeOf } from '../core/scope.ts';
 import type { RunError } from '../core/state.ts';
 import { variableChanged } from '../core/variable-changed.ts';
 import { refusePlain } from '../sensitive/refuse-plain.ts';
+import { mayWrite } from '../values/channel-access.ts';
 import { schemaProblems } from '../values/schemas.ts';
 import { agentSharing, groupIdOf } from '../workflow/agent-sharing.ts';
 import { type ConfiguredNode, defineNodeType, type Problem } from '../workflow/node-type.ts';

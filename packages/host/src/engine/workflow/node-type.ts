@@ -27,13 +27,13 @@ import type {
   WorkflowNode,
 } from '@cairn/protocol';
 import type { z } from 'zod';
-import type { ChannelReaders } from '../core/channel-access.ts';
 import type { CallCancel } from '../core/control/call-cancel.ts';
 import type { Answer, Draft, Effect, OpenCall, RunError, RunState, Timer } from '../core/state.ts';
 import type { Budget } from '../family/account.ts';
 import type { RecordedCalls } from '../fork/recorded-calls.ts';
 import type { Agents, Pinned } from '../pins/pinned.ts';
 import type { StepSafety } from '../ports.ts';
+import type { ChannelReaders } from '../values/channel-access.ts';
 import type { CostBudget } from '../values/cost-budget.ts';
 import type { Expression } from '../values/expressions.ts';
 import type { Condition } from './conditions.ts';

@@ -1,7 +1,7 @@
 /** References of a definition to variables, nodes, outputs, ports and triggers that do not exist. */
 import type { EdgeCondition, PortValue, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { NearNames, nearest } from '../../nearest.ts';
-import { type ChannelReaders, mayRead, readersOf } from '../core/channel-access.ts';
+import { type ChannelReaders, mayRead, readersOf } from '../values/channel-access.ts';
 import { compileExpression } from '../values/expressions.ts';
 import { parseConfig } from './node-config.ts';
 import type { NodeType, NodeTypeRegistry, Problem } from './node-type.ts';

@@ -1,10 +1,10 @@
 /** Compiles a definition: adjacency, rules, conditions and settings. All its runs share the result. */
 import type { TriggerRule, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@cairn/protocol';
 import { invariant, TerminalError } from '@cairn/protocol';
-import { readersOf } from '../core/channel-access.ts';
 import { handlesFailure } from '../core/trigger-rules.ts';
 import { nothingPinned } from '../pins/pinned.ts';
 import { atOnce, type Sliced } from '../shares/long-work.ts';
+import { readersOf } from '../values/channel-access.ts';
 import { firstLineOf } from '../values/error-text.ts';
 import { compileExpression, DEFAULT_EXPRESSION_COST, type Expression } from '../values/expressions.ts';
 import { concurrentNodesOf } from './concurrent-nodes.ts';
