@@ -115,6 +115,20 @@ test('a file beyond the log goes into blobs, the same bytes again cost little, a
   expect(sha256(whole)).toBe(sha256(bytes));
   const part = await get(contextId, '/dump.bin', { headers: { range: 'bytes=262000-700000' } });
   expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 262000-700000/900001']);
+  // A client that began with another version gets the whole of this one.
+  const from = async (ifRange: string) =>
+    (await get(contextId, '/dump.bin', { headers: { range: 'bytes=262000-', 'if-range': ifRange } })).status;
+  expect([
+    await from('"1"'),
+    await from('"2"'),
+    await from('W/"1"'),
+    await from('Thu, 01 Jan 2026 00:00:00 GMT'),
+  ]).toEqual([206, 200, 200, 200]);
+  const head = await fetch(`${desk.url}/api/contexts/${contextId}/artifacts/dump.bin`, {
+    method: 'HEAD',
+    headers: { authorization: `Bearer ${deskKeys.ann}`, range: 'bytes=0-1' },
+  });
+  expect([head.status, head.headers.get('content-length')]).toEqual([200, '900001']);
   expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(262_000, 700_001))).toBe(true);
   const kept = blobBytes();
   expect(kept).toBeGreaterThan(500_000);

@@ -1,7 +1,7 @@
 /** Reads of artifacts: the list of a context, and the content of a version. */
 import { type ArtifactList, artifactContent, artifactList, type ContextId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
-import { isMimeType } from '../../agents/tools/artifact-names.ts';
+import { isArtifactName, isMimeType } from '../../agents/tools/artifact-names.ts';
 import type { ArtifactVersion } from '../../log/ports/artifacts.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { visibleContext } from '../contexts/context-params.ts';
@@ -79,7 +79,9 @@ async function content(call: Call, ports: ArtifactRoutePorts): Promise<string | 
   const pieces: PiecePorts = { store: ports.store, tenant: caller.tenant };
   if (version.family === 'data') return JSON.stringify({ data: await recordOf(version, pieces) });
   if (version.family === 'dataset') return sendDataset(call, ports, datasetPieces(version, pieces));
-  const range = byteRange(request.headers, { etag: etagOf(version), size: version.size });
+  // Only GET has parts.
+  const headers = request.method === 'GET' ? request.headers : {};
+  const range = byteRange(headers, { etag: etagOf(version), size: version.size });
   return sendFile(call, ports, { version, range, pieces });
 }
 
@@ -165,8 +167,9 @@ const fileName = ({ name, artifactId }: ArtifactVersion): string =>
 
 async function missing(contextId: ContextId, artifactId: string, { store }: VersionPorts) {
   const isOpen = (await store.artifacts.summary(contextId, artifactId))?.current === null;
+  const which = isArtifactName(artifactId) ? `of the artifact ${JSON.stringify(artifactId)}` : 'of such an artifact';
   return new TerminalError('not_found', {
-    message: `There is no ${isOpen ? 'complete ' : ''}version of the artifact ${JSON.stringify(artifactId.slice(0, 200))}.`,
+    message: `There is no ${isOpen ? 'complete ' : ''}version ${which}.`,
     hint: isOpen ? 'It is being written. Follow the context, or try again.' : 'List the artifacts of the context.',
     details: { open: isOpen },
   });
