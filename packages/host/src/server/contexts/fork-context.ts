@@ -23,6 +23,7 @@ import type { EventLog, OtherFork } from '../../log/ports/event-log.ts';
 import { responseRecord } from '../../log/ports/idempotency.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { Call, Route } from '../http/routes.ts';
+import { contextHasNo } from '../http/unknown-id.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { visibleContext } from './context-params.ts';
 
@@ -127,7 +128,7 @@ async function share(earlier: readonly RunRecord[], sharing: Sharing): Promise<F
 
 const noTask = (before: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `The context has no root task ${quoted(before, 140)}.`,
+    message: contextHasNo('root task', before, parseRunId(before) !== null),
     hint: 'Use a taskId without a parentTaskId: GET /api/contexts/{contextId}/tasks lists them.',
     details: { field: 'before' },
   });

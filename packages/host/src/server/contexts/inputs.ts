@@ -24,6 +24,7 @@ import type { EventLog } from '../../log/ports/event-log.ts';
 import type { InterruptRecord } from '../../log/ports/run-index.ts';
 import { answeringPeer } from '../access/auth.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
+import { contextHasNo, isPlainId } from '../http/unknown-id.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { visibleContext } from './context-params.ts';
 
@@ -155,7 +156,7 @@ const toolResult = (given: AnswerInput): JsonObject =>
 
 const notAsked = (inputId: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `The context has no input ${quoted(inputId, 130)}.`,
+    message: contextHasNo('input', inputId, isPlainId(inputId)),
     hint: 'The tasks of the context list what they wait for.',
   });
 

@@ -17,6 +17,7 @@ import { z } from 'zod';
 import type { EventLog } from '../../log/ports/event-log.ts';
 import { takenOver } from '../http/large-response.ts';
 import { type Call, type KeyedRoute, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { contextHasNo } from '../http/unknown-id.ts';
 import type { ContextStreams } from './context-stream.ts';
 import { busyRules, type StartTaskPorts, startTask } from './start-task.ts';
 
@@ -98,7 +99,7 @@ async function retriedTask(
   const isHere = record !== null && record.contextId === contextId && record.tenant === caller.tenant;
   if (!isHere || record.parentRunId !== null) {
     throw new TerminalError('not_found', {
-      message: `The context has no root task ${quoted(given, 140)}.`,
+      message: contextHasNo('root task', given, runId !== null),
       hint: 'Send retryOf with the context of the task: GET /api/contexts/{contextId}/tasks lists them.',
       details: { field: 'retryOf' },
     });

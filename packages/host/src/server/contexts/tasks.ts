@@ -9,7 +9,6 @@ import {
   parseRunId,
   parseShape,
   pendingOf,
-  quoted,
   type RunStatus,
   type RunView,
   TerminalError,
@@ -24,6 +23,7 @@ import type { RunRecord } from '../../log/ports/run-index.ts';
 import type { PageCursors } from '../http/page-cursors.ts';
 import { integerParam } from '../http/params.ts';
 import { type Call, pathParam, queryParam, type Route } from '../http/routes.ts';
+import { contextHasNo } from '../http/unknown-id.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import type { ContextAgents } from './context-agents.ts';
 import { visibleContext } from './context-params.ts';
@@ -139,7 +139,7 @@ async function visibleTask(
   const head = runId === null ? null : await log.head(runId);
   if (head === null || head.record.contextId !== contextId || head.record.tenant !== call.caller.tenant) {
     throw new TerminalError('not_found', {
-      message: `The context has no task ${quoted(text, 100)}.`,
+      message: contextHasNo('task', text, runId !== null),
       hint: `GET /api/contexts/${contextId}/tasks lists its tasks.`,
     });
   }

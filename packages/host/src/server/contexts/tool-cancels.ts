@@ -1,13 +1,5 @@
 /** Cancels single tool calls of a context. The agent goes on with the failed result. */
-import {
-  type ContextId,
-  parseShape,
-  quoted,
-  type RunId,
-  type RunView,
-  TerminalError,
-  toolCancelled,
-} from '@cairn/protocol';
+import { type ContextId, parseShape, type RunId, type RunView, TerminalError, toolCancelled } from '@cairn/protocol';
 import { z } from 'zod';
 import { idTokenOf } from '../../engine/creation/id-token.ts';
 import type { Engine, RunCancelled } from '../../engine/engine.ts';
@@ -17,6 +9,7 @@ import type { EventLog } from '../../log/ports/event-log.ts';
 import type { RunRecord } from '../../log/ports/run-index.ts';
 import { sha256 } from '../compose.ts';
 import { type Call, pathParam, type Route } from '../http/routes.ts';
+import { contextHasNo, isPlainId } from '../http/unknown-id.ts';
 import { recordedCommand } from '../idempotency/recorded-commands.ts';
 import { visibleContext } from './context-params.ts';
 
@@ -107,6 +100,6 @@ function isOfNode({ nodeStates }: RunView, toolCallId: string): boolean {
 
 const unknownCall = (toolCallId: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `The context has no tool call ${quoted(toolCallId, 130)}.`,
+    message: contextHasNo('tool call', toolCallId, isPlainId(toolCallId)),
     hint: 'A tool-start event has the toolCallId.',
   });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { approval } from '../sample-workflows.kit.ts';
 import { keys, served } from '../served.kit.ts';
+import { everyRoute, asked as requestOf, routeCases, waitingRun } from './route-cases.kit.ts';
 
 const SECRET = 'tiger-5521-lion';
 const redactor = createRedactor([{ name: 'crm', value: SECRET }]);
@@ -88,4 +89,20 @@ test('an id with a secret counts once as a failed attempt of its key', async () 
   expect(await status('/v1/runs/run_%74iger-5521-lion')).toBe(404);
   expect(await status('/v1/runs')).toBe(429);
   expect(await status('/v1/runs', keys.auditor)).toBe(200);
+});
+
+test('no 404 repeats an id that is not well-formed, on any route', async () => {
+  const host = await served(everyRoute);
+  const zebra = 'zebra stripes\u202e<b>';
+  const found: string[] = [];
+  for (const route of host.server.routes) {
+    const { given = waitingRun, request } = routeCases[route.doc.id] ?? {};
+    for (const [, name = ''] of route.path.matchAll(/\{(\w+)\}/g)) {
+      const sent = request?.(await given(host)) ?? {};
+      const { path, with: rest } = requestOf(route.path, { ...sent, path: { ...sent.path, [name]: zebra } });
+      const reply = await host.ask(route.method, path, { ...rest, key: route.scope && keys.auditor });
+      if (reply.status === 404 && /zebra|\u202e/.test(reply.text)) found.push(`${route.doc.id} ${name} ${reply.text}`);
+    }
+  }
+  expect(found).toEqual([]);
 });

@@ -5,7 +5,6 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  quoted,
   type RunId,
   type RunView,
   TerminalError,
@@ -14,6 +13,7 @@ import type { LoadView } from '../../engine/loading/run-view.ts';
 import type { Contexts } from '../../log/ports/contexts.ts';
 import { visibleContext } from '../contexts/context-params.ts';
 import { type Call, pathParam } from '../http/routes.ts';
+import { contextHasNo, isPlainId } from '../http/unknown-id.ts';
 
 export interface OpenSignIns {
   readonly contexts: Contexts;
@@ -62,7 +62,7 @@ function fieldsOf({ data }: InterruptView): Pick<OpenSignIn, 'authType' | 'provi
 
 const unknown = (authId: string): TerminalError =>
   new TerminalError('not_found', {
-    message: `The context has no sign-in ${quoted(authId, 130)}.`,
+    message: contextHasNo('sign-in', authId, isPlainId(authId)),
     hint: 'The tasks of the context list what they wait for.',
   });
 
