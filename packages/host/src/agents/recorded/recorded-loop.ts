@@ -3,6 +3,7 @@
  * again without its host. Everything else about an agent is pinned by the run.
  */
 import { isJsonObject, type Json, type JsonObject, type RunView, TerminalError } from '@cairn/protocol';
+import { CALL_PROPOSED } from '../../engine/core/evolve/interrupts.ts';
 import type { RunError } from '../../engine/core/state.ts';
 import type { Sha256 } from '../../engine/ports.ts';
 import { payloadOf, type RecordedRow } from '../../engine/replay/recorded-row.ts';
@@ -104,6 +105,7 @@ export class RecordedLoop implements LoopOptions {
     ['agent.toolReturned', (payload) => this.#tools.learnReturn(payload)],
     ['agent.reasoned', (payload, nodeId) => this.#learnReasoning(payload, nodeId)],
     ['cap.breached', (payload) => this.#learnLimit(payload)],
+    ['interrupt.requested', ({ data }, nodeId) => this.#learnProposal(data, nodeId)],
     [
       'node.failed',
       ({ error }, nodeId) => {
@@ -124,12 +126,23 @@ export class RecordedLoop implements LoopOptions {
   /** A thought that a tool records has a level of its own and says nothing of the setting. */
   #learnReasoning({ verbosity, reasoning, level }: JsonObject, nodeId: string): void {
     if (level !== undefined) return;
-    const isKnown = verbosity === 'summary' || verbosity === 'full';
-    if (isKnown && !this.#hasOwnVerbosity(nodeId)) this.reasoningVerbosity = verbosity;
+    this.#learnVerbosity(verbosity, nodeId);
     if (verbosity !== 'summary' || typeof reasoning !== 'string') return;
     // A summary that was cut has the length of the limit, and no other is longer.
     const tokens = Math.ceil(utf8Size(reasoning) / BYTES_PER_TOKEN);
     this.reasoningTokenLimit = Math.max(this.reasoningTokenLimit, tokens);
+  }
+
+  /** A branch asks a person about the turn of a supervisor before anything of its reasoning is recorded. */
+  #learnProposal(data: Json | undefined, nodeId: string): void {
+    if (!isJsonObject(data) || data.customKind !== CALL_PROPOSED || !isJsonObject(data.payload)) return;
+    const { inputs } = data.payload;
+    if (isJsonObject(inputs)) this.#learnVerbosity(inputs.verbosity, nodeId);
+  }
+
+  #learnVerbosity(verbosity: Json | undefined, nodeId: string): void {
+    const isKnown = verbosity === 'summary' || verbosity === 'full';
+    if (isKnown && !this.#hasOwnVerbosity(nodeId)) this.reasoningVerbosity = verbosity;
   }
 
   #learnLimit({ kind, limit }: JsonObject): void {
