@@ -9,7 +9,7 @@ import type { Draft, OpenCall } from '../core/state.ts';
 import { checkBranchStart } from '../creation/start-run.ts';
 import type { ForkRun } from '../engine.ts';
 import { rootBudget } from '../family/budget.ts';
-import { CHILD_PERFORMER } from '../performer-ids.ts';
+import { CHILD_PERFORMER, MODEL_PERFORMER } from '../performer-ids.ts';
 import { sealedRow } from '../sensitive/references.ts';
 import { sealInputs } from '../sensitive/seal-inputs.ts';
 import type { ForkPorts } from './fork-ports.ts';
@@ -112,8 +112,12 @@ function forkedDraft(ports: ForkPorts, { request, run, cutAt }: Branch): { forke
   return { forked: row('cairn.run.forked', payload), sealed: isSealed ? [sealedRow(sealing.sealed)] : [] };
 }
 
-/** A child run is forked or begins: nothing stands for its start. A question to an agent has an answer, and no result. */
-const takesResult = ({ step, routes }: OpenCall): boolean => step !== CHILD_PERFORMER && routes === undefined;
+/**
+ * A child run is forked or begins: nothing stands for its start. A question to an agent has an answer. A turn of a model
+ * has more parts than a result.
+ */
+const takesResult = ({ step, routes }: OpenCall): boolean =>
+  step !== CHILD_PERFORMER && step !== MODEL_PERFORMER && routes === undefined;
 
 function noOpenCall(openCalls: readonly string[], { runId, fromSeq }: ForkRun, callId: string): TerminalError {
   const open = openCalls.slice(0, NAMED);

@@ -127,6 +127,20 @@ test('the result of a tool can be another one in a branch', async () => {
   expect(desk.rolls()).toBe(2);
 });
 
+test('a turn of a model takes no result from an overlay, which could only fail it', async () => {
+  const desk = await open();
+  const { runId, rows } = await source(desk);
+  const callId = String(ofType(rows, 'cairn.model.returned')[0]?.callId);
+  const fork = {
+    fromSeq: seqOf(rows, 'cairn.model.returned'),
+    cairn: { overlay: { result: { callId, value: 'Hi.' } } },
+  };
+  await expect(branched(desk, runId, fork)).rejects.toMatchObject({
+    code: 'validation_error',
+    details: { openCalls: [] },
+  });
+});
+
 test('a run with an agent can branch at each of its events', async () => {
   const desk = await open();
   const { runId, rows } = await source(desk);
