@@ -51,32 +51,27 @@ export function postgresBlobs({ database, readers, writer, bytes }: BlobPorts): 
 /** The driver hands out parts of a larger buffer. */
 const ownBytes = (bytes: Uint8Array): OwnBytes => new Uint8Array(bytes);
 
+/** One statement: a file of a gigabyte is sixteen thousand blobs. Another node may put the same bytes at the same time. */
+const PUT = `WITH touched AS (
+    UPDATE cairn.blobs SET put_at = greatest(put_at, $4::bigint) WHERE tenant = $1::text AND sha256 = $2::text RETURNING key),
+  used AS (SELECT coalesce(sum(log_bytes + blob_bytes), 0)::bigint AS bytes FROM cairn.usage WHERE tenant = $1::text),
+  put AS (INSERT INTO cairn.blobs (tenant, sha256, bytes, put_at, refs)
+    SELECT $1::text, $2::text, $3::bigint, $4::bigint, 0 FROM used
+      WHERE NOT EXISTS (SELECT 1 FROM touched) AND ($5::bigint IS NULL OR used.bytes + $3::bigint <= $5::bigint)
+    ON CONFLICT (tenant, sha256) DO UPDATE SET put_at = greatest(blobs.put_at, excluded.put_at)
+    RETURNING CASE WHEN xmax = 0 THEN key END AS key),
+  bodies AS (INSERT INTO cairn.blob_bodies SELECT key, $6::bytea FROM put WHERE key IS NOT NULL),
+  counted AS (INSERT INTO cairn.usage (tenant, writer, log_bytes, blob_bytes)
+    SELECT $1::text, $7::integer, 0, $3::bigint FROM put WHERE key IS NOT NULL
+    ON CONFLICT (tenant, writer, lane) DO UPDATE SET blob_bytes = usage.blob_bytes + excluded.blob_bytes)
+  SELECT EXISTS (SELECT 1 FROM touched) OR EXISTS (SELECT 1 FROM put), bytes FROM used`;
+
 function put(database: Database, writer: number, blob: NewBlob & { readonly sha256: string }): Promise<void> {
   const { tenant, sha256, bytes, at, maxTenantBytes } = blob;
+  const values = [tenant, sha256, bytes.length, at, maxTenantBytes ?? null, bytes, writer];
   return database.transaction(async (queries) => {
-    const touched = await queries.changed(
-      'UPDATE cairn.blobs SET put_at = greatest(put_at, $3::bigint) WHERE tenant = $1::text AND sha256 = $2::text',
-      [tenant, sha256, at],
-    );
-    if (touched > 0) return;
-    if (maxTenantBytes !== undefined) {
-      const [[used] = [0]] = await queries.rows<[number]>(
-        'SELECT coalesce(sum(log_bytes + blob_bytes), 0)::bigint FROM cairn.usage WHERE tenant = $1::text',
-        [tenant],
-      );
-      if (used + bytes.length > maxTenantBytes) throw quotaExceeded(tenant, used, maxTenantBytes);
-    }
-    const [added] = await queries.rows<[number]>(
-      `INSERT INTO cairn.blobs (tenant, sha256, bytes, put_at, refs) VALUES ($1::text, $2::text, $3::bigint, $4::bigint, 0)
-         ON CONFLICT (tenant, sha256) DO UPDATE SET put_at = greatest(blobs.put_at, excluded.put_at)
-         RETURNING CASE WHEN xmax = 0 THEN key END`,
-      [tenant, sha256, bytes.length, at],
-    );
-    // Null: another node put the same bytes at the same time.
-    const key = added?.[0] ?? null;
-    if (key === null) return;
-    await queries.changed('INSERT INTO cairn.blob_bodies VALUES ($1::bigint, $2::bytea)', [key, bytes]);
-    await addUsage(queries, { tenant, writer, bytes: bytes.length });
+    const [[isPut, used] = [false, 0]] = await queries.rows<[boolean, number]>(PUT, values);
+    if (!isPut) throw quotaExceeded(tenant, used, maxTenantBytes ?? 0);
   });
 }
 
