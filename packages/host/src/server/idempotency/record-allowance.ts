@@ -5,12 +5,17 @@
  */
 import { RetryableError } from '@cairn/protocol';
 import { TokenBuckets } from '../../token-buckets.ts';
-import type { HttpResponse } from './idempotency.ts';
 
 /** Of one tenant in a day, at each node. */
 export const DAY_BYTES = 268_435_456;
 
 const DAY_SECONDS = 86_400;
+
+/** What of a response is kept. */
+interface KeptResponse {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
 
 /** What a record takes beside its response: hashes, columns and their indexes. */
 const RECORD_BYTES = 500;
@@ -35,7 +40,7 @@ export class RecordAllowance {
     if (waitMs > 0) throw tooManyRecords(Math.max(waitMs, LEAST_WAIT_MS));
   }
 
-  charge(tenant: string, { headers, body }: Pick<HttpResponse, 'headers' | 'body'>): void {
+  charge(tenant: string, { headers, body }: KeptResponse): void {
     // Characters are near enough.
     this.#bytes.charge(tenant, RECORD_BYTES + JSON.stringify(headers).length + body.length);
   }
