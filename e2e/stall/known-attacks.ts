@@ -1,6 +1,7 @@
 /** Every fixed attack. */
 import type { Attack } from './attack.ts';
 import { acrossAttacks } from './attacks/across.ts';
+import { boundAttacks } from './attacks/bounds.ts';
 import { contextAttacks } from './attacks/contexts.ts';
 import { definitionAttacks } from './attacks/definitions.ts';
 import { doorAttacks } from './attacks/doors.ts';
@@ -21,6 +22,7 @@ export const knownAttacks: readonly Attack[] = [
   ...schemaAttacks,
   ...definitionAttacks,
   ...nameAttacks,
+  ...boundAttacks,
   ...valueAttacks,
   ...workAttacks,
   ...readerAttacks,
