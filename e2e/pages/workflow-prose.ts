@@ -14,7 +14,7 @@ export const fieldTexts: Readonly<Record<string, Readonly<Record<string, string>
   definition: {
     id: 'Lower-case letters, digits, `-` and `_`, up to 128 characters, a letter first.',
     name: 'A name for people.',
-    version: 'Default: derived from the content. See [versions](#versions).',
+    version: 'At most 128 characters. Default: derived from the content. See [versions](#versions).',
     description: 'A sentence for people.',
     type: unread,
     isActive: unread,
