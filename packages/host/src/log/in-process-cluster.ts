@@ -26,10 +26,12 @@ export function inProcessCluster(isClosed: () => boolean, onFault?: ListenerFaul
       leases.set(name, { owner, until, fence });
       return fence;
     },
-    async release({ name, owner }) {
+    async release({ name, owner, forgets = false }) {
       assertOpen();
       const held = leases.get(name);
-      if (held?.owner === owner) leases.set(name, { ...held, until: 0 });
+      if (held?.owner !== owner) return;
+      if (forgets) leases.delete(name);
+      else leases.set(name, { ...held, until: 0 });
     },
     async beat({ node, body, now, until }) {
       assertOpen();

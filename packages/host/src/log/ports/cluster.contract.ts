@@ -38,6 +38,16 @@ export function clusterContract(open: Open<'cluster'>): void {
     expect(await hold({ owner: 'b' })).toBe(fence + 2);
   });
 
+  it('keeps nothing of a lease that its holder releases and forgets', async () => {
+    await hold({ owner: 'a' });
+    await store().cluster.release({ name: 'sweep', owner: 'a' });
+    expect(await hold({ owner: 'a' })).toBe(2);
+    await store().cluster.release({ name: 'sweep', owner: 'b', forgets: true });
+    expect(await hold({ owner: 'b' })).toBeNull();
+    await store().cluster.release({ name: 'sweep', owner: 'a', forgets: true });
+    expect(await hold({ owner: 'b' })).toBe(1);
+  });
+
   it('counts a lease that ran out as a new one, also for the same owner', async () => {
     const fence = (await hold({ owner: 'a' })) ?? 0;
     expect(await hold({ owner: 'a', now: 100, until: 200 })).toBe(fence + 1);

@@ -11,7 +11,7 @@ export interface Cluster {
    */
   hold(lease: NamedLease): Promise<number | null>;
   /** Gives a lease back before its time. Ignored when another owner holds it. */
-  release(lease: Pick<NamedLease, 'name' | 'owner'>): Promise<void>;
+  release(lease: ReleasedLease): Promise<void>;
   /** Says that a node is alive until an instant, and what it says of itself. Returns what the other live nodes said last. */
   beat(beat: Beat): Promise<readonly NodeState[]>;
   /** Removes a node that stops. */
@@ -27,6 +27,11 @@ export interface NamedLease {
   readonly owner: string;
   readonly now: number;
   readonly until: number;
+}
+
+export interface ReleasedLease extends Pick<NamedLease, 'name' | 'owner'> {
+  /** Nothing of the name is kept, and its next fence is 1: for work that no fence guards. There is a name for each context. */
+  readonly forgets?: boolean;
 }
 
 export interface NodeState {

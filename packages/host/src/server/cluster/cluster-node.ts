@@ -100,7 +100,7 @@ export class ClusterNode {
       return await work();
     } finally {
       // Left to its end if the store fails.
-      await cluster.release({ name, owner: node }).catch(() => undefined);
+      await cluster.release({ name, owner: node, forgets: true }).catch(() => undefined);
     }
   }
 

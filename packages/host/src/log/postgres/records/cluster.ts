@@ -17,11 +17,9 @@ export function postgresCluster(database: Database, notices: Notices): Cluster {
       );
       return found === undefined ? null : found[0];
     },
-    async release({ name, owner }) {
-      await database.changed('UPDATE cairn.named_leases SET until = 0 WHERE name = $1::text AND owner = $2::text', [
-        name,
-        owner,
-      ]);
+    async release({ name, owner, forgets = false }) {
+      const change = forgets ? 'DELETE FROM cairn.named_leases' : 'UPDATE cairn.named_leases SET until = 0';
+      await database.changed(`${change} WHERE name = $1::text AND owner = $2::text`, [name, owner]);
     },
     async beat({ node, body, now, until }) {
       const others = await database.rows<[node: string, body: string]>(
