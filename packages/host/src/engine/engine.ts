@@ -23,6 +23,7 @@ import type { SnapshotAt } from './loading/snapshots.ts';
 import type { Step, TraceContext } from './ports.ts';
 import type { SharedCounters } from './shares/shared-counters.ts';
 import type { TenantShares } from './shares/tenant-shares.ts';
+import type { RegisterOptions } from './workflow/workflow-registry.ts';
 
 /** The idempotency key of a request, and the response that the store records together with the request's changes. */
 export interface IdempotentRequest<Answer> extends RequestKey {
@@ -191,7 +192,7 @@ export interface Engine {
   /** The snapshot with the seq of its last event. */
   snapshotAt(tenant: string, runId: RunId): Promise<SnapshotAt>;
   /** Checks and stores a definition. Registering a version again succeeds if the content is equal, else `conflict`. */
-  register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
+  register(tenant: string, definition: unknown, options?: RegisterOptions): Promise<WorkflowRecord>;
   workflow(tenant: string, workflowId: string, version?: string): Promise<WorkflowDefinition>;
   /** The node types that definitions may use, by id. */
   nodeTypes(): readonly NodeTypeDescriptor[];

@@ -226,9 +226,9 @@ class Runtime implements Engine {
     return currentSnapshot(this.#mailboxes.get(id), ports, { tenant, runId: id });
   }
 
-  async register(tenant: string, definition: Parameters<Engine['register']>[1]) {
+  async register(...[tenant, definition, options]: Parameters<Engine['register']>) {
     refuseSecrets(this.#redactor, 'The workflow', definition);
-    return this.#workflows.register(tenant, definition);
+    return this.#workflows.register(tenant, definition, options);
   }
 
   async workflow(tenant: string, workflowId: string, version?: string) {

@@ -58,6 +58,17 @@ test('a tenant pays for its definitions, and one without room registers none', a
   await engine.close();
 });
 
+test('a tenant that is full keeps nobody from starting the host with a new workflow', async () => {
+  const { node, store } = bench(inMemoryStore(), { maxTenantLogBytes: 10 });
+  const engine = node('a');
+  Object.assign(store.definitions, { count: async () => MAX_VERSIONS });
+  const definition = defineWorkflow({ id: 'flow', version: '1', nodes: { n: { type: 'core.noop' } } });
+  await expect(engine.register('t', definition)).rejects.toMatchObject({ code: 'quota_exceeded' });
+  await engine.register('t', definition, { isOfHost: true });
+  expect(await store.runIndex.tenantLogBytes('t')).toBe(0);
+  await engine.close();
+});
+
 test('a host refuses a version that would be long in every list and run', async () => {
   const { node } = bench();
   const engine = node('a');

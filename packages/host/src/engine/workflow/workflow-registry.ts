@@ -1,6 +1,6 @@
 /** Registers definitions by name and by content, compiles each once, and caches the recently used ones. */
 import { type AuthoredWorkflow, TerminalError, type WorkflowDefinition } from '@cairn/protocol';
-import type { WorkflowRecord } from '../../log/ports/definitions.ts';
+import type { Payer, WorkflowRecord } from '../../log/ports/definitions.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { SharedLruMap } from '../../shared-lru-map.ts';
 import type { HostLimits } from '../core/limits.ts';
@@ -16,7 +16,7 @@ import { compileInSlices, type Workflow } from './workflow.ts';
 
 export interface WorkflowRegistry {
   /** The definition is parsed first, so it may come from a request. A missing version is derived from the content. */
-  register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
+  register(tenant: string, definition: unknown, options?: RegisterOptions): Promise<WorkflowRecord>;
   /** The named version, or the one registered last; `not_found` when the tenant has none. */
   byName(tenant: string, workflowId: string, version?: string): Promise<Workflow>;
   /** The definition stays in memory on account of the tenant. */
@@ -25,6 +25,11 @@ export interface WorkflowRegistry {
   adopt(tenant: string, definition: WorkflowDefinition): Promise<Workflow>;
   /** Compiles definitions again at their next use, because the node types have changed. */
   forgetCompiled(): void;
+}
+
+export interface RegisterOptions {
+  /** The host gives it to the tenant and pays for it: no tenant that is full keeps the host from starting. Default: false. */
+  readonly isOfHost?: boolean;
 }
 
 /** The bytes of all compiled definitions in memory, shared fairly by tenants. */
@@ -68,7 +73,9 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     return keep(tenant, { workflow: await compile(tenant, definition, hash), isChecked: false }, body.length);
   };
 
-  const adopt = async (tenant: string, definition: WorkflowDefinition): Promise<Workflow> => {
+  const payerOf = (tenant: string): Payer => ({ tenant, maxTenantBytes: limits.maxTenantLogBytes });
+
+  const adopt = async (tenant: string, definition: WorkflowDefinition, payer?: Payer): Promise<Workflow> => {
     const body = await longWork.inSlices(tenant, textInSlices(definition));
     refuseLargeText(body);
     const hash = sha256(body, 'hex');
@@ -79,7 +86,7 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
     const stored = await longWork.inSlices(tenant, parsedInSlices(body));
     const workflow = await compile(tenant, stored, hash);
     // A cached definition must be in the store: its runs must find it after a restart.
-    await store.definitions.put(hash, body, { tenant, maxTenantBytes: limits.maxTenantLogBytes });
+    await store.definitions.put(hash, body, payer);
     return keep(tenant, { workflow, isChecked: true }, body.length);
   };
 
@@ -88,16 +95,16 @@ export function createWorkflowRegistry(ports: WorkflowRegistryPorts): WorkflowRe
 
   return {
     byHash,
-    adopt,
+    adopt: (tenant, definition) => adopt(tenant, definition, payerOf(tenant)),
     forgetCompiled: () => cache.clear(),
-    async register(tenant, given) {
+    async register(tenant, given, { isOfHost = false } = {}) {
       refuseLongLists(given);
       const authored = await longWork.inSlices(tenant, parseAuthoredInSlices(given));
       refuseHostNodes(authored, nodeTypes);
       const definition = { ...authored, version: await versionOf(tenant, authored) };
       const { id: workflowId, version } = definition;
-      await refuseManyVersions(store.definitions, { tenant, workflowId, version });
-      const { hash } = await adopt(tenant, definition);
+      if (!isOfHost) await refuseManyVersions(store.definitions, { tenant, workflowId, version });
+      const { hash } = await adopt(tenant, definition, isOfHost ? undefined : payerOf(tenant));
       const record: WorkflowRecord = { tenant, workflowId, version, hash, registeredAt: clock.now() };
       // Derived versions have no order: an edit that is undone must be the newest again.
       const replaces = replacesVersions || authored.version === undefined;

@@ -37,7 +37,9 @@ export async function registerWorkflows(
   workflows: readonly FoundWorkflow[],
 ): Promise<void> {
   for (const { source, definition } of workflows) {
-    for (const tenant of tenants) await naming(source, () => engine.register(tenant, definition));
+    for (const tenant of tenants) {
+      await naming(source, () => engine.register(tenant, definition, { isOfHost: true }));
+    }
   }
   for (const tenant of tenants) {
     for (const { source, definition } of workflows) {
