@@ -141,6 +141,16 @@ test('the head of a run leads to its children, and a child to the event that cau
   await page.getByRole('complementary').getByText('cairn.step.requested').first().waitFor();
 });
 
+test('an address that names no event, no moment and no tab shows the run as it is', async () => {
+  const runId = await waitingReport('bridges');
+  await open(`/runs/${runId}?tab=bogus&event=abc&at=1.5`);
+  await page.getByText('waits for an answer').waitFor();
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  expect(await page.locator('.inspector').count()).toBe(0);
+  await open(`/runs/${runId}?event=99999`);
+  await page.getByRole('complementary').getByText('The run has no such event').waitFor();
+});
+
 test('scrubs to any event, and forks from there with other inputs and a rule for each later call', async () => {
   const runId = await waitingReport('bridges');
   await open(`/runs/${runId}`);

@@ -73,6 +73,28 @@ test('the link has gone from the address, and works no second time', async () =>
   ]);
 });
 
+test('a session that ended in another tab leads to the sign-in, wherever one is, and back', async () => {
+  const own = await newPageContext(browser);
+  onTestFinished(() => own.close());
+  const [first, ...others] = [await signedIn(stage, own), await own.newPage(), await own.newPage()];
+  const { runs } = await stage.client.runs.list({ workflowId: 'review' });
+  const places = ['/inbox', `/runs/${runs[0]?.runId}`];
+  for (const [at, tab] of others.entries()) {
+    await tab.goto(`${stage.url}${places[at]}`);
+    await tab.locator('.pill[data-tone="done"]').waitFor();
+  }
+  await first.getByRole('button', { name: 'Sign out' }).click();
+  const isAsked = (at: number) => (url: URL) =>
+    url.pathname === '/sign-in' && url.searchParams.get('back') === places[at];
+  await Promise.all(others.map((tab, at) => tab.waitForURL(isAsked(at))));
+  for (const [at, tab] of others.entries()) {
+    await tab.getByLabel('Key of this host').fill(KEY);
+    await tab.getByRole('button', { name: 'Sign in' }).click();
+    await tab.waitForURL(`**${places[at]}`);
+    await tab.locator('.pill[data-tone="done"]').waitFor();
+  }
+});
+
 test('the run list shows what runs are about, what they wait on, and new ones as they start', async () => {
   await rows().first().waitFor();
   const crew = rows().filter({ hasText: 'Tidal power' });
@@ -244,6 +266,41 @@ test('a question is answered by its form, and goes; text of others stays text', 
   await expect.poll(() => page.locator('.entry').count()).toBe(2);
   const { runs } = await stage.client.runs.list({ workflowId: 'trip' });
   expect((await stage.client.runs.wait(runs[0]?.runId ?? '')).status).toBe('completed');
+});
+
+test('a second click answers no other question, and a question that is gone gives way to none by itself', async () => {
+  const ask = async (title: string) => {
+    const { runId } = await stage.client.runs.create({ workflowId: 'review', inputs: { title } });
+    await stage.client.runs.wait(runId);
+    const entry = (await stage.client.inbox.list()).entries.find((one) => one.runId === runId);
+    return { runId, open: () => page.goto(`${stage.url}/inbox?run=${runId}&question=${entry?.interruptId}`) };
+  };
+  const gone = page.getByRole('heading', { name: 'This question is not open any more' });
+  const [first, second] = [await ask('First of two'), await ask('Second of two')];
+  await first.open();
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await gone.waitFor();
+  expect(await page.getByRole('button', { name: 'Accept' }).count()).toBe(0);
+  expect((await stage.client.runs.get(second.runId)).status).toBe('waiting-approval');
+  await second.open();
+  await page.getByRole('button', { name: 'Accept' }).waitFor();
+  await stage.client.runs.cancel(second.runId);
+  await gone.waitFor();
+  await page.getByRole('link', { name: 'Open the oldest question' }).click();
+  await page.getByRole('article').waitFor();
+  expect(await page.locator('.entry').first().getAttribute('aria-current')).not.toBeNull();
+});
+
+test('the keys keep the question that they choose in view', async () => {
+  await page.setViewportSize({ width: 1280, height: 200 });
+  onTestFinished(() => page.setViewportSize({ width: 1280, height: 800 }));
+  await page.goto(`${stage.url}/inbox`);
+  const entries = page.locator('.entry');
+  await entries.first().waitFor();
+  for (let left = await entries.count(); left > 0; left -= 1) await page.keyboard.press('j');
+  await expect.poll(() => entries.last().getAttribute('aria-current')).not.toBeNull();
+  const box = await entries.last().boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(201);
 });
 
 test('runs are cancelled only after a question that says how many', async () => {

@@ -96,6 +96,21 @@ test('an error that no retry can help closes it with that error, until somebody 
   expect((await until(live, ({ connection }) => connection === 'live')).error).toBeNull();
 });
 
+test('who subscribes after an error tries anew, however soon', async () => {
+  let isKnown = false;
+  const live = await against((request, response) => {
+    if (isKnown) return servingContext(events)(request, response);
+    response.writeHead(401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: 'unauthenticated', message: 'The session is over.' }));
+  }, 'ctx_a');
+  const closed = Promise.withResolvers<void>();
+  const stop = live.subscribe(() => live.getSnapshot().connection === 'closed' && closed.resolve());
+  await closed.promise;
+  isKnown = true;
+  stop();
+  expect((await until(live, ({ connection }) => connection === 'live')).error).toBeNull();
+});
+
 test('nobody subscribed means no connection; who comes back finds what was known, and the rest', async () => {
   const starts: (string | null)[] = [];
   const closed = Promise.withResolvers<void>();

@@ -73,7 +73,9 @@ export class LiveStore<Item, Data extends object> implements Live<Data & LiveSta
     this.#listeners.add(own);
     this.#cancelRest?.();
     this.#cancelRest = null;
-    if (this.#connected === null) this.#connect();
+    // Who comes first after an error, such as the end of a session, tries anew.
+    const isOver = this.#listeners.size === 1 && this.#status.connection === 'closed' && this.#status.error !== null;
+    if (this.#connected === null || isOver) this.#connect();
     return () => {
       if (!this.#listeners.delete(own) || this.#listeners.size > 0) return;
       this.#cancelRest = this.#timers.after(REST_MS, () => this.#rest());

@@ -8,6 +8,7 @@ import { Command } from '../parts/copied.tsx';
 import { PanelBones } from '../parts/panel-bones.tsx';
 import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { useInView } from '../parts/use-in-view.ts';
 import { useKeys } from '../shell/keys.tsx';
 import { AgentPanel } from './agent-panel.tsx';
 import '../run/run.css';
@@ -29,6 +30,7 @@ export function AgentsScreen({ agentId }: { readonly agentId: string | null }) {
   // Where there is room for both, the first agent is open.
   const shown = agentId === null ? listed[0] : chosen;
   useMoves(listed, shown);
+  useInView(shown?.agentId ?? null, '.agent-list [aria-current]');
   if (agents.isError)
     return (
       <div className="state">

@@ -9,10 +9,23 @@ export function setSessionToken(token: string | null): void {
   sessionToken = token;
 }
 
-function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+let tellSignedOut = (): void => undefined;
+
+/** Called whenever the host does not know the session of this page: it is over, or was ended in another tab. */
+export function onSignedOut(listener: () => void): () => void {
+  tellSignedOut = listener;
+  return () => {
+    tellSignedOut = () => undefined;
+  };
+}
+
+async function sessionFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  if (sessionToken !== null && !headers.has('authorization')) headers.set(SESSION_TOKEN_HEADER, sessionToken);
-  return fetch(input, { ...init, headers });
+  const hasOwnKey = headers.has('authorization');
+  if (sessionToken !== null && !hasOwnKey) headers.set(SESSION_TOKEN_HEADER, sessionToken);
+  const response = await fetch(input, { ...init, headers });
+  if (response.status === 401 && !hasOwnKey) tellSignedOut();
+  return response;
 }
 
 /** Somebody looks at the page, so it finds a host that is back within seconds. */

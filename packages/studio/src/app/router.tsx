@@ -15,6 +15,7 @@ import { parseSearch } from '../runs/filter.ts';
 import { RunsScreen } from '../runs/runs-screen.tsx';
 import { Shell } from '../shell/shell.tsx';
 import { SignInScreen } from '../sign-in/sign-in-screen.tsx';
+import { knownSearch } from './known-search.ts';
 
 const root = createRootRoute({ notFoundComponent: NotFound });
 
@@ -29,8 +30,9 @@ const start = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: ({ back }: Record<string, unknown>): { readonly back?: string } =>
+  validateSearch: knownSearch<{ readonly back?: string }>(['back'], ({ back }) =>
     typeof back === 'string' ? { back } : {},
+  ),
   component: SignInScreen,
 });
 
@@ -39,14 +41,14 @@ const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: 
 const runs = createRoute({
   getParentRoute: () => shell,
   path: '/runs',
-  validateSearch: parseSearch,
+  validateSearch: knownSearch(['status', 'workflow', 'tag', 'parent'], parseSearch),
   component: RunsScreen,
 });
 
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$runId',
-  validateSearch: parseRunSearch,
+  validateSearch: knownSearch(['tab', 'event', 'at'], parseRunSearch),
   component: lazyRouteComponent(() => import('../run/run-page.tsx'), 'RunPage'),
 });
 
@@ -59,21 +61,22 @@ const compare = createRoute({
 const inbox = createRoute({
   getParentRoute: () => shell,
   path: '/inbox',
-  validateSearch: ({
-    question,
-    run,
-  }: Record<string, unknown>): { readonly question?: string; readonly run?: string } => ({
-    ...(typeof question === 'string' && { question }),
-    ...(typeof run === 'string' && { run }),
-  }),
+  validateSearch: knownSearch<{ readonly question?: string; readonly run?: string }>(
+    ['question', 'run'],
+    ({ question, run }) => ({
+      ...(typeof question === 'string' && { question }),
+      ...(typeof run === 'string' && { run }),
+    }),
+  ),
   component: InboxScreen,
 });
 
 const chat = createRoute({
   getParentRoute: () => shell,
   path: '/chat',
-  validateSearch: ({ agent }: Record<string, unknown>): { readonly agent?: string } =>
+  validateSearch: knownSearch<{ readonly agent?: string }>(['agent'], ({ agent }) =>
     typeof agent === 'string' ? { agent } : {},
+  ),
   component: lazyRouteComponent(() => import('../chat/chat-page.tsx'), 'NewChatPage'),
 });
 
@@ -104,7 +107,7 @@ const artifacts = createRoute({
 const artifact = createRoute({
   getParentRoute: () => shell,
   path: '/artifacts/$contextId/$artifactId',
-  validateSearch: parseVersions,
+  validateSearch: knownSearch(['version', 'against'], parseVersions),
   component: lazyRouteComponent(() => import('../artifacts/artifacts-page.tsx'), 'ArtifactPage'),
 });
 

@@ -2,7 +2,7 @@
 import { type BrowserSession, isCairnError } from '@cairn/protocol';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { host, setSessionToken } from './host.ts';
+import { host, onSignedOut, setSessionToken } from './host.ts';
 
 /** Well before its end, so that one failed attempt does no harm. */
 const RENEW_EVERY_MS = 15 * 60_000;
@@ -29,12 +29,15 @@ export function useSession() {
   const isOpen = session.data !== undefined;
   useEffect(() => {
     if (!isOpen) return;
+    // Whatever asked, a query, a stream or a form: the session is read again, and its absence leads to the sign-in.
+    return onSignedOut(() => void queries.resetQueries({ queryKey: sessionQuery.queryKey }));
+  }, [isOpen, queries]);
+  useEffect(() => {
+    if (!isOpen) return;
     const timer = setInterval(() => {
       host.session.open().then(
         (renewed) => queries.setQueryData(sessionQuery.queryKey, taken(renewed)),
-        (error: unknown) => {
-          if (isSignedOut(error)) void queries.resetQueries({ queryKey: sessionQuery.queryKey });
-        },
+        () => undefined,
       );
     }, RENEW_EVERY_MS);
     return () => clearInterval(timer);

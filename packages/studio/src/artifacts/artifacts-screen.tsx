@@ -11,6 +11,7 @@ import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Mark } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
+import { useInView } from '../parts/use-in-view.ts';
 import { bytes } from '../run/words.ts';
 import { useKeys } from '../shell/keys.tsx';
 import './artifacts.css';
@@ -30,6 +31,7 @@ export function ArtifactsScreen() {
   const groups = contextsOf(list.data?.pages.flatMap((page) => page.contexts) ?? []);
   const places = groups.flatMap((context) => context.artifacts.map((artifact) => ({ context, artifact })));
   const current = useMoves(places);
+  useInView(current === null ? null : String(current), '.artifact-row[data-current]');
   return (
     <div className="artifacts">
       <h1 className="label">Artifacts of the latest runs</h1>

@@ -14,11 +14,17 @@ export function AnswerForm({ entry }: { readonly entry: InboxEntry }) {
     mutationFn: (value: Json) => host.runs.answer(entry.runId, entry.interruptId, value),
   });
   const form = { isBusy: answer.isPending || answer.isSuccess, onAnswer: (value: Json) => answer.mutate(value) };
+  /** Whether the host took it. */
+  const take = (value: Json): Promise<boolean> =>
+    answer.mutateAsync(value).then(
+      () => true,
+      () => false,
+    );
   return (
     <>
       {asked.is === 'actions' && <Actions actions={asked.actions} {...form} />}
       {asked.is === 'questions' && <Questions questions={asked.questions} {...form} />}
-      {asked.is === 'conversation' && <Turn {...form} isBusy={answer.isPending} />}
+      {asked.is === 'conversation' && <Turn isBusy={answer.isPending} take={take} />}
       {asked.is === 'sign-in' && <SignInForm entry={entry} service={asked.service} />}
       {asked.is === 'event' && (
         <Value {...form} wrap={(value) => ({ eventPayload: value })} schema={entry.resumeSchema} />
@@ -141,13 +147,18 @@ function Questions({ questions, isBusy, onAnswer }: FormProps & { readonly quest
 /** A question without a schema takes a text. */
 const schemaOf = (schema: Json | undefined) => readSchema(schema ?? { type: 'string' });
 
-function Turn({ isBusy, onAnswer }: FormProps) {
+interface TurnProps {
+  readonly isBusy: boolean;
+  readonly take: (value: Json) => Promise<boolean>;
+}
+
+function Turn({ isBusy, take }: TurnProps) {
   const [text, setText] = useState('');
   const id = useId();
-  const submit = (event: FormEvent) => {
+  const submit = async (event: FormEvent) => {
     event.preventDefault();
-    onAnswer({ operation: 'exchange', turn: { content: text } });
-    setText('');
+    // What could not be sent stays, to be sent again.
+    if (await take({ operation: 'exchange', turn: { content: text } })) setText('');
   };
   return (
     <form className="answer" onSubmit={submit}>
@@ -166,7 +177,7 @@ function Turn({ isBusy, onAnswer }: FormProps) {
         <button type="submit" className="button" data-kind="main" disabled={isBusy}>
           Send
         </button>
-        <button type="button" className="button" disabled={isBusy} onClick={() => onAnswer({ operation: 'close' })}>
+        <button type="button" className="button" disabled={isBusy} onClick={() => void take({ operation: 'close' })}>
           End the conversation
         </button>
       </div>

@@ -3,6 +3,7 @@
 import { useInbox } from '@cairn/client/react';
 import type { InboxEntry } from '@cairn/protocol';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { host } from '../app/host.ts';
 import { Command } from '../parts/copied.tsx';
 import { DocsLink } from '../parts/docs-link.tsx';
@@ -10,6 +11,7 @@ import { PanelBones } from '../parts/panel-bones.tsx';
 import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Left } from '../parts/time.tsx';
+import { useInView } from '../parts/use-in-view.ts';
 import { oneLine } from '../runs/run-facts.ts';
 import { useKeys } from '../shell/keys.tsx';
 import './inbox.css';
@@ -20,10 +22,13 @@ export function InboxScreen() {
   const { entries, isComplete, connection, error } = useInbox(host);
   const { question, run } = useSearch({ from: '/shell/inbox' });
   const known = entries ?? [];
-  const chosen = known.find((entry) => entry.interruptId === question && entry.runId === run);
-  // Where there is room for both, the oldest question is open.
-  const shown = chosen ?? known[0];
+  const isChosen = question !== undefined;
+  const opened = useOpened(known[0], isChosen);
+  const place = isChosen ? `${run} ${question}` : opened;
+  // Never another question than the one that was opened: a second click would answer what nobody has read.
+  const shown = known.find((entry) => placeOf(entry) === place);
   useMoves(known, shown);
+  useInView(shown === undefined ? null : placeOf(shown), '.entry[aria-current]');
   if (connection === 'closed' && error !== null) {
     return (
       <div className="state">
@@ -32,16 +37,17 @@ export function InboxScreen() {
     );
   }
   if (entries === null) return <Loading />;
-  if (shown === undefined) return <Nothing />;
+  const [oldest] = entries;
+  if (oldest === undefined) return <Nothing />;
   return (
-    <div className="inbox" data-open={chosen !== undefined || undefined}>
+    <div className="inbox" data-open={isChosen || undefined}>
       <nav className="entries" aria-label="Open questions">
         <h1 className="label">
           {entries.length} open {entries.length === 1 ? 'question' : 'questions'}, oldest first
         </h1>
         <ul>
           {entries.map((entry) => (
-            <li key={`${entry.runId} ${entry.interruptId}`}>
+            <li key={placeOf(entry)}>
               <Entry entry={entry} isOpen={entry === shown} />
             </li>
           ))}
@@ -52,16 +58,35 @@ export function InboxScreen() {
         <Link to="/inbox" className="button back">
           ‹ All questions
         </Link>
-        {question !== undefined && chosen === undefined && (
-          <p className="second gone" role="status">
-            The question of this address is not open any more. The oldest is shown.
-          </p>
-        )}
-        <QuestionPanel key={`${shown.runId} ${shown.interruptId}`} entry={shown} />
+        {shown === undefined ? <Gone next={oldest} /> : <QuestionPanel key={placeOf(shown)} entry={shown} />}
       </div>
     </div>
   );
 }
+
+const placeOf = ({ runId, interruptId }: InboxEntry): string => `${runId} ${interruptId}`;
+
+/** Where there is room for both, the oldest question is open. It stays so until somebody chooses another one. */
+function useOpened(oldest: InboxEntry | undefined, isChosen: boolean): string | null {
+  const [opened, setOpened] = useState<string | null>(null);
+  if (isChosen || oldest === undefined) {
+    if (opened !== null) setOpened(null);
+    return null;
+  }
+  if (opened === null) setOpened(placeOf(oldest));
+  return opened ?? placeOf(oldest);
+}
+
+/** Instead of a question that was answered, here or by somebody else. */
+const Gone = ({ next }: { readonly next: InboxEntry }) => (
+  <div className="state" role="status">
+    <h2>This question is not open any more</h2>
+    <p>It was answered, has expired, or its run has ended.</p>
+    <Link to="/inbox" search={addressOf(next)} className="button" replace>
+      Open the oldest question
+    </Link>
+  </div>
+);
 
 function useMoves(entries: readonly InboxEntry[], shown: InboxEntry | undefined): void {
   const navigate = useNavigate();

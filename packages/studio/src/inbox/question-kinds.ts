@@ -67,10 +67,20 @@ function approvalActions({ actions }: JsonObject): readonly Action[] {
   return offered.flatMap((name) => (Object.hasOwn(approvals, name) && approvals[name] ? [approvals[name]] : []));
 }
 
-export function askedIn({ kind, data = {} }: InboxEntry): Asked {
+/** One vote of several decides nothing yet. */
+const votes = (actions: readonly Action[], required: number): readonly Action[] =>
+  required < 2
+    ? actions
+    : actions.map((action) =>
+        action.name === 'accept'
+          ? { ...action, effect: `Your vote. With ${required} of them, the run continues on its “approved” path.` }
+          : action,
+      );
+
+export function askedIn({ kind, data = {}, quorum }: InboxEntry): Asked {
   switch (kind) {
     case 'approval':
-      return { is: 'actions', actions: approvalActions(data) };
+      return { is: 'actions', actions: votes(approvalActions(data), quorum?.required ?? 1) };
     case 'low-confidence':
       return { is: 'actions', actions: verdicts };
     case 'clarification':

@@ -1,23 +1,19 @@
 /** One question: where it comes from, how long it waits, what it is about, and the form for its answer. */
 import type { InboxEntry } from '@cairn/protocol';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
-import { host } from '../app/host.ts';
-import { useScope } from '../app/session.ts';
 import { Code } from '../parts/code.tsx';
 import { shortAgent, shortId } from '../parts/figures.ts';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Left } from '../parts/time.tsx';
 import { RemoteRun } from '../run/remote-run.tsx';
-import { AnswerForm } from './answer-form.tsx';
+import { Answering } from './answering.tsx';
 import { confidenceOf, headingOf, kindWord, subjectOf } from './question-kinds.ts';
+import { useFull } from './use-full.ts';
 
 export function QuestionPanel({ entry }: { readonly entry: InboxEntry }) {
   const full = useFull(entry);
-  const mayAnswer = useScope('approvals:respond');
   const { description } = full.entry.data ?? {};
-  const { refusal } = full;
   return (
     <article className="question" aria-labelledby="question-title">
       <Path entry={entry} />
@@ -28,41 +24,9 @@ export function QuestionPanel({ entry }: { readonly entry: InboxEntry }) {
       <Subject entry={full.entry} />
       <Votes entry={full.entry} />
       {full.error !== null && <Problem error={full.error} />}
-      {refusal !== undefined && (
-        <div className="problem" role="note">
-          <code>{refusal.code}</code>
-          <span>{refusal.message}</span>
-        </div>
-      )}
-      {!mayAnswer && (
-        <p className="second">
-          Your key may read this question. To answer it, a key needs the scope approvals:respond.
-        </p>
-      )}
-      {mayAnswer && refusal === undefined && <AnswerForm key={entry.interruptId} entry={full.entry} />}
+      <Answering {...full} />
     </article>
   );
-}
-
-/** The question with all of its data, which the inbox leaves out when it is large, and whether this person may answer. */
-function useFull(entry: InboxEntry) {
-  const { data, error } = useQuery({
-    queryKey: ['interrupts', entry.runId, entry.interruptId, entry.quorum?.votes.length ?? 0],
-    queryFn: ({ signal }) => host.interrupts.ofRun(entry.runId, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const open = data?.find(({ interruptId }) => interruptId === entry.interruptId);
-  const whole: InboxEntry = {
-    ...entry,
-    // The inbox has no comments of voters.
-    ...(open?.quorum !== undefined && { quorum: open.quorum }),
-    ...(open !== undefined &&
-      entry.isCut === true && {
-        data: open.data,
-        ...(open.resumeSchema !== undefined && { resumeSchema: open.resumeSchema }),
-      }),
-  };
-  return { entry: whole, refusal: open?.refusal, error: entry.isCut === true ? error : null };
 }
 
 const Path = ({ entry: { path, runId } }: { readonly entry: InboxEntry }) => (

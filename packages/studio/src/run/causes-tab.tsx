@@ -39,9 +39,9 @@ export function CausesTab({ state }: { readonly state: RunState }) {
           </span>
         )}
         {state.selected === null
-          ? 'Select an event to see what caused it and what it led to.'
+          ? 'Select an event to see what caused it and what it led to'
           : `Event ${selected}: ${tree.events.filter(({ relation }) => relation === 'ancestor').length} causes, ${tree.events.filter(({ relation }) => relation === 'descendant').reduce((sum, { count }) => sum + count, 0)} effects`}
-        {tree.leftOut > 0 ? `, ${tree.leftOut} more are not drawn` : ''}
+        {tree.leftOut > 0 ? `; ${tree.leftOut} more are not drawn` : ''}
       </p>
       <div ref={frame} className="run-scroll causes-frame">
         <div className="causes-space" style={{ width: xOf(tree.columns + 1), height: yOf(tree.rows) + 16 }}>

@@ -87,7 +87,7 @@ function shown(item: ConversationItem, state: RunState): ReactNode {
     case 'tool':
       return <ToolCard item={item} />;
     case 'question':
-      return <QuestionCard item={item} isPast={state.search.at !== undefined} />;
+      return <QuestionCard item={item} runId={state.runId} isPast={state.search.at !== undefined} />;
     case 'artifact':
       return <Artifact item={item} contextId={state.data.snapshot?.contextId} />;
     case 'child':

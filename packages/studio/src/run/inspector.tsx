@@ -28,15 +28,17 @@ export function Inspector({ state }: { readonly state: RunState }) {
           Close
         </button>
       </div>
-      {row?.seq === selected ? (
-        <Facts row={row} state={state} />
-      ) : (
-        <p className="second">
-          {state.data.isWhole ? 'This key may not see the event.' : 'The event is still being read.'}
-        </p>
-      )}
+      {row?.seq === selected ? <Facts row={row} state={state} /> : <p className="second">{unseen(state, selected)}</p>}
     </aside>
   );
+}
+
+/** Why there is nothing to show of the event. */
+function unseen({ data, history }: RunState, selected: number): string {
+  if (!data.isWhole) return 'The event is still being read.';
+  return selected > history.lastSeq
+    ? `The run has no such event: its last one is ${history.lastSeq}.`
+    : 'This key may not see the event.';
 }
 
 function Facts({ row, state }: { readonly row: RunRow; readonly state: RunState }) {

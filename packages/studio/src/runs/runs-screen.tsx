@@ -10,7 +10,7 @@ import { Placeholders } from '../parts/placeholders.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useKeys } from '../shell/keys.tsx';
 import { BulkCancel } from './bulk-cancel.tsx';
-import { filterOf, isFolded, type RunSearch } from './filter.ts';
+import { filterOf, isFolded, type RunSearch, wordsOf } from './filter.ts';
 import { FilterBox } from './filter-box.tsx';
 import { RunList } from './run-list.tsx';
 import { RunHead } from './run-row.tsx';
@@ -138,7 +138,7 @@ const Loading = () => (
 );
 
 function Nothing({ search }: { readonly search: RunSearch }) {
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = wordsOf(search).length > 0;
   if (isFiltered) {
     return (
       <div className="state">

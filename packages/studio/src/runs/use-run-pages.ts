@@ -1,10 +1,8 @@
 /** Reads the pages of the run list that are needed, and asks what changed while the page is visible. */
 import type { RunFilter } from '@cairn/client';
 import type { RunChanges, RunSnapshot } from '@cairn/protocol';
-import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useReducer, useRef } from 'react';
 import { host } from '../app/host.ts';
-import { isSignedOut, sessionQuery } from '../app/session.ts';
 import { matches } from './filter.ts';
 import {
   firstPages,
@@ -143,19 +141,12 @@ export interface RunPagesHook extends State {
 /** `onChanged` is told of every run that changed, also of those that the list does not hold. */
 export function useRunPages(filter: RunFilter, onChanged: (runs: readonly RunSnapshot[]) => void): RunPagesHook {
   const [state, change] = useReducer(changed, empty);
-  const queries = useQueryClient();
   const key = JSON.stringify(filter);
   const reading = useRef(new Set<string>());
   const atTop = useRef(true);
   const generation = useRef(0);
 
-  const failed = useCallback(
-    (error: unknown) => {
-      if (isSignedOut(error)) void queries.resetQueries({ queryKey: sessionQuery.queryKey });
-      change({ is: 'failed', error });
-    },
-    [queries],
-  );
+  const failed = useCallback((error: unknown) => change({ is: 'failed', error }), []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filter.
   const read = useCallback(
