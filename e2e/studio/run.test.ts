@@ -158,6 +158,15 @@ test('scrubs to any event, and forks from there with other inputs and a rule for
   const last = (await client().events.all(runId)).at(-1)?.sequence ?? 0;
   await page.locator('body').press('[');
   await page.getByText(`${last - 1} of ${last}`).waitFor();
+  // The keys work on the slider too, and where a keyboard has the sign on AltGr.
+  await page.getByRole('slider', { name: 'Event' }).press('[');
+  await page.getByText(`${last - 2} of ${last}`).waitFor();
+  await page.evaluate(() =>
+    document.body.dispatchEvent(
+      new KeyboardEvent('keydown', { key: '[', altKey: true, ctrlKey: true, bubbles: true, cancelable: true }),
+    ),
+  );
+  await page.getByText(`${last - 3} of ${last}`).waitFor();
   await open(`/runs/${runId}?at=1`);
   await page.getByText(`1 of ${last}`).waitFor();
   await page.locator('.run-title').getByText('Running').waitFor();

@@ -43,7 +43,9 @@ export function InboxScreen() {
     <div className="inbox" data-open={isChosen || undefined}>
       <nav className="entries" aria-label="Open questions">
         <h1 className="label">
-          {entries.length} open {entries.length === 1 ? 'question' : 'questions'}, oldest first
+          {isComplete
+            ? `${entries.length} open ${entries.length === 1 ? 'question' : 'questions'}, oldest first`
+            : `The ${entries.length} oldest open questions`}
         </h1>
         <ul>
           {entries.map((entry) => (

@@ -132,5 +132,6 @@ const familyOf = (type: string): string =>
 /** The request that returns these events. The key stays out of it. */
 function curlOf({ runId, search }: RunState): string {
   const past = search.at === undefined ? '' : `?atSeq=${search.at}`;
-  return `curl ${location.origin}/v1/runs/${encodeURIComponent(runId)}/events${past} -H "Authorization: Bearer $CAIRN_KEY"`;
+  // Some shells read a ? as a pattern for files.
+  return `curl '${location.origin}/v1/runs/${encodeURIComponent(runId)}/events${past}' -H "Authorization: Bearer $CAIRN_KEY"`;
 }

@@ -50,7 +50,7 @@ export function KeysProvider({ children }: { readonly children: ReactNode }) {
   const registry = useMemo(createRegistry, []);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      if (event.defaultPrevented || isCommand(event) || isTyping(event)) return;
       // The newest group comes first: a screen may use a key of the shell for itself.
       const action = registry.list().findLast(({ key }) => key === event.key);
       if (action === undefined) return;
@@ -63,10 +63,20 @@ export function KeysProvider({ children }: { readonly children: ReactNode }) {
   return <KeysContext.Provider value={registry}>{children}</KeysContext.Provider>;
 }
 
-/** A dialog has its own keys, and Enter presses a button or follows a link that has the focus. */
+/** Whether the browser or the system may mean something by it. Many keyboards have signs such as `[` on Alt or AltGr. */
+function isCommand({ key, altKey, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  const isSign = /^[^\p{L}\p{N}\s]$/u.test(key);
+  return metaKey || (!(isSign && altKey) && (altKey || ctrlKey));
+}
+
+/** A dialog has its own keys, a slider takes arrows alone, and Enter presses a button or follows a link that has the focus. */
 function isTyping({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.closest('dialog[open], input:not([type="checkbox"]), textarea, select, [contenteditable]') !== null)
+  if (
+    target.closest(
+      'dialog[open], input:not([type="checkbox"], [type="range"]), textarea, select, [contenteditable]',
+    ) !== null
+  )
     return true;
   return key === 'Enter' && target.closest('a, button, summary, input') !== null;
 }

@@ -132,6 +132,14 @@ describe('a typo in a config is refused with the nearest right name', () => {
     expect(takes(typeId, config).parser).toBe(false);
   });
 
+  test('a setting of another kind is not suggested for itself', () => {
+    const parsed = parseConfig(typeOf('core.interrupt'), { kind: 'custom', data: { customKind: 'k', title: 'T' } });
+    const problems = 'problems' in parsed ? parsed.problems : [];
+    expect(problems.map(({ path, message }) => `${path.join('.')} ${message}`)).toEqual([
+      'config.data.title does not go with the other settings here',
+    ]);
+  });
+
   test('every core type is closed', () => {
     for (const type of nodeTypes.values()) {
       const parsed = parseConfig(type, { 'no such setting': 1 });

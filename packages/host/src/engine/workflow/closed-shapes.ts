@@ -21,6 +21,8 @@ export const openButForTypos = <Shape extends z.ZodRawShape>(shape: Shape) =>
 /** Why a name is refused, with the nearest right one. */
 export function unknownName(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'is not known; there are none here';
+  // Of a shape with several forms, `known` has the keys of all.
+  if (known.includes(name)) return 'does not go with the other settings here';
   const near = nearest(name, known);
   return `is not known; ${near === null ? 'there' : `did you mean ${near}? There`} are ${known.join(', ')}`;
 }
