@@ -215,6 +215,17 @@ test('a run shows what it returned and what its steps gave, and leads to its art
   await page.locator('.talk[data-kind="step"]').getByText('Outputs').first().waitFor();
 });
 
+test('a double click on Retry makes one run', async () => {
+  const list = async () => (await stage.client.runs.list({ workflowId: 'stumbles' })).runs;
+  const [failed, ...others] = await list();
+  await page.goto(`${stage.url}/runs/${failed?.runId}`);
+  await page.getByRole('button', { name: 'Retry' }).dblclick();
+  await page.waitForURL((url) => url.pathname !== `/runs/${failed?.runId}`);
+  await page.getByText('Run failed').waitFor();
+  const retries = (await list()).filter(({ runId }) => runId !== failed?.runId);
+  expect(retries.length).toBe(others.length + 1);
+});
+
 test('two runs that are selected by key are compared', async () => {
   await page.goto(`${stage.url}/runs`);
   await rows().first().waitFor();

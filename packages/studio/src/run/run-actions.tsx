@@ -1,7 +1,7 @@
 /** What can be done with a run: buttons in its head, and the same in the palette for those who use the keyboard. */
 import { isTerminalStatus } from '@cairn/protocol';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useScope } from '../app/session.ts';
 import { Problem } from '../parts/problem.tsx';
 import { useKeys } from '../shell/keys.tsx';
@@ -24,9 +24,17 @@ export function RunActions({ state, fork }: RunActionsProps) {
   const { client, runId } = state;
   const navigate = useNavigate();
   const [error, setError] = useState<unknown>(null);
+  // At once, not at the next drawing: a second click of a double click would retry the run twice.
+  const isActing = useRef(false);
   const act = (action: () => Promise<unknown>) => (): void => {
+    if (isActing.current) return;
+    isActing.current = true;
     setError(null);
-    action().catch(setError);
+    action()
+      .catch(setError)
+      .finally(() => {
+        isActing.current = false;
+      });
   };
   const retry = act(async () => {
     const made = await client.runs.retry(runId);
