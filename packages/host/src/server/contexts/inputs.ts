@@ -126,6 +126,8 @@ function valueFor(given: AnswerInput, asked: InterruptView, inputId: string): Js
   }
   const { value } = given;
   if (kind === 'approval' && typeof value === 'boolean') return { action: value ? 'accept' : 'reject' };
+  // A no to a question that takes only a yes.
+  if (only?.isYesOnly && value === false) return { action: 'reject' };
   return only === null || namesQuestion(value, only.id) ? value : { answers: { [only.id]: value } };
 }
 
@@ -137,17 +139,21 @@ function namesQuestion(value: Json, id: string): boolean {
 
 const rejectable: ReadonlySet<InterruptKind> = new Set<InterruptKind>(['approval', 'clarification', 'low-confidence']);
 
+interface OnlyQuestion {
+  readonly id: string;
+  readonly isYesOrNo: boolean;
+  readonly isYesOnly: boolean;
+}
+
 /** The question of a clarification that has no other: it takes a bare answer. */
-function onlyQuestion({
-  data,
-  resumeSchema,
-}: InterruptView): { readonly id: string; readonly isYesOrNo: boolean } | null {
+function onlyQuestion({ data, resumeSchema }: InterruptView): OnlyQuestion | null {
   const [question, ...others] = Array.isArray(data.questions) ? data.questions : [];
   if (others.length > 0 || !isJsonObject(question) || typeof question.id !== 'string') return null;
   const schema = isJsonObject(question.schema) ? question.schema : {};
   // Another rule may take no other answer than yes.
-  const isYesOrNo = resumeSchema === null && schema.type === 'boolean' && schemaProblems(schema, false).length === 0;
-  return { id: question.id, isYesOrNo };
+  const isConfirmation = resumeSchema === null && schema.type === 'boolean';
+  const takesNo = isConfirmation && schemaProblems(schema, false).length === 0;
+  return { id: question.id, isYesOrNo: takesNo, isYesOnly: isConfirmation && !takesNo };
 }
 
 /** A client that cannot execute its tool rejects the call, and the agent is told why. */

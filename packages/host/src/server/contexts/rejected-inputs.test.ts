@@ -45,9 +45,11 @@ it('lets ask throw for any other question, with the reason', async () => {
 
 it('rejects a question that takes only a yes', async () => {
   set.work = async ({ ask }) => ({ isRead: await ask({ prompt: 'Read the terms?', schema: z.literal(true) }) });
-  const { asked, call } = await rejected();
-  expect(asked).toMatchObject({ inputType: 'confirmation' });
-  expect(call).toMatchObject({ success: false, errorInfo: { code: 'input_rejected' } });
+  for (const body of [{ reject: true }, { value: false }]) {
+    const { asked, call } = await rejected(body);
+    expect(asked).toMatchObject({ inputType: 'confirmation' });
+    expect(call).toMatchObject({ success: false, errorInfo: { code: 'input_rejected' } });
+  }
 });
 
 it('lets a tool go on without its answer', async () => {
