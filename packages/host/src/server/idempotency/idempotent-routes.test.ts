@@ -6,7 +6,6 @@ import { inMemoryStore } from '../../log/in-memory/store.ts';
 import type { Store } from '../../log/ports/store.ts';
 import { asked, everyRoute, type Names, routeCases, waitingRun } from '../http/route-cases.kit.ts';
 import type { Route } from '../http/routes.ts';
-import { noop } from '../sample-workflows.kit.ts';
 import { keys, type Served, served } from '../served.kit.ts';
 import { IDEMPOTENCY_LEASE_MS } from './held-claim.ts';
 
@@ -121,18 +120,6 @@ test('the same key of another tenant is another key', async () => {
     [201, null],
     [201, null],
   ]);
-});
-
-test('a key that named what was not there yet is carried out once it is', async () => {
-  const host = await served(everyRoute);
-  const headers = { 'idempotency-key': 'early' };
-  const start = () => host.ask('POST', '/v1/runs', { raw: '{"workflowId":"noop"}', headers });
-  const early = await start();
-  expect([early.status, early.body.error]).toEqual([404, 'not_found']);
-  await host.engine.register('t', noop);
-  const [first, second] = [await start(), await start()];
-  expect([first.status, replayed(first)]).toEqual([201, null]);
-  expect([second.status, second.body.runId, replayed(second)]).toEqual([201, first.body.runId, 'true']);
 });
 
 test('a final refusal is repeated, a body that was refused can be put right', async () => {
