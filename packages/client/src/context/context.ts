@@ -60,7 +60,7 @@ export interface Context {
   task(taskId: string, options?: CallOptions): Promise<ContextTaskDetail>;
   /** Answers an `input-required` event. */
   answer(inputId: string, value: Json, options?: ChangeOptions): Promise<InputAnswered>;
-  /** Rejects a confirmation. */
+  /** Rejects a confirmation, a question or the call of a client tool. */
   reject(inputId: string, reason?: string, options?: ChangeOptions): Promise<InputAnswered>;
   /**
    * Completes an `auth-required` event: encrypts a credential and sends it, refuses, or opens the address of the service

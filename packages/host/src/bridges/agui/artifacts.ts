@@ -49,7 +49,8 @@ export function record(state: RunState, event: TaskEventOf<'data-write'>): reado
   const data = event.data as JsonObject;
   const isFirst = state.records.size === 0;
   const [oldest] = state.records.keys();
-  if (state.records.size >= MAX_RECORDS && oldest !== undefined) state.records.delete(oldest);
+  if (!state.records.has(name) && state.records.size >= MAX_RECORDS && oldest !== undefined)
+    state.records.delete(oldest);
   state.records.set(name, data);
   const shown = stamp(state, event);
   const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -6,7 +6,7 @@ import { withKnown } from './known-messages.ts';
 import { MessageFold } from './messages.ts';
 import { newsOf, withoutContext } from './run-input.ts';
 import { newRunState, type ShownRun } from './run-state.ts';
-import { take } from './view.ts';
+import { reopened, take } from './view.ts';
 
 const run: ShownRun = { threadId: 'c', runId: 'r', taskId: 'a' };
 
@@ -127,6 +127,23 @@ test('nodes of a workflow are steps with names of their own, and tokens add up',
     { type: 'STEP_FINISHED', stepName: 'core.delay 2' },
     { result: { content: 'Done.' }, usage: [{ model: 'm', inputTokens: 4, outputTokens: 2, cachedInputTokens: 2 }] },
   ]);
+});
+
+test('a record that changes takes no other one from the state that a later run begins with', () => {
+  const state = newRunState(run);
+  const place = { contextId: 'c', taskId: 'a', eventId: 'e', timestamp: '2026-01-01T00:00:00.000Z' };
+  const wrote = (n: number, cursor: number): TaskEvent => ({
+    ...place,
+    kind: 'data-write',
+    artifactId: `r${n}`,
+    data: { cursor },
+    cursor,
+  });
+  const written = Array.from({ length: 100 }, (_, n) => wrote(n, n + 1));
+  for (const event of [...written, wrote(50, 101)]) take(state, event, false);
+  const [snapshot] = reopened(state);
+  expect(snapshot?.type === 'STATE_SNAPSHOT' && Object.keys(snapshot.snapshot)).toHaveLength(100);
+  expect(snapshot).toMatchObject({ snapshot: { r0: { cursor: 1 }, r50: { cursor: 101 } } });
 });
 
 test('records are added to the state of the client under their names', () => {
