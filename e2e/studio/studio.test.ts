@@ -395,6 +395,36 @@ axeTests(
   ],
 );
 
+test('a screen whose files do not come says so, and a browser without a network still reads a host on its machine', async () => {
+  const own = await newPageContext(browser);
+  onTestFinished(() => own.close());
+  const tab = await signedIn(stage, own);
+  await tab.route('**/assets/system-page*', (route) => route.abort());
+  await tab.getByRole('link', { name: 'System' }).click();
+  await tab.getByRole('heading', { name: 'This screen is not loaded' }).waitFor();
+  await tab.unroute('**/assets/system-page*');
+  await tab.getByRole('button', { name: 'Load the page again' }).click();
+  await tab.getByRole('heading', { name: 'Chain check' }).waitFor();
+  await tab.evaluate(() => dispatchEvent(new Event('offline')));
+  await tab.getByRole('link', { name: 'Agents' }).click();
+  await tab.locator('article h2').waitFor();
+});
+
+test('a sign-out that the host did not hear of says that one is still signed in', async () => {
+  const own = await newPageContext(browser);
+  onTestFinished(() => own.close());
+  const tab = await signedIn(stage, own);
+  const close = '**/v1/host/cairn/session';
+  await tab.route(close, (route) => (route.request().method() === 'DELETE' ? route.abort() : route.continue()));
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  await tab.getByRole('heading', { name: 'You are still signed in' }).waitFor();
+  await tab.keyboard.press('Escape');
+  expect(tab.url()).toBe(`${stage.url}/runs`);
+  await tab.unroute(close);
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  await tab.waitForURL('**/sign-in');
+});
+
 test('the pill tells that the host is gone, and that it is back', async () => {
   const port = Number(new URL(stage.url).port);
   const pill = page.locator('.pill');

@@ -135,12 +135,25 @@ function NotFound() {
 }
 
 /** The last net: a screen that cannot be drawn says why, and the top bar stays. */
-const Failed = ({ error, reset }: ErrorComponentProps) => (
-  <div className="state">
-    <h2>This screen cannot be shown</h2>
-    <Problem error={error} onRetry={reset} />
-  </div>
-);
+const Failed = ({ error, reset }: ErrorComponentProps) =>
+  isNotLoaded(error) ? (
+    <div className="state">
+      <h2>This screen is not loaded</h2>
+      <p>The host does not answer, or has had another version since this page was opened.</p>
+      <button type="button" className="button" onClick={() => location.reload()}>
+        Load the page again
+      </button>
+    </div>
+  ) : (
+    <div className="state">
+      <h2>This screen cannot be shown</h2>
+      <Problem error={error} onRetry={reset} />
+    </div>
+  );
+
+/** As the browsers and the bundler say that a file of a screen did not come. */
+const isNotLoaded = (error: unknown): boolean =>
+  error instanceof Error && /dynamically imported module|preload CSS|importing a module script/i.test(error.message);
 
 const screens = [runs, run, compare, inbox, chat, conversation, agents, agent, artifacts, artifact, hosts, system];
 

@@ -2,12 +2,14 @@
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { isSignedOut, useSession } from '../app/session.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Help } from './help.tsx';
 import { KeysProvider, useKeys } from './keys.tsx';
 import { Palette } from './palette.tsx';
 import './shell.css';
 import { TopBar } from './top-bar.tsx';
+import { useSignOutProblem } from './use-sign-out.ts';
 
 export function Shell() {
   const session = useSession();
@@ -42,6 +44,8 @@ function useSignInWhen(isOut: boolean): void {
 function Frame() {
   const [shown, setShown] = useState<'palette' | 'help' | null>(null);
   const close = () => setShown(null);
+  const problem = useSignOutProblem();
+  const [seen, setSeen] = useState<Error | null>(null);
   useKeys([{ key: '?', label: 'Show the keys of this screen', run: () => setShown('help'), inPalette: true }]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -59,6 +63,12 @@ function Frame() {
       <main className="screen">
         <Outlet />
       </main>
+      {problem !== null && problem !== seen && (
+        <Dialog label="Sign out" className="sign-out-problem" onClose={() => setSeen(problem)}>
+          <h2>You are still signed in</h2>
+          <Problem error={problem} />
+        </Dialog>
+      )}
       {shown === 'palette' && <Palette onClose={close} />}
       {shown === 'help' && <Help onClose={close} />}
     </div>
