@@ -1,5 +1,5 @@
 /** Where OAuth providers send users back to: completes the sign-in and shows a page that says so. */
-import { quoted, RetryableError, type RunId, TerminalError } from '@cairn/protocol';
+import { quoted, type RunId, TerminalError } from '@cairn/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.ts';
 import { type HttpCall, queryParam, type Route } from '../http/routes.ts';
@@ -70,8 +70,9 @@ const saysNothing = (): TerminalError =>
     hint: 'Go back to the conversation and begin again.',
   });
 
-const failedThere = ({ provider }: PendingSignIn, error: string): RetryableError =>
-  new RetryableError('http_network_error', {
+/** Whoever has the address can write the error into it, so it is no failure of this host. */
+const failedThere = ({ provider }: PendingSignIn, error: string): TerminalError =>
+  new TerminalError('auth_denied', {
     message: `${provider} did not sign you in: ${quoted(error, 60)}.`,
     hint: 'Go back to the conversation and begin again. If it happens every time, the operator has to check the service.',
   });

@@ -144,7 +144,7 @@ describe('an OAuth sign-in', () => {
     const { contextId } = await forge.send('host:forge');
     const { authUrl } = await forge.required(contextId);
     const failed = await forge.browse(String(authUrl));
-    expect(failed.back).toMatchObject({ status: 502, text: expect.stringContaining('temporarily_unavailable') });
+    expect(failed.back).toMatchObject({ status: 422, text: expect.stringContaining('temporarily_unavailable') });
     expect((await forge.callback(failed.callback, failed.cookie)).status).toBe(400);
     Object.assign(forge.oauth, { agrees: true, refusal: 'access_denied' });
     const { callback, cookie, back } = await forge.browse(String(authUrl), { emptied: true });
